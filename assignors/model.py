@@ -57,7 +57,7 @@ class MemberSpec:
     instance: str | None = None
     rack: str | None = None
     owned: Claim = Claim()
-    """`ownedPartitions` and `generationId` of the embedded subscription; on the broker: the current target."""
+    """`ownedPartitions` and `generationId` of the embedded subscription; on the broker: its target."""
     user_data: Claim | None = None
     """The sticky assignor's user data (V1: with generation, V0: without); None when there is none."""
 
@@ -150,7 +150,8 @@ class DenseGroup:
     @cached_property
     def partition_topic(self) -> Ints:
         """Topic of each dense partition id below `partition_count`."""
-        return np.repeat(np.arange(len(self.spec.topics)), np.diff(self.topic_start))
+        topics: Ints = np.repeat(np.arange(len(self.spec.topics)), np.diff(self.topic_start))
+        return topics
 
     def name_of(self, partition: int) -> tuple[str, int]:
         """Topic name and partition number of a dense id."""
@@ -182,7 +183,7 @@ class _Interner:
         if topic is not None:
             known = (dense >= 0) & (dense < count)
             if known.all():
-                return dense + self.start[topic]
+                return dense + int(self.start[topic])
             return np.array([self._one(name, int(p), topic, count) for p in dense], dtype=np.int64)
         return np.array([self._one(name, int(p), -1, 0) for p in dense], dtype=np.int64)
 
@@ -194,7 +195,7 @@ class _Interner:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
-    """Dense partition ids by member, each member's ascending. Java can give a partition twice: so can this."""
+    """Dense partition ids by member, ascending. Java can give a partition twice: so can this."""
 
     group: DenseGroup
     partitions: Rows
@@ -218,7 +219,7 @@ class Assignment:
         return owners
 
     def named(self) -> dict[str, dict[str, list[int]]]:
-        """Member id → topic name → partition numbers ascending; topics by name, members in the spec's order."""
+        """Member id → topic name → partition numbers ascending; topics by name, members as in the spec."""
         return {
             member.id: self._named_row(self.partitions[i]) for i, member in enumerate(self.group.spec.members)
         }

@@ -1,0 +1,37 @@
+# Every target sets up what it needs; `make demo` and `make test` work in a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SETUP := $(VENV)/.ready
+
+.PHONY: help demo test check format kafka bench clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+$(SETUP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
+
+test: $(SETUP) ## Run all tests; fetches Apache Kafka once
+	$(BIN)/python -m pytest
+
+check: $(SETUP) ## Format, lint, types and import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(SETUP) ## Format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+kafka: $(SETUP) ## Fetch Apache Kafka for the tests into the cache
+	$(BIN)/python -m tests.kafka.jars
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
