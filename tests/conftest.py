@@ -1,0 +1,3 @@
+"""What the tests of every folder share."""
+
+pytest_plugins = ["tests.kafka.plugin"]

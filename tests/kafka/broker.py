@@ -1,0 +1,138 @@
+"""A real Apache Kafka broker in a process of its own."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.kafka.java import java
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.process import end, kill
+from tests.kafka.settings import server_properties
+from tests.kafka.wait import wait_until
+
+# Sixteen bytes in URL-safe base64, as `kafka-storage random-uuid` makes them.
+CLUSTER_ID = "S29ob3J0VGVzdHNLYWZrYQ"
+START_TIMEOUT_S = 60.0
+STARTED = "Kafka Server started"
+PORT_TAKEN = "Address already in use"
+ATTEMPTS = 3
+
+
+class BrokerFailedError(Exception):
+    """The broker did not start or has died; the message ends with the tail of its log."""
+
+
+class Broker:
+    """One node, broker and controller, on loopback ports of its own.
+
+    Attributes:
+        jars: the directory its jars are in.
+        directory: everything it writes; `log` and `data` are inside.
+        log: what it said on stdout and stderr.
+        data: `log.dirs`: the directories of the topics' partitions, `__consumer_offsets-N` among them.
+        port: where clients connect.
+        pid: the id of the process of the last start.
+    """
+
+    def __init__(self, jars: Path, directory: Path, settings: Mapping[str, str] | None = None) -> None:
+        """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`."""
+        self.jars = jars
+        self.directory = directory
+        self.log = directory / "broker.log"
+        self.data = directory / "data"
+        self.port = 0
+        self._properties = directory / "server.properties"
+        self._overrides = dict(settings or {})
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port`` for clients."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """The process id; a broker that was never started has none and raises BrokerFailedError."""
+        if self._process is None:
+            raise BrokerFailedError("the broker was not started")
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start the broker and return when it serves requests.
+
+        The first start formats the storage on free ports; a later one goes on with both.
+
+        Raises:
+            BrokerFailedError: it ended, or did not serve within 60 s.
+        """
+        if self._properties.exists():
+            self._launch()
+            return
+        for attempt in range(ATTEMPTS):
+            self._format()
+            try:
+                self._launch()
+            except BrokerFailedError:
+                # Between our choice of a port and the broker's use of it another process may have come.
+                if attempt + 1 == ATTEMPTS or PORT_TAKEN not in self.log.read_text(errors="replace"):
+                    raise
+            else:
+                return
+
+    def stop(self) -> None:
+        """Stop the broker; data and ports stay for another start. Stopping twice does nothing."""
+        if self._process is not None:
+            end(self._process)
+
+    def crash(self) -> None:
+        """Kill the broker without a warning."""
+        if self._process is not None:
+            kill(self._process)
+
+    def check_alive(self) -> None:
+        """Raise BrokerFailedError, with the tail of the log, unless the process runs."""
+        status = None if self._process is None else self._process.poll()
+        if self._process is None or status is not None:
+            raise BrokerFailedError(f"the broker does not run (exit status {status})\n{self.log_tail()}")
+
+    def log_tail(self, lines: int = 40) -> str:
+        """Return the last `lines` lines of the log, or what is said instead."""
+        if not self.log.exists():
+            return "(no log)"
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def _format(self) -> None:
+        self.data.mkdir(parents=True, exist_ok=True)
+        self.port, controller = free_ports(2)
+        properties = server_properties(self.data, self.port, controller, self._overrides)
+        self._properties.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        # No --feature: 4.3's defaults finalise group.version, share.version and streams.version at 1.
+        args = ("format", "--ignore-formatted", "-t", CLUSTER_ID, "-c", str(self._properties))
+        self._log_of(java(self.jars, "kafka.tools.StorageTool", *args))
+
+    def _log_of(self, command: list[str]) -> None:
+        with self.log.open("wb") as log:
+            status = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
+        if status != 0:
+            raise BrokerFailedError(
+                f"formatting the storage failed (exit status {status})\n{self.log_tail()}"
+            )
+
+    def _launch(self) -> None:
+        command = java(self.jars, "kafka.Kafka", str(self._properties), heap_mb=512)
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, cwd=self.directory
+            )
+        try:
+            wait_until(self._serves, "the broker serves requests", timeout_s=START_TIMEOUT_S)
+        except TimeoutError as error:
+            self.crash()
+            raise BrokerFailedError(f"{error}\n{self.log_tail()}") from error
+        except BaseException:
+            self.crash()
+            raise
+
+    def _serves(self) -> bool:
+        self.check_alive()
+        return STARTED in self.log.read_text(errors="replace")

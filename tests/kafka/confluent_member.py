@@ -1,0 +1,117 @@
+"""A consumer of confluent-kafka that runs until told to stop: `python -m tests.kafka.confluent_member JSON`.
+
+The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
+as librdkafka has it. Each event is one line of JSON on stdout with `member` and `event`:
+
+- `started`: the consumer has subscribed.
+- `assigned`, `revoked`, `lost`: the partitions of the listener's call; `assignment` is what is held after it.
+- `error`: something the consumer was told; `reason` is the text.
+- `stopped`: closed cleanly, after SIGTERM or the end of stdin.
+"""
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+POLL_S = 0.1
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Return `partitions` as `{topic: [partition ascending]}`."""
+    found: dict[str, list[int]] = {}
+    for one in sorted(partitions, key=lambda partition: (partition.topic, partition.partition)):
+        found.setdefault(one.topic, []).append(one.partition)
+    return found
+
+
+class ConfluentMember:
+    """A consumer and the events it prints."""
+
+    def __init__(self, name: str, config: dict[str, Any]) -> None:
+        """Make the consumer; nothing is sent before `run`."""
+        self.name = name
+        self.stop = threading.Event()
+        self.consumer = Consumer(config, logger=None)
+        # librdkafka refuses a list that mixes eager and cooperative assignors, so one name decides.
+        self.incremental = (
+            config.get("group.protocol") == "consumer"
+            or config.get("partition.assignment.strategy") == "cooperative-sticky"
+        )
+
+    def run(self, topics: list[str]) -> None:
+        """Consume `topics` until `stop` is set, then close cleanly."""
+        self.consumer.subscribe(
+            topics,
+            on_assign=lambda _, partitions: self.assigned(partitions),
+            on_revoke=lambda _, partitions: self.given_up("revoked", partitions),
+            on_lost=lambda _, partitions: self.given_up("lost", partitions),
+        )
+        self.say("started")
+        while not self.stop.is_set():
+            message = self.consumer.poll(POLL_S)
+            error = message.error() if message is not None else None
+            if error is not None:
+                self.say("error", reason=error.str())
+        self.consumer.close()
+        self.say("stopped")
+
+    def assigned(self, partitions: list[TopicPartition]) -> None:
+        """Take over `partitions`, as the assignor's protocol wants it, and say so."""
+        if self.incremental:
+            self.consumer.incremental_assign(partitions)
+        else:
+            self.consumer.assign(partitions)
+        self.say_partitions("assigned", partitions)
+
+    def given_up(self, event: str, partitions: list[TopicPartition]) -> None:
+        """Let go of `partitions` and say so."""
+        if self.incremental:
+            self.consumer.incremental_unassign(partitions)
+        else:
+            self.consumer.unassign()
+        self.say_partitions(event, partitions)
+
+    def say_partitions(self, event: str, partitions: list[TopicPartition]) -> None:
+        """Print the event of a listener's call."""
+        self.say(
+            event,
+            partitions=by_topic(partitions),
+            assignment=by_topic(self.consumer.assignment()),
+            member_id=self.consumer.memberid(),
+        )
+
+    def say(self, event: str, **fields: object) -> None:
+        """Print one event."""
+        print(json.dumps({"member": self.name, "event": event, **fields}), flush=True)
+
+
+def main() -> None:
+    """Run the member that the first argument describes."""
+    asked = json.loads(sys.argv[1])
+    member = ConfluentMember(asked["member"], asked["config"])
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        member.stop.set()
+
+    def on_end_of_input() -> None:
+        # The tests are gone, however they ended: so is the consumer.
+        sys.stdin.read()
+        member.stop.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    threading.Thread(target=on_end_of_input, daemon=True).start()
+    try:
+        member.run(asked["topics"])
+    except KafkaException as error:
+        member.say("error", reason=str(error))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

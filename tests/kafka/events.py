@@ -1,0 +1,95 @@
+"""The events a member's process prints, as they come."""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, Any
+
+Partitions = dict[str, list[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event of one member.
+
+    Attributes:
+        member: the name the test gave the member.
+        kind: `started`, `assigned`, `revoked`, `lost`, `error` or `stopped`.
+        partitions: what the listener was called with; empty for the other kinds.
+        assignment: what the member holds after the call; None where the event does not say.
+        member_id: its id in the group; None where not known.
+        reason: the text of an error; None for the other kinds.
+    """
+
+    member: str
+    kind: str
+    partitions: Partitions
+    assignment: Partitions | None
+    member_id: str | None
+    reason: str | None
+
+    @classmethod
+    def parse(cls, line: str) -> "Event":
+        """Read one line of JSON; raise ValueError when it is none."""
+        fields: dict[str, Any] = json.loads(line)
+        return cls(
+            member=fields["member"],
+            kind=fields["event"],
+            partitions=fields.get("partitions", {}),
+            assignment=fields.get("assignment"),
+            member_id=fields.get("member_id"),
+            reason=fields.get("reason"),
+        )
+
+
+class EventLog:
+    """Everything a process printed, read by a thread of its own until the process closes its stdout."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        """Begin to read `stream`, which is closed at its end."""
+        self._stream = stream
+        self._events: list[Event] = []
+        self._other: list[str] = []
+        self._ended = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def of(self, member: str) -> list[Event]:
+        """Return the events of `member` so far, in order."""
+        with self._changed:
+            return [event for event in self._events if event.member == member]
+
+    def wait(self, holds: Callable[[], bool], what: str, timeout_s: float) -> None:
+        """Wait until `holds`, asked again at every event.
+
+        Raises:
+            TimeoutError: it did not hold within `timeout_s` seconds, or the process ended first.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: holds() or self._ended, timeout_s)
+            if not holds():
+                why = "the process has ended" if self._ended else f"not within {timeout_s:g} s"
+                raise TimeoutError(f"{why}: {what}; it said: {self._events[-5:]} {self._other[-20:]}")
+
+    def join(self) -> None:
+        """Wait until the process has closed its stdout and everything is read."""
+        self._thread.join()
+
+    def _read(self) -> None:
+        with self._stream:
+            for line in self._stream:
+                self._add(line)
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def _add(self, line: str) -> None:
+        with self._changed:
+            try:
+                self._events.append(Event.parse(line))
+            except (ValueError, KeyError):
+                # Not an event: a log line or a stack trace, shown when something goes wrong.
+                self._other.append(line.rstrip())
+            self._changed.notify_all()

@@ -1,0 +1,110 @@
+"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+POM = Path(__file__).with_name("pom.xml")
+OLDEST_JAVA = 17
+FETCH_TIMEOUT_S = 240
+
+
+class KafkaUnavailableError(Exception):
+    """Java, Maven or Maven Central is missing; the message says which, and what to do."""
+
+
+def kafka_version() -> str:
+    """Return the version of Apache Kafka that the pom names, such as ``4.3.1``."""
+    found = re.search(r"<kafka\.version>(.+?)</kafka\.version>", POM.read_text(encoding="utf-8"))
+    if found is None:
+        raise ValueError(f"{POM.name} has no kafka.version property")
+    return found.group(1)
+
+
+def cache() -> Path:
+    """Return the directory the jars belong in, there or not.
+
+    Its last part is a digest of the pom, so a changed pom gets a directory of its own and a running
+    broker keeps the jars it was started with.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    stamp = hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
+    return Path(home) / "kohort" / f"kafka-{kafka_version()}" / stamp
+
+
+def fetch() -> Path:
+    """Return the directory of the jars, filling it first if need be.
+
+    Two processes may do this at once: each fills a directory of its own and the first rename wins.
+
+    Raises:
+        KafkaUnavailableError: there is no Java of at least version 17, or the jars are not cached and
+            Maven is missing or fails.
+    """
+    _require_java()
+    target = cache()
+    if target.is_dir():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=".fetch-", dir=target.parent, ignore_cleanup_errors=True
+    ) as scratch:
+        filled = Path(scratch) / "jars"
+        _run_maven(filled)
+        try:
+            filled.rename(target)
+        except OSError:
+            # Another process was quicker; anything else is an error.
+            if not target.is_dir():
+                raise
+    return target
+
+
+def _require_java() -> None:
+    java = shutil.which("java")
+    if java is None:
+        raise KafkaUnavailableError(f"no java on PATH; install a JDK of version {OLDEST_JAVA} or newer")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', said)
+    if found is None or int(found.group(1)) < OLDEST_JAVA:
+        raise KafkaUnavailableError(
+            f"java on PATH is not version {OLDEST_JAVA} or newer: {said.strip() or 'no answer'}"
+        )
+
+
+def _run_maven(directory: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise KafkaUnavailableError(
+            "Apache Kafka is not in the cache and there is no mvn on PATH to fetch it"
+        )
+    command = [
+        maven,
+        "-q",
+        "-B",
+        "-f",
+        str(POM),
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={directory}",
+    ]
+    try:
+        subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=True,
+            timeout=FETCH_TIMEOUT_S,
+        )
+    except subprocess.CalledProcessError as error:
+        raise KafkaUnavailableError(f"Maven could not fetch Apache Kafka:\n{error.stdout[-2000:]}") from error
+    except subprocess.TimeoutExpired as error:
+        raise KafkaUnavailableError(f"Maven did not fetch Apache Kafka within {FETCH_TIMEOUT_S} s") from error
+
+
+if __name__ == "__main__":
+    print(fetch())

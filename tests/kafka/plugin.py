@@ -1,0 +1,80 @@
+"""The fixtures that give a test a real broker; see README.md."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.kafka.broker import Broker
+from tests.kafka.jars import KafkaUnavailableError, fetch
+from tests.kafka.members import Members
+
+REQUIRE = "KOHORT_REQUIRE_KAFKA"
+SKIPPED = "no real broker"
+
+StartBroker = Callable[[Mapping[str, str]], Broker]
+
+
+@pytest.fixture(scope="session")
+def kafka_jars() -> Path:
+    """Return the directory of Kafka's jars; where they cannot be had, the test is skipped or fails."""
+    try:
+        return fetch()
+    except KafkaUnavailableError as error:
+        reason = f"{SKIPPED}: {error}"
+    if os.environ.get(REQUIRE) == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def session_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Give the broker that all tests share, for fixtures of a wide scope; tests take `broker`."""
+    broker = Broker(kafka_jars, tmp_path_factory.mktemp("broker"))
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def broker(session_broker: Broker) -> Iterator[Broker]:
+    """Give the shared broker; use names of your own (`fresh_name`). If it died the test shows its log."""
+    session_broker.check_alive()
+    yield session_broker
+    session_broker.check_alive()
+
+
+@pytest.fixture
+def start_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartBroker]:
+    """Give a function that starts a broker of the test's own with the settings it is given."""
+    with ExitStack() as stack:
+
+        def start(settings: Mapping[str, str]) -> Broker:
+            broker = Broker(kafka_jars, tmp_path_factory.mktemp("own-broker"), settings)
+            stack.callback(broker.stop)
+            broker.start()
+            return broker
+
+        yield start
+
+
+@pytest.fixture
+def members() -> Iterator[Members]:
+    """Start consumers in processes of their own; those still there are ended after the test."""
+    started = Members()
+    yield started
+    started.end()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests had no broker to run against, and how to make that a failure."""
+    skipped = [
+        report for report in terminalreporter.stats.get("skipped", ()) if SKIPPED in str(report.longrepr)
+    ]
+    if skipped:
+        terminalreporter.write_line(
+            f"Skipped for want of a real Kafka broker: {len(skipped)} ({REQUIRE}=1 makes that a failure).",
+            yellow=True,
+        )

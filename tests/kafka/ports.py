@@ -1,0 +1,22 @@
+"""Ports of the loopback interface that nobody listens on."""
+
+import socket
+from contextlib import ExitStack
+
+HOST = "127.0.0.1"
+
+
+def free_ports(count: int) -> list[int]:
+    """Return `count` different free ports. Another process may take one before it is used: retry."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind((HOST, 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
+def is_free(port: int) -> bool:
+    """Say whether nobody listens on `port`."""
+    with socket.socket() as one:
+        one.settimeout(1.0)
+        return one.connect_ex((HOST, port)) != 0

@@ -1,0 +1,35 @@
+"""End a child process of the tests for certain."""
+
+import subprocess
+
+KILL_AFTER_S = 10.0
+
+
+def end(
+    process: subprocess.Popen[str] | subprocess.Popen[bytes], *, kill_after_s: float = KILL_AFTER_S
+) -> int:
+    """Ask `process` to terminate, kill it after `kill_after_s` seconds, return its exit status.
+
+    Only the child itself is signalled, by its id. Ending a process twice does nothing.
+    """
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(kill_after_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    return reap(process)
+
+
+def kill(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> int:
+    """Kill `process` without a warning, as a crash would, close its pipes, return its exit status."""
+    process.kill()
+    return reap(process)
+
+
+def reap(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> int:
+    """Wait for the end of `process`, close what is written to it, return its exit status."""
+    status = process.wait()
+    if process.stdin is not None and not process.stdin.closed:
+        process.stdin.close()
+    return status

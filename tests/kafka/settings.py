@@ -1,0 +1,49 @@
+"""The settings a test broker starts with: one node, small internal topics, no waiting."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.kafka.ports import HOST
+
+NODE_ID = 1
+
+# Short times are not set here: a group's own timing is what many tests are about. Override what a test needs.
+DEFAULTS: Mapping[str, str] = {
+    "broker.rack": "a",
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
+    "offsets.topic.num.partitions": "5",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "log.cleaner.dedupe.buffer.size": str(4 * 1024 * 1024),
+}
+
+
+def server_properties(
+    data: Path, client: int, controller: int, overrides: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the settings of a node that is broker and controller, `overrides` winning over everything.
+
+    Args:
+        data: the directory of the logs.
+        client: the port for clients.
+        controller: the port of the controller's listener.
+    """
+    return {
+        "process.roles": "broker,controller",
+        "node.id": str(NODE_ID),
+        "controller.quorum.voters": f"{NODE_ID}@{HOST}:{controller}",
+        "listeners": f"CLIENT://{HOST}:{client},CONTROLLER://{HOST}:{controller}",
+        "inter.broker.listener.name": "CLIENT",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "log.dirs": str(data),
+        **DEFAULTS,
+        **overrides,
+    }

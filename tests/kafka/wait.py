@@ -1,0 +1,33 @@
+"""Wait for a condition by asking for it again and again, never by sleeping and hoping."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+Found = TypeVar("Found")
+
+
+def wait_until(
+    check: Callable[[], Found | None],
+    what: str | Callable[[], str],
+    *,
+    timeout_s: float = 30.0,
+    every_s: float = 0.05,
+) -> Found:
+    """Return the first answer of `check` that is true.
+
+    Args:
+        what: what is waited for, said when the time is up; a function is asked only then.
+
+    Raises:
+        TimeoutError: `check` had no true answer within `timeout_s` seconds.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        answer = check()
+        if answer:
+            return answer
+        if time.monotonic() >= deadline:
+            said = what() if callable(what) else what
+            raise TimeoutError(f"not within {timeout_s:g} s: {said}")
+        time.sleep(every_s)
