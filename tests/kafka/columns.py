@@ -1,36 +1,55 @@
 """Read the columns that Kafka's own tools print."""
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 Row = dict[str, str]
+
+# One blank or more parts two words, but `COORDINATOR (ID)` and `localhost:9092  (1)` are one cell each.
+GAP = re.compile(r"\s+(?![\s(])")
+FIRST = {"GROUP", "TOPIC"}
 
 
 def parse(text: str) -> list[Row]:
     """Return the rows of all tables in `text` as `{header: cell}`.
 
-    A table begins with a line in capitals, a line of text that is not one belongs to no table. Cells hold no
-    blanks, with one exception that the tools make: what is left over belongs to the last column.
+    A table begins with a line of headers, the first of them GROUP or TOPIC, and ends with an empty line; what
+    stands outside of tables is left out. A cell may be empty, and the last one may hold blanks.
     """
-    return [row for table in _tables(text) for row in table]
-
-
-def _tables(text: str) -> Iterator[list[Row]]:
-    header: list[str] = []
     rows: list[Row] = []
+    header = ""
     for line in text.splitlines():
-        words = line.split()
-        if is_header(words):
-            yield rows
-            header, rows = words, []
-        elif not words:
-            yield rows
-            header, rows = [], []
+        if is_header(line):
+            header = line
+        elif not line.strip():
+            header = ""
         elif header:
-            cells = line.split(None, len(header) - 1)
-            rows.append(dict(zip(header, (cell.rstrip() for cell in cells), strict=False)))
-    yield rows
+            rows.append(dict(zip(GAP.split(header.strip()), cells(header, line), strict=True)))
+    return rows
 
 
-def is_header(words: list[str]) -> bool:
-    """Say whether these are the words of a table's first line: all in capitals, GROUP or TOPIC first."""
-    return len(words) > 1 and words[0] in {"GROUP", "TOPIC"} and all(word.upper() == word for word in words)
+def is_header(line: str) -> bool:
+    """Say whether `line` is the first of a table: capitals only, and GROUP or TOPIC first."""
+    words = line.split()
+    return len(words) > 1 and words[0] in FIRST and line == line.upper()
+
+
+def cells(header: str, line: str) -> list[str]:
+    """Return the cells of `line`, as many as `header` has: by words where that fits, else by the places."""
+    names = GAP.split(header.strip())
+    words = GAP.split(line.strip())
+    if len(words) == len(names):
+        return words
+    if len(words) > len(names):
+        return GAP.split(line.strip(), len(names) - 1)
+    starts = [*_starts(header, names), max(len(header), len(line))]
+    return [line[start:stop].strip() for start, stop in pairwise(starts)]
+
+
+def _starts(header: str, names: list[str]) -> Iterator[int]:
+    position = 0
+    for name in names:
+        position = header.index(name, position)
+        yield position
+        position += len(name)

@@ -3,18 +3,17 @@
 import itertools
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tests.kafka.broker import Broker
-from tests.kafka.events import Event, EventLog, Partitions
-from tests.kafka.process import end, kill
+from tests.kafka.child import Child
+from tests.kafka.java_host import JavaHost
+from tests.kafka.member import Member
+from tests.kafka.settings import HEARTBEAT_MS
 
-WAIT_S = 30.0
-ROOT = Path(__file__).parents[2]
+Setting = str | int
 
 _numbers = itertools.count(1)
 
@@ -24,109 +23,124 @@ def fresh_name(prefix: str) -> str:
     return f"{prefix}-{os.getpid()}-{next(_numbers)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A running consumer.
+class Members:
+    """Starts consumers and ends those that are left.
 
-    Attributes:
-        name: the test's name for it, also its client id unless another was configured.
-        stop: leave the group as a clean shutdown does, and wait for that.
-        crash: end it without a word to the broker, and wait for that.
+    Settings are keyword arguments with `_` for the `.` of Kafka's names: `group_protocol="consumer"`,
+    `group_instance_id="a"`, `client_rack="b"`, `session_timeout_ms=6000`. Every consumer has its name as
+    client id, reads from the beginning and, in a classic group, sends a heartbeat every 0.5 s.
     """
 
-    name: str
-    log: EventLog
-    stop: Callable[[], None]
-    crash: Callable[[], None]
-
-    def events(self) -> list[Event]:
-        """Return its events so far, in order."""
-        return self.log.of(self.name)
-
-    def assignment(self) -> Partitions:
-        """Return the partitions it holds now, as its client library says."""
-        known = [event.assignment for event in self.events() if event.assignment is not None]
-        return known[-1] if known else {}
-
-    def member_id(self) -> str | None:
-        """Return its id in the group, or None as long as it has none."""
-        known = [event.member_id for event in self.events() if event.member_id]
-        return known[-1] if known else None
-
-    def wait_event(self, kind: str, timeout_s: float = WAIT_S) -> Event:
-        """Return the first event of `kind`, waiting for it; TimeoutError when it does not come."""
-        self.log.wait(
-            lambda: any(event.kind == kind for event in self.events()), f"{self.name} {kind}", timeout_s
-        )
-        return next(event for event in self.events() if event.kind == kind)
-
-    def wait_assignment(self, wanted: Partitions, timeout_s: float = WAIT_S) -> None:
-        """Wait until it holds `wanted`; TimeoutError when that does not come."""
-        self.log.wait(lambda: self.assignment() == wanted, f"{self.name} holds {wanted}", timeout_s)
-
-
-class Members:
-    """Starts consumers and ends those that are left."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._processes: list[tuple[subprocess.Popen[str], EventLog]] = []
+    def __init__(self, shared: JavaHost, jars: Path, scratch: Path) -> None:
+        """Start with none; `shared` hosts the Java consumers, `scratch` is for what they write."""
+        self._shared = shared
+        self._jars = jars
+        self._scratch = scratch
+        self._endings: list[Callable[[], None]] = []
 
     def confluent(
-        self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **config: str | int
+        self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
     ) -> Member:
-        """Start a consumer of confluent-kafka in a process of its own.
+        """Start a consumer of confluent-kafka (librdkafka) in a process of its own.
 
-        Args:
-            topics: names; one that begins with `^` is a regex.
-            name: also the client id; a fresh one when empty.
-            config: librdkafka's settings, `_` for `.` in their names: `group_protocol="consumer"`,
-                `partition_assignment_strategy="roundrobin"`, `group_instance_id="a"`, `client_rack="b"`.
+        A topic that begins with `^` is a regex. `partition_assignment_strategy` takes `"range"`,
+        `"roundrobin"` or `"cooperative-sticky"`; librdkafka's default is `"range,roundrobin"`.
         """
         name = name or fresh_name("confluent")
-        settings = {
-            "bootstrap.servers": broker.bootstrap,
-            "group.id": group,
-            "client.id": name,
-            **dotted(config),
+        config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
+        asked = {
+            "member": name,
+            "topics": list(topics),
+            "config": {**config, **consuming(settings)},
         }
-        asked = {"member": name, "topics": list(topics), "config": settings}
-        process, log = self._spawn([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
-        return Member(
-            name=name, log=log, stop=lambda: _stop(process, log), crash=lambda: _crash(process, log)
-        )
+        child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
+        self._endings.append(child.crash)
+        return Member(name=name, log=child.log, stop=child.stop, crash=child.crash)
+
+    def java(
+        self,
+        broker: Broker,
+        group: str,
+        topics: Sequence[str] = (),
+        name: str = "",
+        *,
+        pattern: str | None = None,
+        re2: str | None = None,
+        own_process: bool = False,
+        **settings: Setting,
+    ) -> Member:
+        """Start Java's KafkaConsumer.
+
+        Args:
+            topics: the names subscribed to, where neither `pattern` nor `re2` is given.
+            pattern: a java.util.regex.Pattern, matched by the client.
+            re2: a SubscriptionPattern (RE2/J), matched by the broker; wants `group_protocol="consumer"`.
+            own_process: a JVM of its own (1 s more), which alone can crash.
+            settings: `partition_assignment_strategy` takes class names.
+        """
+        config = {"group.id": group, **consuming(settings)}
+        asked = {"kind": "consumer", "topics": list(topics), "pattern": pattern, "re2": re2}
+        return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)
+
+    def share(
+        self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
+    ) -> Member:
+        """Start Java's KafkaShareConsumer; what it holds only the broker knows (`groups.describe`)."""
+        asked = {"kind": "share", "topics": list(topics)}
+        config = {"group.id": group, **dotted(settings)}
+        return self._start_java(broker, name or fresh_name("share"), asked, config, own_process=False)
+
+    def streams(
+        self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
+    ) -> Member:
+        """Start a Kafka Streams application without state; `group` is its application id."""
+        name = name or fresh_name("streams")
+        config = {
+            "application.id": group,
+            "group.protocol": "streams",
+            "state.dir": str(self._scratch / name),
+            **dotted(settings),
+        }
+        asked = {"kind": "streams", "topics": list(topics)}
+        return self._start_java(broker, name, asked, config, own_process=False)
 
     def end(self) -> None:
-        """Kill what still runs: a test that wants clean closes asks for them."""
-        for process, log in self._processes:
-            _crash(process, log)
+        """End what still runs; a process of its own is killed, as nobody waits for its close."""
+        for ending in reversed(self._endings):
+            ending()
 
-    def _spawn(self, command: list[str]) -> tuple[subprocess.Popen[str], EventLog]:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=ROOT,
-        )
-        if process.stdout is None:
-            raise ValueError("a pipe was asked for")
-        log = EventLog(process.stdout)
-        self._processes.append((process, log))
-        return process, log
-
-
-def dotted(config: Mapping[str, str | int]) -> dict[str, str | int]:
-    """Return `config` with the names Kafka has: `group_protocol` is `group.protocol`."""
-    return {key.replace("_", "."): value for key, value in config.items()}
+    def _start_java(
+        self,
+        broker: Broker,
+        name: str,
+        asked: Mapping[str, object],
+        settings: Mapping[str, Setting],
+        *,
+        own_process: bool,
+    ) -> Member:
+        host = JavaHost(self._jars) if own_process else self._shared
+        config = {"bootstrap.servers": broker.bootstrap, "client.id": name, **settings}
+        host.start({**asked, "member": name, "config": config})
+        crash = host.crash if own_process else _cannot_crash
+        self._endings.append(host.crash if own_process else lambda: host.stop(name))
+        return Member(name=name, log=host.log, stop=lambda: host.stop(name), crash=crash)
 
 
-def _stop(process: subprocess.Popen[str], log: EventLog) -> None:
-    end(process)
-    log.join()
+def consuming(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Return a consumer's settings: `settings` over those that make a test quick and complete."""
+    asked = dotted(settings)
+    quick: dict[str, Setting] = {"auto.offset.reset": "earliest"}
+    if asked.get("group.protocol") != "consumer":
+        # A classic member learns of a rebalance at a heartbeat. With the newer protocol the broker sets the
+        # interval and the clients refuse one of their own.
+        quick["heartbeat.interval.ms"] = HEARTBEAT_MS
+    return {**quick, **asked}
 
 
-def _crash(process: subprocess.Popen[str], log: EventLog) -> None:
-    kill(process)
-    log.join()
+def dotted(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Return `settings` with the names Kafka has: `group_protocol` is `group.protocol`."""
+    return {key.replace("_", "."): value for key, value in settings.items()}
+
+
+def _cannot_crash() -> None:
+    raise ValueError("this consumer shares its JVM: start it with own_process=True to crash it")

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.jars import KafkaUnavailableError, fetch
+from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members
 
 REQUIRE = "KOHORT_REQUIRE_KAFKA"
@@ -33,9 +35,12 @@ def kafka_jars() -> Path:
 def session_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """Give the broker that all tests share, for fixtures of a wide scope; tests take `broker`."""
     broker = Broker(kafka_jars, tmp_path_factory.mktemp("broker"))
-    broker.start()
-    yield broker
-    broker.stop()
+    try:
+        broker.start()
+        wait_for_coordinator(broker)
+        yield broker
+    finally:
+        broker.stop()
 
 
 @pytest.fixture
@@ -55,15 +60,24 @@ def start_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> 
             broker = Broker(kafka_jars, tmp_path_factory.mktemp("own-broker"), settings)
             stack.callback(broker.stop)
             broker.start()
+            wait_for_coordinator(broker)
             return broker
 
         yield start
 
 
+@pytest.fixture(scope="session")
+def java_host(kafka_jars: Path) -> Iterator[JavaHost]:
+    """Give the JVM that hosts the Java consumers of all tests; tests take `members`."""
+    host = JavaHost(kafka_jars)
+    yield host
+    host.crash()
+
+
 @pytest.fixture
-def members() -> Iterator[Members]:
+def members(kafka_jars: Path, java_host: JavaHost, tmp_path: Path) -> Iterator[Members]:
     """Start consumers in processes of their own; those still there are ended after the test."""
-    started = Members()
+    started = Members(java_host, kafka_jars, tmp_path)
     yield started
     started.end()
 

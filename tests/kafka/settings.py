@@ -7,7 +7,10 @@ from tests.kafka.ports import HOST
 
 NODE_ID = 1
 
-# Short times are not set here: a group's own timing is what many tests are about. Override what a test needs.
+# Members of the newer groups learn of a change at a heartbeat and crashed ones go at the end of a session: both
+# are short here. Kafka's own values are 5 s and 45 s, and its minimum for each is the same.
+HEARTBEAT_MS = 500
+SESSION_MS = 6000
 DEFAULTS: Mapping[str, str] = {
     "broker.rack": "a",
     "auto.create.topics.enable": "false",
@@ -21,6 +24,15 @@ DEFAULTS: Mapping[str, str] = {
     "share.coordinator.state.topic.num.partitions": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
+    **{
+        f"group.{kind}.{least}{name}": str(value)
+        for kind in ("consumer", "share", "streams")
+        for least in ("", "min.")
+        for name, value in (("heartbeat.interval.ms", HEARTBEAT_MS), ("session.timeout.ms", SESSION_MS))
+    },
+    "group.consumer.assignment.interval.ms": "0",
+    "group.share.assignment.interval.ms": "0",
+    "group.streams.assignment.interval.ms": "0",
     "log.cleaner.dedupe.buffer.size": str(4 * 1024 * 1024),
 }
 

@@ -1,21 +1,226 @@
 """The rig itself: every kind of consumer joins, and Kafka's own tool shows it with its partitions."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
 import pytest
 
 from tests.kafka import columns
-from tests.kafka.broker import Broker
+from tests.kafka.broker import Broker, BrokerFailedError
+from tests.kafka.connect import join_connect_group
+from tests.kafka.groups import describe, wait_group
+from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.tools import consumer_groups
+from tests.kafka.plugin import StartBroker
+from tests.kafka.ports import is_free
+from tests.kafka.tools import consumer_groups, dump_log_segments, share_groups, streams_groups
 from tests.kafka.topics import create_topics
 
 pytestmark = pytest.mark.kafka
 
+JAVA_ASSIGNORS = "org.apache.kafka.clients.consumer."
 
-def test_a_confluent_consumer_is_shown_by_kafkas_own_tool(broker: Broker, members: Members) -> None:
-    topic, group = fresh_name("orders"), fresh_name("payments")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a starter of a consumer gets: where to join, and what to subscribe to."""
+
+    members: Members
+    broker: Broker
+    group: str
+    topic: str
+
+
+Starter = Callable[[Subject], Member]
+
+CONSUMERS: dict[str, Starter] = {
+    "confluent range": lambda it: it.members.confluent(
+        it.broker, it.group, [it.topic], partition_assignment_strategy="range"
+    ),
+    "confluent roundrobin": lambda it: it.members.confluent(
+        it.broker, it.group, [it.topic], partition_assignment_strategy="roundrobin"
+    ),
+    "confluent cooperative-sticky": lambda it: it.members.confluent(
+        it.broker, it.group, [it.topic], partition_assignment_strategy="cooperative-sticky"
+    ),
+    "confluent consumer protocol": lambda it: it.members.confluent(
+        it.broker, it.group, [it.topic], group_protocol="consumer"
+    ),
+    "confluent regex": lambda it: it.members.confluent(it.broker, it.group, [f"^{it.topic}$"]),
+    "confluent consumer protocol regex": lambda it: it.members.confluent(
+        it.broker, it.group, [f"^{it.topic}$"], group_protocol="consumer"
+    ),
+    "java range": lambda it: it.members.java(
+        it.broker, it.group, [it.topic], partition_assignment_strategy=f"{JAVA_ASSIGNORS}RangeAssignor"
+    ),
+    "java sticky": lambda it: it.members.java(
+        it.broker, it.group, [it.topic], partition_assignment_strategy=f"{JAVA_ASSIGNORS}StickyAssignor"
+    ),
+    "java cooperative and range": lambda it: it.members.java(
+        it.broker,
+        it.group,
+        [it.topic],
+        partition_assignment_strategy=(
+            f"{JAVA_ASSIGNORS}CooperativeStickyAssignor,{JAVA_ASSIGNORS}RangeAssignor"
+        ),
+    ),
+    "java pattern": lambda it: it.members.java(it.broker, it.group, pattern=f"{it.topic}(?=$)"),
+    "java consumer protocol": lambda it: it.members.java(
+        it.broker, it.group, [it.topic], group_protocol="consumer", client_rack="a"
+    ),
+    "java consumer protocol re2": lambda it: it.members.java(
+        it.broker, it.group, re2=f"^{it.topic}$", group_protocol="consumer"
+    ),
+    "java consumer protocol pattern": lambda it: it.members.java(
+        it.broker, it.group, pattern=f"{it.topic}(?=$)", group_protocol="consumer"
+    ),
+}
+
+
+@pytest.fixture
+def subject(broker: Broker, members: Members) -> Subject:
+    """Give a group of the test's own and a topic of three partitions."""
+    topic = fresh_name("orders")
     create_topics(broker, {topic: 3})
-    member = members.confluent(broker, group, [topic])
-    member.wait_assignment({topic: [0, 1, 2]})
+    return Subject(members=members, broker=broker, group=fresh_name("payments"), topic=topic)
+
+
+@pytest.mark.parametrize("kind", CONSUMERS)
+def test_every_kind_of_consumer_is_shown_by_kafkas_own_tool(subject: Subject, kind: str) -> None:
+    member = CONSUMERS[kind](subject)
+    member.wait_assignment({subject.topic: [0, 1, 2]})
+    view = wait_group(subject.broker, subject.group, members=1)
+    assert view.kind == ("consumer" if "consumer protocol" in kind else "classic")
+    (row,) = members_shown(subject.broker, subject.group)
+    assert row["CONSUMER-ID"] == member.member_id() == view.members[0].member_id
+    assert row["CLIENT-ID"] == member.name
+    assert row["CURRENT-ASSIGNMENT"] == f"{subject.topic}:0,1,2"
+    assert view.members[0].assignment == {subject.topic: [0, 1, 2]}
+
+
+def members_shown(broker: Broker, group: str) -> list[columns.Row]:
+    """Return the rows of `kafka-consumer-groups --describe --members --verbose`."""
     said = consumer_groups(broker, "--describe", "--group", group, "--members", "--verbose")
-    rows = columns.parse(said.stdout)
-    assert [row["CONSUMER-ID"] for row in rows] == [member.member_id()], said
+    assert said.returncode == 0, said
+    return columns.parse(said.stdout)
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_static_member_keeps_its_instance_id(subject: Subject, protocol: str) -> None:
+    first = subject.members.confluent(
+        subject.broker, subject.group, [subject.topic], group_protocol=protocol, group_instance_id="a"
+    )
+    first.wait_assignment({subject.topic: [0, 1, 2]})
+    subject.members.java(
+        subject.broker, subject.group, [subject.topic], group_protocol=protocol, group_instance_id="b"
+    )
+    view = wait_group(subject.broker, subject.group, members=2)
+    assert {member.instance for member in view.members} == {"a", "b"}
+    assert {row["GROUP-INSTANCE-ID"] for row in members_shown(subject.broker, subject.group)} == {"a", "b"}
+
+
+def test_a_share_consumer_is_shown(subject: Subject) -> None:
+    member = subject.members.share(subject.broker, subject.group, [subject.topic])
+    member.wait_event("started")
+    view = wait_group(subject.broker, subject.group, members=1)
+    assert (view.kind, view.members[0].client_id) == ("share", member.name)
+    said = share_groups(subject.broker, "--describe", "--group", subject.group, "--members", "--verbose")
+    (row,) = columns.parse(said.stdout)
+    assert row["CONSUMER-ID"] == view.members[0].member_id
+    assert row["GROUP"] == subject.group
+
+
+def test_a_streams_application_is_shown(subject: Subject) -> None:
+    member = subject.members.streams(subject.broker, subject.group, [subject.topic])
+    member.wait_assignment({subject.topic: [0, 1, 2]})
+    view = wait_group(subject.broker, subject.group, members=1)
+    assert view.kind == "streams"
+    assert view.members[0].assignment == {subject.topic: [0, 1, 2]}
+    said = streams_groups(subject.broker, "--describe", "--group", subject.group, "--members", "--verbose")
+    (row,) = columns.parse(said.stdout)
+    assert row["MEMBER"] == view.members[0].member_id
+    assert "ACTIVE: 0:[0,1,2]" in row["ASSIGNMENTS"]
+
+
+def test_a_connect_group_is_shown(broker: Broker) -> None:
+    group = fresh_name("connect")
+    member_id = join_connect_group(broker, group)
+    view = wait_group(broker, group, members=1)
+    assert (view.kind, view.protocol_type, view.members[0].member_id) == ("classic", "connect", member_id)
+
+
+def test_two_clients_share_a_group_and_one_leaves(subject: Subject) -> None:
+    java = subject.members.java(subject.broker, subject.group, [subject.topic])
+    confluent = subject.members.confluent(
+        subject.broker, subject.group, [subject.topic], partition_assignment_strategy="range"
+    )
+    wait_group(subject.broker, subject.group, members=2)
+    confluent.wait_event("assigned")
+    confluent.stop()
+    java.wait_assignment({subject.topic: [0, 1, 2]})
+    assert [event.kind for event in confluent.events()][-2:] == ["revoked", "stopped"]
+
+
+def crashing(subject: Subject) -> dict[str, Member]:
+    """Start one member of each library that can be killed."""
+    return {
+        "confluent": subject.members.confluent(
+            subject.broker, subject.group, [subject.topic], session_timeout_ms=6000
+        ),
+        "java": subject.members.java(
+            subject.broker, subject.group, [subject.topic], own_process=True, session_timeout_ms=6000
+        ),
+    }
+
+
+def test_a_killed_member_stays_in_the_group_until_its_session_ends(subject: Subject) -> None:
+    both = crashing(subject)
+    wait_group(subject.broker, subject.group, members=2)
+    for member in both.values():
+        member.crash()
+    view = describe(subject.broker, subject.group)
+    assert view is not None
+    assert len(view.members) == 2
+    wait_group(subject.broker, subject.group, members=0, state="Empty")
+
+
+def test_a_member_that_shares_its_jvm_refuses_to_crash(subject: Subject) -> None:
+    member = subject.members.java(subject.broker, subject.group, [subject.topic])
+    with pytest.raises(ValueError, match="own_process=True"):
+        member.crash()
+
+
+def test_the_log_segments_of_the_offsets_topic_are_decoded(subject: Subject) -> None:
+    subject.members.confluent(subject.broker, subject.group, [subject.topic])
+    wait_group(subject.broker, subject.group, members=1)
+    segments = subject.broker.data.glob("__consumer_offsets-*/*.log")
+    files = ",".join(str(segment) for segment in segments)
+    said = dump_log_segments(subject.broker, "--offsets-decoder", "--files", files)
+    assert f'"group":"{subject.group}"' in said.stdout, said
+
+
+def test_a_broker_of_its_own_takes_settings_stops_and_starts_again(start_broker: StartBroker) -> None:
+    own = start_broker({"group.max.size": "4"})
+    assert "group.max.size = 4" in own.log.read_text()
+    create_topics(own, {"orders": 1})
+    own.stop()
+    assert is_free(own.port)
+    with pytest.raises(BrokerFailedError, match="does not run"):
+        own.check_alive()
+    own.start()
+    own.check_alive()
+    assert (own.data / "orders-0").is_dir()
+
+
+def test_a_broken_setting_shows_the_log(kafka_jars: Path, tmp_path: Path) -> None:
+    broker = Broker(kafka_jars, tmp_path, {"num.network.threads": "none"})
+    with pytest.raises(BrokerFailedError, match=r"num\.network\.threads"):
+        broker.start()
+
+
+def test_a_setting_the_broker_dies_of_shows_the_log(kafka_jars: Path, tmp_path: Path) -> None:
+    # The formatter does not look at it, the broker does.
+    broker = Broker(kafka_jars, tmp_path, {"offsets.topic.compression.codec": "99"})
+    with pytest.raises(BrokerFailedError, match="99"):
+        broker.start()

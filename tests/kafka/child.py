@@ -1,0 +1,45 @@
+"""A child process that prints events and ends with the tests."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.kafka.events import EventLog
+from tests.kafka.process import end, kill
+
+ROOT = Path(__file__).parents[2]
+
+
+class Child:
+    """A process whose stdout is a stream of events and whose end of stdin means to close."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start `command` in the root of the project."""
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=ROOT,
+        )
+        if self.process.stdout is None:
+            raise ValueError("a pipe was asked for")
+        self.log = EventLog(self.process.stdout)
+
+    def send(self, line: str) -> None:
+        """Write one line to its stdin; OSError when it is gone."""
+        if self.process.stdin is None:
+            raise ValueError("a pipe was asked for")
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def stop(self) -> None:
+        """Ask it to terminate and wait until it has, everything it said read."""
+        end(self.process)
+        self.log.join()
+
+    def crash(self) -> None:
+        """Kill it and wait until it is gone, everything it said read."""
+        kill(self.process)
+        self.log.join()

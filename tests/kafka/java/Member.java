@@ -1,0 +1,216 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsBuilder;
+
+/**
+ * Consumers of Apache Kafka's own client, several in one JVM, each with a thread of its own.
+ *
+ * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
+ * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. The end of
+ * stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py.
+ */
+public class Member {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    /** Short, so that a stop is prompt; it does not delay an assignment. */
+    private static final Duration POLL = Duration.ofMillis(100);
+
+    private final String name;
+    private final JsonNode asked;
+    private final AtomicBoolean stopping = new AtomicBoolean();
+    private final Set<TopicPartition> held = new TreeSet<>(
+        java.util.Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
+    private Thread thread;
+
+    private Member(JsonNode asked) {
+        this.name = asked.get("member").asText();
+        this.asked = asked;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Map<String, Member> members = new HashMap<>();
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            JsonNode command = JSON.readTree(line);
+            if (command.get("do").asText().equals("start")) {
+                Member member = new Member(command);
+                members.put(member.name, member);
+                member.start();
+            } else {
+                members.get(command.get("member").asText()).stopping.set(true);
+            }
+        }
+        for (Member member : members.values()) {
+            member.stopping.set(true);
+        }
+        for (Member member : members.values()) {
+            member.thread.join();
+        }
+    }
+
+    private void start() {
+        thread = new Thread(this::run, name);
+        thread.start();
+    }
+
+    private void run() {
+        try {
+            switch (asked.get("kind").asText()) {
+                case "share" -> runShare();
+                case "streams" -> runStreams();
+                default -> runConsumer();
+            }
+            say("stopped", Map.of());
+        } catch (Exception | LinkageError error) {
+            say("error", Map.of("reason", error.toString()));
+        }
+    }
+
+    private void runConsumer() {
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config())) {
+            ConsumerRebalanceListener listener = new Listener(consumer);
+            if (asked.hasNonNull("pattern")) {
+                consumer.subscribe(Pattern.compile(asked.get("pattern").asText()), listener);
+            } else if (asked.hasNonNull("re2")) {
+                consumer.subscribe(new SubscriptionPattern(asked.get("re2").asText()), listener);
+            } else {
+                consumer.subscribe(topics(), listener);
+            }
+            say("started", Map.of());
+            while (!stopping.get()) {
+                consumer.poll(POLL);
+            }
+        }
+    }
+
+    /** A share consumer has no listener and no assignment to ask for: what it holds only the broker knows. */
+    private void runShare() {
+        try (KafkaShareConsumer<byte[], byte[]> consumer = new KafkaShareConsumer<>(config())) {
+            consumer.subscribe(topics());
+            say("started", Map.of());
+            while (!stopping.get()) {
+                consumer.poll(POLL);
+            }
+        }
+    }
+
+    /** A topology without state, so that no RocksDB is needed. */
+    private void runStreams() throws InterruptedException {
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.stream(topics()).foreach((key, value) -> { });
+        Properties properties = config();
+        properties.put("default.key.serde", Serdes.ByteArraySerde.class);
+        properties.put("default.value.serde", Serdes.ByteArraySerde.class);
+        try (KafkaStreams streams = new KafkaStreams(builder.build(), properties)) {
+            streams.start();
+            say("started", Map.of());
+            while (!stopping.get()) {
+                sayTasks(streams);
+                Thread.sleep(POLL.toMillis());
+            }
+        }
+    }
+
+    private void sayTasks(KafkaStreams streams) {
+        Set<TopicPartition> active = streams.metadataForLocalThreads().stream()
+            .flatMap(one -> one.activeTasks().stream())
+            .flatMap(task -> task.topicPartitions().stream())
+            .collect(Collectors.toSet());
+        if (!active.equals(held)) {
+            held.clear();
+            held.addAll(active);
+            sayPartitions("assigned", active, null);
+        }
+    }
+
+    private Properties config() {
+        Properties properties = new Properties();
+        properties.put("key.deserializer", ByteArrayDeserializer.class);
+        properties.put("value.deserializer", ByteArrayDeserializer.class);
+        asked.get("config").properties().forEach(one -> properties.put(one.getKey(), one.getValue().asText()));
+        return properties;
+    }
+
+    private List<String> topics() {
+        return JSON.convertValue(asked.get("topics"), JSON.getTypeFactory().constructCollectionType(List.class, String.class));
+    }
+
+    private void sayPartitions(String event, Collection<TopicPartition> partitions, String memberId) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("partitions", byTopic(partitions));
+        fields.put("assignment", byTopic(held));
+        fields.put("member_id", memberId);
+        say(event, fields);
+    }
+
+    private void say(String event, Map<String, ?> fields) {
+        Map<String, Object> all = new LinkedHashMap<>(Map.of("member", name, "event", event));
+        all.putAll(fields);
+        try {
+            String line = JSON.writeValueAsString(all);
+            synchronized (System.out) {
+                System.out.println(line);
+                System.out.flush();
+            }
+        } catch (java.io.IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+
+    private static Map<String, Set<Integer>> byTopic(Collection<TopicPartition> partitions) {
+        Map<String, Set<Integer>> found = new TreeMap<>();
+        for (TopicPartition one : partitions) {
+            found.computeIfAbsent(one.topic(), topic -> new TreeSet<>()).add(one.partition());
+        }
+        return found;
+    }
+
+    private final class Listener implements ConsumerRebalanceListener {
+        private final KafkaConsumer<byte[], byte[]> consumer;
+
+        Listener(KafkaConsumer<byte[], byte[]> consumer) {
+            this.consumer = consumer;
+        }
+
+        @Override
+        public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+            held.addAll(partitions);
+            sayPartitions("assigned", partitions, consumer.groupMetadata().memberId());
+        }
+
+        @Override
+        public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+            held.removeAll(Set.copyOf(partitions));
+            sayPartitions("revoked", partitions, consumer.groupMetadata().memberId());
+        }
+
+        @Override
+        public void onPartitionsLost(Collection<TopicPartition> partitions) {
+            held.removeAll(Set.copyOf(partitions));
+            sayPartitions("lost", partitions, null);
+        }
+    }
+}

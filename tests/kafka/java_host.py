@@ -1,0 +1,53 @@
+"""A JVM that hosts Java consumers: starting the second one costs no JVM."""
+
+import json
+from pathlib import Path
+
+from tests.kafka.child import Child
+from tests.kafka.events import EventLog
+from tests.kafka.harness import compiled
+from tests.kafka.java import QUICK_START
+
+CLOSE_TIMEOUT_S = 30.0
+
+
+class JavaHost:
+    """One JVM, started with its first consumer; `java/Member.java` says what it is told and what it says."""
+
+    def __init__(self, jars: Path) -> None:
+        """Start nothing yet."""
+        self._jars = jars
+        self._child: Child | None = None
+
+    @property
+    def child(self) -> Child:
+        """The JVM, started now if it was not."""
+        if self._child is None:
+            classpath = f"{compiled(self._jars)}:{self._jars / '*'}"
+            quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+            self._child = Child(["java", *QUICK_START, "-Xmx256m", quiet, "-cp", classpath, "Member"])
+        return self._child
+
+    @property
+    def log(self) -> EventLog:
+        """The events of all its consumers."""
+        return self.child.log
+
+    def start(self, command: dict[str, object]) -> None:
+        """Start the consumer that `command` describes."""
+        self.child.send(json.dumps({"do": "start", **command}))
+
+    def stop(self, name: str) -> None:
+        """Close the consumer `name` cleanly and wait for that; TimeoutError when it does not close."""
+        self.child.send(json.dumps({"do": "stop", "member": name}))
+
+        def closed() -> bool:
+            # One that failed has said so and needs no close.
+            return any(event.kind in {"stopped", "error"} for event in self.log.of(name))
+
+        self.log.wait(closed, f"{name} is closed", CLOSE_TIMEOUT_S)
+
+    def crash(self) -> None:
+        """Kill the JVM with all its consumers."""
+        if self._child is not None:
+            self._child.crash()

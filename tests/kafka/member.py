@@ -1,0 +1,50 @@
+"""A running consumer, as a test sees it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.kafka.events import Event, EventLog, Partitions
+
+WAIT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A running consumer.
+
+    Attributes:
+        name: the test's name for it, also its client id unless another was configured.
+        log: where its events come in.
+        stop: leave the group as a clean shutdown does, and wait for that.
+        crash: end it without a word to the broker, and wait for that.
+    """
+
+    name: str
+    log: EventLog
+    stop: Callable[[], None]
+    crash: Callable[[], None]
+
+    def events(self) -> list[Event]:
+        """Return its events so far, in order."""
+        return self.log.of(self.name)
+
+    def assignment(self) -> Partitions:
+        """Return the partitions it holds now, as its client library says."""
+        known = [event.assignment for event in self.events() if event.assignment is not None]
+        return known[-1] if known else {}
+
+    def member_id(self) -> str | None:
+        """Return its id in the group; None as long as it has none, and for Streams."""
+        known = [event.member_id for event in self.events() if event.member_id]
+        return known[-1] if known else None
+
+    def wait_event(self, kind: str, timeout_s: float = WAIT_S) -> Event:
+        """Return the first event of `kind`, waiting for it; TimeoutError when it does not come."""
+        self.log.wait(
+            lambda: any(event.kind == kind for event in self.events()), f"{self.name} {kind}", timeout_s
+        )
+        return next(event for event in self.events() if event.kind == kind)
+
+    def wait_assignment(self, wanted: Partitions, timeout_s: float = WAIT_S) -> None:
+        """Wait until it holds `wanted`; TimeoutError when that does not come."""
+        self.log.wait(lambda: self.assignment() == wanted, f"{self.name} holds {wanted}", timeout_s)
