@@ -1,0 +1,127 @@
+"""A small blocking Kafka client: what Kohort asks of a live cluster.
+
+It starts quickly (kio schemas are imported when a version is agreed on, the rest when a method is called),
+asks brokers side by side without threads, and returns what worked beside what did not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from coordinator.wire.answers import Answers, Failure
+from coordinator.wire.cluster import Cluster
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import WireError
+
+if TYPE_CHECKING:
+    from coordinator.wire.address import Address
+    from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
+    from coordinator.wire.calls.describe_groups import ClassicGroup
+    from coordinator.wire.calls.list_groups import ListedGroup
+    from coordinator.wire.calls.metadata import ClusterMetadata
+    from coordinator.wire.connection import Features
+    from coordinator.wire.security import ConnectionSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupListing:
+    """The groups of all brokers, by id in ascending order, and the brokers (``host:port``) that did not answer."""
+
+    groups: tuple[ListedGroup, ...]
+    failed: dict[str, Failure]
+
+
+class Client:
+    """A connection to a cluster. Use it in a ``with`` block.
+
+    Every method takes `timeout_ms`, the time for the whole call (None: the settings' `api_timeout_ms`), and
+    raises `WireError` only when nothing at all could be asked.
+    """
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        """Prepare; nothing is connected before the first question. :raises InvalidAddress:"""
+        self._settings = settings
+        self._cluster = Cluster(settings)
+
+    @classmethod
+    def connect(cls, settings: ConnectionSettings, *, timeout_ms: int | None = None) -> Self:
+        """Connect to the first bootstrap server that answers, and authenticate.
+
+        :raises WireError: when none answers, with the reason and the next step
+        """
+        client = cls(settings)
+        try:
+            client._cluster.home(client._deadline(timeout_ms))
+        except WireError:
+            client.close()
+            raise
+        return client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._cluster.close()
+
+    def features(self, *, timeout_ms: int | None = None) -> Features:
+        """The cluster's finalized features; empty below Kafka 2.7."""
+        return self._cluster.home(self._deadline(timeout_ms)).features
+
+    def metadata(
+        self, topics: Sequence[str] | None = None, *, timeout_ms: int | None = None
+    ) -> ClusterMetadata:
+        """Brokers, controller and `topics` (None: all, empty: none)."""
+        from coordinator.wire.calls.metadata import fetch_metadata
+
+        deadline = self._deadline(timeout_ms)
+        return self._cluster.ask_any(lambda home, limit: fetch_metadata(home, topics, limit), deadline)
+
+    def list_groups(
+        self, *, states: Sequence[str] = (), types: Sequence[str] = (), timeout_ms: int | None = None
+    ) -> GroupListing:
+        """The groups of every broker; empty filters let all pass, letter case does not matter."""
+        from coordinator.wire.calls.list_groups import list_groups
+
+        deadline = self._deadline(timeout_ms)
+        answers = self._cluster.ask_every_broker(
+            lambda broker, limit: list_groups(broker, states, types, limit), deadline
+        )
+        groups = {group.group_id: group for listed in answers.found.values() for group in listed}
+        return GroupListing(
+            groups=tuple(groups[name] for name in sorted(groups)),
+            failed={str(place): failure for place, failure in answers.failed.items()},
+        )
+
+    def find_coordinators(
+        self, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, Address]:
+        """Where the coordinator of every group is (of a group of any type, even one that does not exist)."""
+        return self._cluster.find_coordinators(groups, self._deadline(timeout_ms))
+
+    def describe_groups(
+        self, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, ClassicGroup]:
+        """Classic groups. One of another type or that does not exist: failure 69, or state Dead before 4.0."""
+        from coordinator.wire.calls.describe_groups import describe_groups
+
+        return self._cluster.ask_coordinators(groups, describe_groups, self._deadline(timeout_ms))
+
+    def consumer_group_describe(
+        self, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, ConsumerGroup]:
+        """Groups of type consumer. One of another type or that does not exist: failure 69."""
+        from coordinator.wire.calls.consumer_group_describe import consumer_group_describe
+
+        return self._cluster.ask_coordinators(groups, consumer_group_describe, self._deadline(timeout_ms))
+
+    def _deadline(self, timeout_ms: int | None) -> Deadline:
+        return Deadline(self._settings.api_timeout_ms if timeout_ms is None else timeout_ms)

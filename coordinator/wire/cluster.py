@@ -1,0 +1,156 @@
+"""The brokers of one cluster, the connections to them, and which of them coordinates a group."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from coordinator.wire.address import Address, parse_bootstrap
+from coordinator.wire.answers import Answers, Failure
+from coordinator.wire.calls.find_coordinator import find_coordinators
+from coordinator.wire.calls.metadata import ClusterMetadata, fetch_metadata
+from coordinator.wire.connection import Connection
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import Unreachable, WireError
+from coordinator.wire.security import ConnectionSettings
+from coordinator.wire.settle import Ask, settle
+from coordinator.wire.steps import Expired, Steps, Wait, run, run_all
+
+T = TypeVar("T")
+Question = Callable[[Connection, Deadline], Steps[T]]
+
+_STAGGER_MS = 250
+"""How long one bootstrap server may keep quiet before the next is tried beside it."""
+
+_POLL_MS = 10
+
+
+class Cluster:
+    """Connections by address, kept open; coordinators, looked up once and again when they moved."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        self._settings = settings
+        self._connections: dict[Address, Connection] = {}
+        self._bootstrap = parse_bootstrap(",".join(settings.bootstrap_servers))
+        self._home: Connection | None = None
+        self._coordinators: dict[str, Address] = {}
+        self._metadata: ClusterMetadata | None = None
+
+    def close(self) -> None:
+        """Close every connection."""
+        for connection in self._connections.values():
+            connection.close()
+
+    def connection(self, address: Address) -> Connection:
+        """The connection to `address`, which may not be open yet."""
+        if address not in self._connections:
+            advertised = address not in self._bootstrap
+            self._connections[address] = Connection(address, self._settings, advertised=advertised)
+        return self._connections[address]
+
+    def home(self, deadline: Deadline) -> Connection:
+        """An open connection to some broker: the bootstrap server that answered first.
+
+        :raises WireError: when none answers; of several, every reason is in the message
+        """
+        if self._home is None:
+            self._home = self._first_to_answer(deadline)
+        return self._home
+
+    def ask_any(self, question: Question[T], deadline: Deadline) -> T:
+        """Ask some broker; when it turns out dead, another one. :raises WireError: as `home`"""
+        try:
+            return run(question(self.home(deadline), deadline))
+        except Unreachable:
+            self._home = None
+            return run(question(self.home(deadline), deadline))
+
+    def ask_every_broker(self, question: Question[T], deadline: Deadline) -> Answers[Address, T]:
+        """Ask all brokers side by side. :raises WireError: when not even their list can be read"""
+        places = [broker.address for broker in self.brokers(deadline).brokers]
+
+        def locate(pending: list[Address], _fresh: bool) -> dict[Address, Address | Failure]:
+            return {place: place for place in pending}
+
+        def ask(broker: Connection, _: list[Address], limit: Deadline) -> Steps[dict[Address, T | Failure]]:
+            return {broker.address: (yield from question(broker, limit))}
+
+        return settle(places, locate, ask, self.connection, deadline)
+
+    def ask_coordinators(
+        self, groups: Iterable[str], ask: Ask[str, T], deadline: Deadline
+    ) -> Answers[str, T]:
+        """Ask the coordinator of every group, all of them side by side; what moved is looked up again.
+
+        :raises WireError: when no broker can be asked for the coordinators
+        """
+
+        def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
+            return self.coordinators(pending, deadline, fresh=fresh)
+
+        return settle(groups, locate, ask, self.connection, deadline)
+
+    def find_coordinators(self, groups: Iterable[str], deadline: Deadline) -> Answers[str, Address]:
+        """Where every group's coordinator is, looked up now. :raises WireError: when no broker can be asked"""
+
+        def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
+            return self.coordinators(pending, deadline, fresh=True)
+
+        def ask(broker: Connection, keys: list[str], _: Deadline) -> Steps[dict[str, Address | Failure]]:
+            yield from ()
+            return dict.fromkeys(keys, broker.address)
+
+        return settle(groups, locate, ask, self.connection, deadline)
+
+    def brokers(self, deadline: Deadline, *, fresh: bool = False) -> ClusterMetadata:
+        """The brokers of the cluster, without topics, asked once unless `fresh`."""
+        if fresh or self._metadata is None:
+            self._metadata = self.ask_any(lambda home, limit: fetch_metadata(home, [], limit), deadline)
+        return self._metadata
+
+    def coordinators(
+        self, groups: Iterable[str], deadline: Deadline, *, fresh: bool = False
+    ) -> dict[str, Address | Failure]:
+        """Where the coordinator of every group is, from what is known already unless `fresh`."""
+        wanted = list(groups)
+        unknown = wanted if fresh else [group for group in wanted if group not in self._coordinators]
+        answers: dict[str, Address | Failure] = {}
+        if unknown:
+            answers = self.ask_any(lambda home, limit: find_coordinators(home, unknown, limit), deadline)
+        for group in unknown:
+            self._coordinators.pop(group, None)
+            place = answers.get(group)
+            if isinstance(place, Address):
+                self._coordinators[group] = place
+        missing = Failure(message="the broker left the group out of its answer to FindCoordinator")
+        return {group: self._coordinators.get(group) or answers.get(group, missing) for group in wanted}
+
+    def _first_to_answer(self, deadline: Deadline) -> Connection:
+        known = self._metadata.brokers if self._metadata else ()
+        places = list(dict.fromkeys([*self._bootstrap, *(broker.address for broker in known)]))
+        failed: list[Address] = []
+        attempts = {place: self._attempt(place, turn, failed, deadline) for turn, place in enumerate(places)}
+        outcomes = run_all(attempts, enough=lambda outcome: isinstance(outcome, Connection))
+        for outcome in outcomes.values():
+            if isinstance(outcome, Connection):
+                return outcome
+        errors = [error for error in outcomes.values() if isinstance(error, WireError)]
+        if len(errors) == 1:
+            raise errors[0]
+        raise WireError("no bootstrap server answers:\n" + "\n".join(f"  {error}" for error in errors))
+
+    def _attempt(
+        self, place: Address, turn: int, failed: list[Address], deadline: Deadline
+    ) -> Steps[Connection]:
+        """Open a connection, after those before it failed or kept quiet for a while."""
+        own_turn = deadline.sooner(turn * _STAGGER_MS)
+        while len(failed) < turn and own_turn.remaining_ms():
+            try:
+                yield Wait(None, 0, own_turn.sooner(_POLL_MS))
+            except Expired:
+                continue
+        connection = self.connection(place)
+        try:
+            yield from connection.open(deadline)
+        except WireError:
+            failed.append(place)
+            raise
+        return connection

@@ -1,0 +1,265 @@
+"""One broker: connect, agree on versions, authenticate, then requests and answers in order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coordinator.wire.address import Address
+from coordinator.wire.apis import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.decode import DecodeError, decode
+from coordinator.wire.encode import encode
+from coordinator.wire.errors import (
+    AuthenticationFailed,
+    NotConnected,
+    ProtocolError,
+    Unreachable,
+    UnsupportedApi,
+    WireError,
+)
+from coordinator.wire.framing import frame
+from coordinator.wire.security import ConnectionSettings
+from coordinator.wire.steps import Steps
+from coordinator.wire.transport import Transport, connect
+
+_UNSUPPORTED_VERSION = 35
+_SOFTWARE = "kohort"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """The cluster's finalized features ("group.version": 1) and the epoch they are of, -1 when unknown."""
+
+    levels: dict[str, int]
+    epoch: int
+
+
+class Connection:
+    """A connection to one broker, made when first used and made again once when it was closed while idle.
+
+    Its methods are steps: drive them with `steps.run` or `steps.run_all`, one conversation at a time.
+    """
+
+    def __init__(self, address: Address, settings: ConnectionSettings, *, advertised: bool = False) -> None:
+        self.address = address
+        self.features = Features(levels={}, epoch=-1)
+        self._settings = settings
+        self._advertised = advertised
+        self._transport: Transport | None = None
+        self._versions: dict[int, tuple[int, int]] = {}
+        self._correlation_id = 0
+
+    def version(self, api: Api) -> int:
+        """The version in common for `api`; the connection must have been opened.
+
+        :raises UnsupportedApi: when there is none
+        """
+        known = self._versions.get(api.key)
+        agreed = api.agree(*known) if known else None
+        if agreed is None:
+            raise UnsupportedApi(
+                f"{self.address}: this broker does not answer {api.name}; Kafka {api.since} or newer does",
+                address=str(self.address),
+            )
+        return agreed
+
+    def supports(self, api: Api) -> bool:
+        """Whether `version` would return one."""
+        known = self._versions.get(api.key)
+        return known is not None and api.agree(*known) is not None
+
+    def open(self, deadline: Deadline) -> Steps[None]:
+        """Connect and authenticate, unless that is done.
+
+        :raises WireError: of the kind that fits; the connection is then closed
+        """
+        if self._transport is not None:
+            return
+        limit = deadline.sooner(self._settings.connection_setup_timeout_ms)
+        try:
+            self._transport = yield from self._connected(limit)
+            yield from self._learn_versions(deadline)
+            if self._settings.security_protocol.sasl:
+                yield from self._authenticate(deadline)
+        except BaseException:
+            self.close()
+            raise
+
+    def exchange(self, api: Api, messages: Sequence[Any], deadline: Deadline) -> Steps[list[Any]]:
+        """Send kio requests of `api` in one go and return their responses in the same order.
+
+        The messages must be of the version `version(api)` gives and safe to send twice.
+        :raises WireError: of the kind that fits; the connection is then closed
+        """
+        idle = self._transport is not None
+        try:
+            yield from self.open(deadline)
+            return (yield from self._exchange(api, messages, deadline))
+        except Unreachable as error:
+            self.close()
+            if not idle or isinstance(error, NotConnected):
+                raise
+        except BaseException:
+            self.close()
+            raise
+        yield from self.open(deadline)
+        try:
+            return (yield from self._exchange(api, messages, deadline))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the socket; the next use connects again."""
+        if self._transport is not None:
+            self._transport.close()
+            self._transport = None
+
+    def _connected(self, deadline: Deadline) -> Steps[Transport]:
+        try:
+            sock = yield from connect(self.address, deadline)
+        except NotConnected as error:
+            if not self._advertised:
+                raise
+            raise NotConnected(
+                str(self.address),
+                f"{error.reason} The address is the one the cluster advertises (advertised.listeners).",
+            ) from None
+        if not self._settings.security_protocol.tls:
+            return Transport(self.address, sock)
+        from coordinator.wire import tls
+
+        try:
+            context = tls.context(self._settings.tls)
+        except WireError:
+            sock.close()
+            raise
+        return (yield from tls.secure(self.address, sock, context, deadline))
+
+    def _exchange(
+        self, api: Api, messages: Sequence[Any], deadline: Deadline, limit_ms: int | None = None
+    ) -> Steps[list[Any]]:
+        answers = yield from self._raw_exchange(api, messages, deadline, limit_ms)
+        response_type = api.response_type(type(messages[0]).__version__) if messages else None
+        return [self._decoded(response_type, api, answer) for answer in answers]
+
+    def _raw_exchange(
+        self, api: Api, messages: Sequence[Any], deadline: Deadline, limit_ms: int | None = None
+    ) -> Steps[list[bytes]]:
+        """The answers without their correlation ids, but with the tagged fields of flexible headers."""
+        if self._transport is None:
+            raise RuntimeError("the connection is not open")
+        first = self._correlation_id
+        self._correlation_id = (first + len(messages)) % 2**31
+        data = b"".join(
+            frame(self._encoded(message, (first + number) % 2**31)) for number, message in enumerate(messages)
+        )
+        limit = deadline.sooner(limit_ms or self._settings.request_timeout_ms)
+        activity = f"waiting for the answer to {api.name}"
+        answers = yield from self._transport.converse(data, len(messages), limit, activity)
+        for number, answer in enumerate(answers):
+            self._check_correlation_id(answer, (first + number) % 2**31, api)
+        if len(answers) > len(messages):
+            raise ProtocolError(str(self.address), f"more answers than requests came to {api.name}")
+        return [answer[4:] for answer in answers]
+
+    def _check_correlation_id(self, answer: bytes, expected: int, api: Api) -> None:
+        if len(answer) < 4:
+            raise ProtocolError(str(self.address), f"the answer to {api.name} has only {len(answer)} bytes")
+        found = int.from_bytes(answer[:4], "big", signed=True)
+        if found != expected:
+            raise ProtocolError(
+                str(self.address),
+                f"the answer to {api.name} has correlation id {found}, expected {expected}: "
+                "no Kafka broker, or a proxy that mixes up answers",
+            )
+
+    def _encoded(self, message: Any, correlation_id: int) -> bytes:
+        header = message.__header_schema__(
+            request_api_key=message.__api_key__,
+            request_api_version=message.__version__,
+            correlation_id=correlation_id,
+            client_id=self._settings.client_id,
+        )
+        return encode(header) + encode(message)
+
+    def _decoded(self, response_type: Any, api: Api, answer: bytes) -> Any:
+        try:
+            header = response_type.__header_schema__
+            # The correlation id is cut off: what may be left of a header is its tagged fields.
+            _, position = decode(header, b"\0\0\0\0" + answer)
+            message, end = decode(response_type, answer, position - 4)
+        except DecodeError as error:
+            raise ProtocolError(
+                str(self.address), f"the answer to {api.name} cannot be read: {error}"
+            ) from None
+        if end != len(answer):
+            raise ProtocolError(
+                str(self.address), f"the answer to {api.name} has {len(answer) - end} bytes too many"
+            )
+        return message
+
+    def _learn_versions(self, deadline: Deadline) -> Steps[None]:
+        """Ask for the broker's versions with our newest; a broker that is older says so in version 0."""
+        version = API_VERSIONS.maximum
+        answer = yield from self._ask_versions(version, deadline)
+        if int.from_bytes(answer[:2], "big", signed=True) == _UNSUPPORTED_VERSION:
+            oldest = self._decoded(API_VERSIONS.response_type(0), API_VERSIONS, answer)
+            known = {key.api_key: (key.min_version, key.max_version) for key in oldest.api_keys}
+            version = API_VERSIONS.agree(*known.get(API_VERSIONS.key, (0, 0))) or 0
+            answer = yield from self._ask_versions(version, deadline)
+        response = self._decoded(API_VERSIONS.response_type(version), API_VERSIONS, answer)
+        if response.error_code:
+            raise ProtocolError(str(self.address), f"ApiVersions was refused: {response.error_code.name}")
+        self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
+        if version >= 3:
+            levels = {feature.name: feature.max_version_level for feature in response.finalized_features}
+            self.features = Features(levels=levels, epoch=response.finalized_features_epoch)
+
+    def _ask_versions(self, version: int, deadline: Deadline) -> Steps[bytes]:
+        request_type = API_VERSIONS.request_type(version)
+        fields = {"client_software_name": _SOFTWARE, "client_software_version": "0"} if version >= 3 else {}
+        try:
+            answers = yield from self._raw_exchange(
+                API_VERSIONS, [request_type(**fields)], deadline, self._settings.connection_setup_timeout_ms
+            )
+        except Unreachable as error:
+            protocol = self._settings.security_protocol.value
+            raise Unreachable(
+                str(self.address),
+                f"{error.reason}. Is it a Kafka listener of security.protocol {protocol}?",
+            ) from None
+        return answers[0]
+
+    def _authenticate(self, deadline: Deadline) -> Steps[None]:
+        from coordinator.wire import sasl
+
+        dialogue = sasl.dialogue(self._settings)
+        mechanism = self._settings.sasl_mechanism
+        try:
+            message = next(dialogue)
+        except AuthenticationFailed as error:
+            raise AuthenticationFailed(f"{self.address}: {error}", address=str(self.address)) from None
+        handshake = SASL_HANDSHAKE.request_type(self.version(SASL_HANDSHAKE))(mechanism=mechanism)
+        (offer,) = yield from self._exchange(SASL_HANDSHAKE, [handshake], deadline)
+        if offer.error_code:
+            raise AuthenticationFailed(
+                f"{self.address}: the broker does not offer sasl.mechanism {mechanism}, "
+                f"only {', '.join(offer.mechanisms) or 'none'}",
+                address=str(self.address),
+            )
+        request_type = SASL_AUTHENTICATE.request_type(self.version(SASL_AUTHENTICATE))
+        while True:
+            requests = [request_type(auth_bytes=message)]
+            (answer,) = yield from self._exchange(SASL_AUTHENTICATE, requests, deadline)
+            if answer.error_code:
+                reason = answer.error_message or answer.error_code.name
+                raise AuthenticationFailed(
+                    f"{self.address}: {reason}. Check user name and password.", address=str(self.address)
+                )
+            try:
+                message = dialogue.send(answer.auth_bytes)
+            except StopIteration:
+                return
+            except AuthenticationFailed as error:
+                raise AuthenticationFailed(f"{self.address}: {error}", address=str(self.address)) from None

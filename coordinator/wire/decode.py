@@ -1,0 +1,107 @@
+"""Bytes of a peer to kio's message dataclasses, safely.
+
+Unknown tagged fields are skipped and unknown error codes kept (Kafka adds both without a new version).
+Memory is bounded by the bytes given: no announced length is believed.
+"""
+
+import struct
+from functools import cache
+from typing import Any
+
+from coordinator.wire.primitives import (
+    FIXED_READERS,
+    DecodeError,
+    Reader,
+    array,
+    byte_string,
+    int32_array,
+    length_reader,
+    read_uvarint,
+)
+from coordinator.wire.schema_fields import SchemaField, schema_fields
+
+__all__ = ["DecodeError", "decode"]
+
+
+def decode(entity: type, buffer: bytes, position: int = 0) -> tuple[Any, int]:
+    """Read one message of the kio class `entity` from `position` on.
+
+    Returns the message and the position behind it. :raises DecodeError: when the bytes do not hold it
+    """
+    try:
+        return _entity_reader(entity)(buffer, position)
+    except (IndexError, struct.error):
+        raise DecodeError(f"{entity.__name__} is cut off: {len(buffer)} bytes do not hold it") from None
+    except UnicodeDecodeError as error:
+        raise DecodeError(f"{entity.__name__} has a string that is not UTF-8: {error}") from None
+    except OverflowError as error:
+        raise DecodeError(f"{entity.__name__} has a number out of range: {error}") from None
+
+
+@cache
+def _entity_reader(entity: Any) -> Reader:
+    flexible: bool = entity.__flexible__
+    known = schema_fields(entity)
+    plain = tuple((field.name, _field_reader(field, flexible)) for field in known if field.tag is None)
+    tagged: dict[int | None, tuple[str, Reader]] = {
+        field.tag: (field.name, _field_reader(field, flexible)) for field in known if field.tag is not None
+    }
+    absent = {field.name: field.default for field in known if field.tag is not None}
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        values: dict[str, Any] = absent.copy()
+        for name, reader in plain:
+            values[name], position = reader(buffer, position)
+        if flexible:
+            count = buffer[position]
+            position = position + 1 if not count else _read_tags(buffer, position, tagged, values)
+        return entity(**values), position
+
+    return read
+
+
+def _read_tags(
+    buffer: bytes, position: int, tagged: dict[int | None, tuple[str, Reader]], values: dict[str, Any]
+) -> int:
+    count, position = read_uvarint(buffer, position)
+    for _ in range(count):
+        tag, position = read_uvarint(buffer, position)
+        size, position = read_uvarint(buffer, position)
+        end = position + size
+        if end > len(buffer):
+            raise DecodeError(f"tagged field {tag} announces {size} bytes at byte {position}")
+        if tag in tagged:
+            name, reader = tagged[tag]
+            values[name], after = reader(buffer[:end], position)
+            if after != end:
+                raise DecodeError(f"tagged field {tag} is {after - position} bytes long, not {size}")
+        position = end
+    return position
+
+
+def _field_reader(field: SchemaField, flexible: bool) -> Reader:
+    if field.array:
+        length = length_reader(flexible=flexible, code="i")
+        if field.kafka_type == "int32":
+            return int32_array(length, nullable=field.nullable)
+        return array(length, _element_reader(field, flexible, nullable=False), nullable=field.nullable)
+    return _element_reader(field, flexible, nullable=field.nullable)
+
+
+def _element_reader(field: SchemaField, flexible: bool, *, nullable: bool) -> Reader:
+    if field.entity is not None:
+        return _nullable(_entity_reader(field.entity)) if nullable else _entity_reader(field.entity)
+    if field.kafka_type == "string":
+        return byte_string(length_reader(flexible=flexible, code="h"), nullable=nullable, text=True)
+    if field.kafka_type in ("bytes", "records"):
+        return byte_string(length_reader(flexible=flexible, code="i"), nullable=nullable, text=False)
+    return FIXED_READERS[field.kafka_type or ""]
+
+
+def _nullable(reader: Reader) -> Reader:
+    """A nullable nested message has an int8 in front, -1 for null (KIP-893)."""
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        return reader(buffer, position + 1) if buffer[position] < 0x80 else (None, position + 1)
+
+    return read

@@ -1,0 +1,55 @@
+"""Kafka's framing: every message is an int32 length and that many bytes. Sans I/O."""
+
+MAX_FRAME_BYTES = 100 * 1024 * 1024
+"""The default of the broker's ``socket.request.max.bytes``; a longer frame is a lie or another protocol."""
+
+_LENGTH_BYTES = 4
+
+
+class BadFrame(Exception):
+    """The length in front of a frame is negative or beyond the bound; `head` holds the bytes seen."""
+
+    def __init__(self, length: int, head: bytes) -> None:
+        super().__init__(f"a frame of {length} bytes is announced")
+        self.length = length
+        self.head = head
+
+
+def frame(message: bytes | bytearray) -> bytes:
+    """`message` with its length in front."""
+    return len(message).to_bytes(_LENGTH_BYTES, "big") + message
+
+
+class FrameReader:
+    """Cuts a stream of bytes into frames, however the bytes arrive."""
+
+    __slots__ = ("_buffer", "_max_bytes")
+
+    def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._buffer = bytearray()
+        self._max_bytes = max_bytes
+
+    @property
+    def partial(self) -> int:
+        """How many bytes of an unfinished frame are held."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take in `data` and return every frame that is whole by now, without its length.
+
+        :raises BadFrame: as soon as a length is read that cannot be right
+        """
+        self._buffer += data
+        frames = []
+        position = 0
+        while len(self._buffer) - position >= _LENGTH_BYTES:
+            start = position + _LENGTH_BYTES
+            length = int.from_bytes(self._buffer[position:start], "big", signed=True)
+            if not 0 <= length <= self._max_bytes:
+                raise BadFrame(length, bytes(self._buffer[position : position + 16]))
+            if len(self._buffer) < start + length:
+                break
+            frames.append(bytes(self._buffer[start : start + length]))
+            position = start + length
+        del self._buffer[:position]
+        return frames

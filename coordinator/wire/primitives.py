@@ -1,0 +1,189 @@
+"""Readers of Kafka's primitive types: ``(buffer, position) -> (value, next position)``.
+
+They raise IndexError, `struct.error`, UnicodeDecodeError or `DecodeError` on bytes that do not hold the
+value; `coordinator.wire.decode` turns all of them into `DecodeError`.
+"""
+
+import struct
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from kio.schema.errors import ErrorCode
+
+Reader = Callable[[bytes, int], tuple[Any, int]]
+
+
+class DecodeError(ValueError):
+    """The bytes are not the message they are said to be."""
+
+
+def read_uvarint(buffer: bytes, position: int) -> tuple[int, int]:
+    """Read an unsigned varint of at most five bytes."""
+    byte = buffer[position]
+    if byte < 0x80:
+        return byte, position + 1
+    value, shift = byte & 0x7F, 7
+    for position in range(position + 1, position + 5):  # noqa: B020
+        byte = buffer[position]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position + 1
+        shift += 7
+    raise DecodeError(f"a varint at byte {position} does not end")
+
+
+def fixed(code: str) -> Reader:
+    """A reader of one big-endian `struct` code."""
+    packed = struct.Struct(">" + code)
+    size, unpack = packed.size, packed.unpack_from
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        return unpack(buffer, position)[0], position + size
+
+    return read
+
+
+def _read_error_code(buffer: bytes, position: int) -> tuple[ErrorCode, int]:
+    code = int.from_bytes(buffer[position : position + 2], "big", signed=True)
+    if position + 2 > len(buffer):
+        raise DecodeError(f"2 bytes of an error code are missing at byte {position}")
+    return error_code(code), position + 2
+
+
+_ERROR_CODES: dict[int, ErrorCode] = {code.value: code for code in ErrorCode}
+
+
+def error_code(code: int) -> ErrorCode:
+    """The member of kio's enum, or one made up for a code newer than kio, named ``unknown_<code>``."""
+    known = _ERROR_CODES.get(code)
+    if known is None:
+        known = int.__new__(ErrorCode, code)
+        known._name_, known._value_, known.retriable = f"unknown_{code}", code, False
+        _ERROR_CODES[code] = known
+    return known
+
+
+def _slice(buffer: bytes, position: int, length: int) -> tuple[bytes, int]:
+    end = position + length
+    if end > len(buffer):
+        raise DecodeError(
+            f"{length} bytes are announced at byte {position}, {len(buffer) - position} are left"
+        )
+    return buffer[position:end], end
+
+
+def _no_null(position: int) -> DecodeError:
+    return DecodeError(f"a null at byte {position} where none may be")
+
+
+def _compact_length(buffer: bytes, position: int) -> tuple[int, int]:
+    value, position = read_uvarint(buffer, position)
+    return value - 1, position
+
+
+def _legacy_length(code: str) -> Reader:
+    read = fixed(code)
+
+    def length(buffer: bytes, position: int) -> tuple[int, int]:
+        value, after = read(buffer, position)
+        if value < -1:
+            raise DecodeError(f"a length of {value} at byte {position}")
+        return value, after
+
+    return length
+
+
+def length_reader(*, flexible: bool, code: str) -> Reader:
+    """A reader of a length, -1 for null; `code` is the `struct` code below flexible versions."""
+    return _compact_length if flexible else _legacy_length(code)
+
+
+def byte_string(length: Reader, *, nullable: bool, text: bool) -> Reader:
+    """A reader of a string (`text`) or of bytes behind a length."""
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        size, start = length(buffer, position)
+        if size < 0:
+            if nullable:
+                return None, start
+            raise _no_null(position)
+        value, end = _slice(buffer, start, size)
+        return (value.decode() if text else value), end
+
+    return read
+
+
+def array(length: Reader, element: Reader, *, nullable: bool) -> Reader:
+    """A reader of an array; the announced length must fit the bytes left (an element takes one at least)."""
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        size, position = length(buffer, position)
+        if size < 0:
+            if nullable:
+                return None, position
+            raise _no_null(position)
+        if size > len(buffer) - position:
+            raise DecodeError(
+                f"{size} elements are announced at byte {position}, {len(buffer) - position} bytes are left"
+            )
+        values = []
+        for _ in range(size):
+            value, position = element(buffer, position)
+            values.append(value)
+        return tuple(values), position
+
+    return read
+
+
+def int32_array(length: Reader, *, nullable: bool) -> Reader:
+    """As `array` of int32, read in one go: partition lists are most of an assignment."""
+    general = array(length, fixed("i"), nullable=nullable)
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        size, start = length(buffer, position)
+        end = start + 4 * size
+        if size < 0 or end > len(buffer):
+            return general(buffer, position)
+        return struct.unpack_from(f">{size}i", buffer, start), end
+
+    return read
+
+
+def _read_uuid(buffer: bytes, position: int) -> tuple[UUID | None, int]:
+    value, end = _slice(buffer, position, 16)
+    return (UUID(bytes=value) if any(value) else None), end
+
+
+def _read_bool(buffer: bytes, position: int) -> tuple[bool, int]:
+    return buffer[position] != 0, position + 1
+
+
+def _read_milliseconds(code: str) -> Reader:
+    read_number = fixed(code)
+
+    def read(buffer: bytes, position: int) -> tuple[timedelta, int]:
+        value, position = read_number(buffer, position)
+        return timedelta(milliseconds=value), position
+
+    return read
+
+
+FIXED_READERS: dict[str, Reader] = {
+    "int8": fixed("b"),
+    "int16": fixed("h"),
+    "int32": fixed("i"),
+    "int64": fixed("q"),
+    "uint8": fixed("B"),
+    "uint16": fixed("H"),
+    "uint32": fixed("I"),
+    "uint64": fixed("Q"),
+    "float64": fixed("d"),
+    "bool": _read_bool,
+    "error_code": _read_error_code,
+    "uuid": _read_uuid,
+    "timedelta_i32": _read_milliseconds("i"),
+    "timedelta_i64": _read_milliseconds("q"),
+}
+"""Readers of the types whose bytes are the same in every version, by kio's name."""

@@ -1,0 +1,89 @@
+"""How to reach a cluster and who to be there: neutral settings, whatever file they were read from."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class SecurityProtocol(Enum):
+    """Kafka's ``security.protocol``."""
+
+    PLAINTEXT = "PLAINTEXT"
+    SSL = "SSL"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    SASL_SSL = "SASL_SSL"
+
+    @property
+    def tls(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
+
+    @property
+    def sasl(self) -> bool:
+        """Whether the client authenticates with a SASL mechanism."""
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
+
+
+class Secret:
+    """A string that does not show itself: `repr` and `str` hide it, `reveal` returns it."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The secret itself, for the wire only."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+    __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsSettings:
+    """Certificates and keys, all PEM, each given inline or as a path.
+
+    `ca_*`: whom to trust, the system's store when neither is set. `certificate_*` and `key_*`: who the client
+    is (mutual TLS); a file may hold both the key and the chain, then only `certificate_path` is set.
+    """
+
+    ca_path: str | None = None
+    ca_pem: str | None = None
+    certificate_path: str | None = None
+    certificate_pem: str | None = None
+    key_path: str | None = None
+    key_pem: Secret | None = None
+    key_password: Secret | None = None
+    verify_certificate: bool = True
+    verify_hostname: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionSettings:
+    """Everything needed to talk to a cluster.
+
+    `bootstrap_servers` are ``host:port`` texts and may be empty (the command line names them).
+    `sasl_mechanism` is set exactly when `security_protocol.sasl`. Times are milliseconds:
+    `request_timeout_ms` for one answer of one broker, `api_timeout_ms` for a whole call.
+    `extra` holds librdkafka settings that only librdkafka understands.
+    """
+
+    bootstrap_servers: tuple[str, ...] = ()
+    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    sasl_mechanism: str | None = None
+    sasl_username: str | None = None
+    sasl_password: Secret | None = None
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    client_id: str = "kohort"
+    connection_setup_timeout_ms: int = 10_000
+    request_timeout_ms: int = 30_000
+    api_timeout_ms: int = 60_000
+    extra: tuple[tuple[str, Secret], ...] = ()

@@ -1,0 +1,90 @@
+"""Several conversations with brokers at once, without threads: generators that wait for their sockets.
+
+A conversation is a generator that yields `Wait` when it needs its socket and returns its result. `run_all`
+resumes each one when its socket is ready: brokers answer side by side, and a silent one holds up nobody.
+"""
+
+import selectors
+import socket
+from collections.abc import Callable, Generator, Hashable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import WireError
+
+READ = selectors.EVENT_READ
+WRITE = selectors.EVENT_WRITE
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Resume me when `sock` is ready for `events`, or throw `Expired` at the deadline; None: a pause."""
+
+    sock: socket.socket | None
+    events: int
+    deadline: Deadline
+
+
+class Expired(Exception):
+    """Thrown into a conversation whose wait reached its deadline."""
+
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+Steps = Generator[Wait, None, T]
+
+
+def run(steps: Steps[T]) -> T:
+    """Drive one conversation to its end and return its result, or raise its error."""
+    outcome = run_all({None: steps})[None]
+    if isinstance(outcome, WireError):
+        raise outcome
+    return outcome
+
+
+def run_all(
+    conversations: Mapping[K, Steps[T]], enough: Callable[[T | WireError], bool] = lambda _: False
+) -> dict[K, T | WireError]:
+    """Drive all conversations to their ends; a `WireError` of one stands in the place of its result.
+
+    When `enough` accepts an outcome the others are closed; they are then missing from the result.
+    """
+    outcomes: dict[K, T | WireError] = {}
+    waiting: dict[K, Wait] = {}
+    with selectors.DefaultSelector() as selector:
+        for key, steps in conversations.items():
+            _advance(key, steps, outcomes, waiting, expired=False)
+        while waiting and not any(map(enough, outcomes.values())):
+            for key, wait in waiting.items():
+                if wait.sock is not None:
+                    selector.register(wait.sock, wait.events, key)
+            timeout_ms = min(wait.deadline.remaining_ms() for wait in waiting.values())
+            ready = {event.data for event, _ in selector.select(timeout_ms / 1000)}
+            for wait in waiting.values():
+                if wait.sock is not None:
+                    selector.unregister(wait.sock)
+            for key, wait in list(waiting.items()):
+                expired = key not in ready and not wait.deadline.remaining_ms()
+                if key in ready or expired:
+                    del waiting[key]
+                    _advance(key, conversations[key], outcomes, waiting, expired=expired)
+    for key in waiting:
+        conversations[key].close()
+    return {key: outcomes[key] for key in conversations if key in outcomes}
+
+
+def _advance(
+    key: K,
+    steps: Steps[T],
+    outcomes: dict[K, T | WireError],
+    waiting: dict[K, Wait],
+    *,
+    expired: bool,
+) -> None:
+    try:
+        waiting[key] = steps.throw(Expired()) if expired else next(steps)
+    except StopIteration as stop:
+        outcomes[key] = stop.value
+    except WireError as error:
+        outcomes[key] = error

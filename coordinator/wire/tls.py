@@ -1,0 +1,157 @@
+"""TLS on top of a connected socket. Imported only when the settings ask for it."""
+
+import os
+import socket
+import ssl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from coordinator.wire.address import Address
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import TlsFailed, Unreachable
+from coordinator.wire.security import Secret, TlsSettings
+from coordinator.wire.steps import READ, WRITE, Steps
+from coordinator.wire.transport import Transport
+
+_PLAINTEXT_REASONS = ("EOF occurred", "WRONG_VERSION_NUMBER", "UNEXPECTED_EOF", "RECORD_LAYER_FAILURE")
+_HANDSHAKE = "in the TLS handshake"
+
+
+class TlsTransport(Transport):
+    """A `Transport` whose socket is an `ssl.SSLSocket`."""
+
+    _socket: ssl.SSLSocket
+
+    def handshake(self, deadline: Deadline) -> Steps[None]:
+        """Do the handshake. :raises TlsFailed: with the reason and the next step"""
+        while True:
+            try:
+                self._socket.do_handshake()
+            except ssl.SSLWantReadError:
+                yield from self.wait(READ, deadline, _HANDSHAKE)
+            except ssl.SSLWantWriteError:
+                yield from self.wait(WRITE, deadline, _HANDSHAKE)
+            except OSError as error:
+                raise _explain(self.address, error) from None
+            else:
+                return
+
+    def _send(self, data: memoryview) -> int:
+        try:
+            return self._socket.send(data)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return 0
+        except OSError as error:
+            raise self._broken(error) from None
+
+    def _receive(self) -> bytes | None:
+        try:
+            return self._socket.recv(256 * 1024)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return None
+        except ssl.SSLEOFError:
+            return b""
+        except OSError as error:
+            raise self._broken(error) from None
+
+    def _broken(self, error: OSError) -> Unreachable:
+        reason = getattr(error, "reason", None)
+        if reason and "CERTIFICATE_REQUIRED" in reason:
+            return Unreachable(
+                str(self.address),
+                "the broker asks for a client certificate. Set ssl.keystore.location (ssl.keystore.type=PEM).",
+            )
+        return super()._broken(error)
+
+
+def secure(
+    address: Address, sock: socket.socket, context: ssl.SSLContext, deadline: Deadline
+) -> Steps[TlsTransport]:
+    """Turn a connected socket into an encrypted transport. :raises TlsFailed: with reason and next step"""
+    wrapped = context.wrap_socket(sock, server_hostname=address.host, do_handshake_on_connect=False)
+    transport = TlsTransport(address, wrapped)
+    try:
+        yield from transport.handshake(deadline)
+    except BaseException:
+        transport.close()
+        raise
+    return transport
+
+
+def _explain(address: Address, error: OSError) -> TlsFailed:
+    text = getattr(error, "reason", None) or error.strerror or str(error)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        text, step = (
+            error.verify_message,
+            "Check ssl.truststore.location and the host name in the certificate.",
+        )
+    elif isinstance(error, ConnectionError | ssl.SSLEOFError) or any(
+        sign in text for sign in _PLAINTEXT_REASONS
+    ):
+        step = "Is it a PLAINTEXT listener? Then set security.protocol to PLAINTEXT or SASL_PLAINTEXT."
+    else:
+        step = "Check the ssl.* settings of the --command-config file."
+    return TlsFailed(f"{address}: the TLS handshake failed ({text}). {step}", address=str(address))
+
+
+def context(settings: TlsSettings) -> ssl.SSLContext:
+    """The TLS context for `settings`.
+
+    :raises TlsFailed: a certificate or key cannot be read, or its password is wrong
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.check_hostname = settings.verify_certificate and settings.verify_hostname
+    made.verify_mode = ssl.CERT_REQUIRED if settings.verify_certificate else ssl.CERT_NONE
+    _trust(made, settings)
+    _identify(made, settings)
+    return made
+
+
+def _trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
+    if settings.ca_path is None and settings.ca_pem is None:
+        made.load_default_certs()
+        return
+    try:
+        made.load_verify_locations(cafile=settings.ca_path, cadata=settings.ca_pem)
+    except (OSError, ValueError) as error:
+        where = settings.ca_path or "the inline certificates"
+        raise TlsFailed(f"{where}: no PEM certificates can be read ({_text(error)})") from None
+
+
+def _identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
+    if settings.certificate_path is None and settings.certificate_pem is None:
+        return
+    password = settings.key_password.reveal() if settings.key_password else ""
+    with (
+        _as_file(settings.certificate_path, settings.certificate_pem) as chain,
+        _as_file(settings.key_path, settings.key_pem) as key,
+    ):
+        try:
+            # Without a password OpenSSL would ask on the terminal; an empty one makes it fail instead.
+            made.load_cert_chain(chain or "", key, password)
+        except (OSError, ValueError) as error:
+            where = settings.key_path or settings.certificate_path or "the inline key"
+            raise TlsFailed(
+                f"{where}: the client's certificate and key cannot be loaded ({_text(error)}). "
+                "Check that both are PEM, belong together, and ssl.key.password fits."
+            ) from None
+
+
+@contextmanager
+def _as_file(path: str | None, content: str | Secret | None) -> Iterator[str | None]:
+    """The `ssl` module loads keys from files only: inline PEM gets one that only this user can read."""
+    if path is not None or content is None:
+        yield path
+        return
+    handle, name = tempfile.mkstemp(suffix=".pem")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(content.reveal() if isinstance(content, Secret) else content)
+        yield name
+    finally:
+        os.unlink(name)
+
+
+def _text(error: Exception) -> str:
+    return str(getattr(error, "reason", None) or getattr(error, "strerror", None) or error)

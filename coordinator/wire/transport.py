@@ -1,0 +1,154 @@
+"""A non-blocking TCP connection to one broker, as steps."""
+
+import errno
+import os
+import socket
+from typing import Any
+
+from coordinator.wire.address import Address
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import NotConnected, ProtocolError, RequestTimedOut, Unreachable
+from coordinator.wire.framing import BadFrame, FrameReader
+from coordinator.wire.steps import READ, WRITE, Expired, Steps, Wait
+
+_RECEIVE_BYTES = 256 * 1024
+_TLS_ALERT = b"\x15\x03"
+_HTTP = b"HTTP"
+
+
+class Transport:
+    """Frames to and from a broker. `tls.TlsTransport` is the encrypted kind."""
+
+    def __init__(self, address: Address, sock: socket.socket) -> None:
+        self.address = address
+        self._socket = sock
+        self._frames = FrameReader()
+
+    def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
+        """Send `data` while reading until `answers` frames have come.
+
+        :raises Unreachable: when the peer closes or resets the connection
+        :raises RequestTimedOut: at the deadline, saying `activity`
+        :raises ProtocolError: on bytes that are no Kafka frame
+        """
+        unsent = memoryview(data)
+        frames: list[bytes] = []
+        while len(frames) < answers:
+            unsent = unsent[self._send(unsent) :] if unsent else unsent
+            received = self._receive()
+            if received is None:
+                yield from self.wait(READ | (WRITE if unsent else 0), deadline, activity)
+            elif received:
+                frames += self._cut(received)
+            else:
+                raise Unreachable(str(self.address), self._closed(activity))
+        return frames
+
+    def wait(self, events: int, deadline: Deadline, activity: str) -> Steps[None]:
+        """Pause until the socket is ready. :raises RequestTimedOut: at the deadline"""
+        try:
+            yield Wait(self._socket, events, deadline)
+        except Expired:
+            raise RequestTimedOut(str(self.address), activity) from None
+
+    def close(self) -> None:
+        """Let go of the socket; safe to repeat."""
+        self._socket.close()
+
+    def _send(self, data: memoryview) -> int:
+        """Send what fits; 0 when nothing does now."""
+        try:
+            return self._socket.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._broken(error) from None
+
+    def _receive(self) -> bytes | None:
+        """What has arrived; None when nothing has yet, empty at the end of the stream."""
+        try:
+            return self._socket.recv(_RECEIVE_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise self._broken(error) from None
+
+    def _broken(self, error: OSError) -> Unreachable:
+        return Unreachable(str(self.address), f"the connection broke ({error.strerror or error})")
+
+    def _closed(self, activity: str) -> str:
+        if self._frames.partial:
+            return f"the connection was closed in the middle of an answer, {activity}"
+        return f"the connection was closed {activity}"
+
+    def _cut(self, received: bytes) -> list[bytes]:
+        try:
+            return self._frames.feed(received)
+        except BadFrame as bad:
+            raise ProtocolError(str(self.address), _explain(bad)) from None
+
+
+def _explain(bad: BadFrame) -> str:
+    if bad.head.startswith(_TLS_ALERT):
+        return (
+            "the listener speaks TLS. Set security.protocol to SSL or SASL_SSL in the --command-config file."
+        )
+    if bad.head.startswith(_HTTP):
+        return "an HTTP server answers there, not a Kafka broker. Check the port."
+    return f"no Kafka broker answers there: {bad}. Check the port."
+
+
+def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
+    """Make a TCP connection, trying every address of the host in the resolver's order.
+
+    :raises NotConnected: the name is unknown, or every address refuses
+    :raises RequestTimedOut: nothing answers in time
+    """
+    candidates = _resolve(address)
+    last: NotConnected | RequestTimedOut | None = None
+    for index, (family, sockaddr) in enumerate(candidates):
+        share = deadline.sooner(deadline.remaining_ms() / (len(candidates) - index))
+        try:
+            return (yield from _connect_one(address, family, sockaddr, share))
+        except (NotConnected, RequestTimedOut) as error:
+            last = error
+    raise last or NotConnected(str(address), "the host has no address")
+
+
+def _resolve(address: Address) -> list[tuple[int, Any]]:
+    try:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise NotConnected(
+            str(address), f"the host name is not known ({reason}). Check its spelling and the name service."
+        ) from None
+    return [(family, sockaddr) for family, _, _, _, sockaddr in found]
+
+
+def _connect_one(address: Address, family: int, sockaddr: Any, deadline: Deadline) -> Steps[socket.socket]:
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        code = sock.connect_ex(sockaddr)
+        if code in (errno.EINPROGRESS, errno.EWOULDBLOCK):
+            try:
+                yield Wait(sock, WRITE, deadline)
+            except Expired:
+                raise RequestTimedOut(str(address), "connecting") from None
+            code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise NotConnected(str(address), _why_not(code))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _why_not(code: int) -> str:
+    if code == errno.ECONNREFUSED:
+        return (
+            "connection refused. Nothing listens on that port: check host and port, and that the broker runs."
+        )
+    return f"no connection ({os.strerror(code).lower()}). Check the host, the port and the network."
