@@ -1,0 +1,85 @@
+"""The `kohort` command: its verbs, and the one place that turns an exception into an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.commands import demo, describe, dry_run, listing, plan, snapshot, validate_regex
+from cli.errors import CommandError, ExitStatus
+from cli.options import expand
+
+app = typer.Typer(
+    name="kohort",
+    help="See, check, dry-run and plan Kafka consumer groups.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, verb in (
+    ("list", listing.list_groups),
+    ("describe", describe.describe),
+    ("validate-regex", validate_regex.validate_regex),
+    ("dry-run", dry_run.dry_run),
+    ("plan", plan.plan),
+    ("snapshot", snapshot.snapshot),
+    ("demo", demo.demo),
+):
+    app.command(name)(expand(verb))
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"kohort {version('kohort')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    if debug:
+        os.environ["KOHORT_DEBUG"] = "1"
+
+
+def main() -> None:
+    """Run a command; no traceback reaches a user unless --debug asks for it."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        status: int = ExitStatus.INTERRUPTED
+    except Exception as error:
+        if os.environ.get("KOHORT_DEBUG"):
+            raise
+        status = _status_of(error)
+        print(f"kohort: {_message_of(error)}", file=sys.stderr)
+    else:
+        status = ExitStatus.DONE
+    sys.exit(status)
+
+
+def _status_of(error: Exception) -> ExitStatus:
+    if isinstance(error, CommandError):
+        return error.status
+    name = type(error).__name__
+    return ExitStatus.REFUSED if name == "AuthenticationFailed" else ExitStatus.UNREADABLE
+
+
+def _message_of(error: Exception) -> str:
+    known = isinstance(error, CommandError) or type(error).__module__.partition(".")[0] in (
+        "assignors", "cli", "coordinator", "migration",
+    )  # fmt: skip
+    if known:
+        return str(error)
+    return f"this is a fault of Kohort: {type(error).__name__}: {error} (--debug shows where)"

@@ -1,0 +1,48 @@
+"""What a command may ask of the place where groups come from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from coordinator.model import Cluster, Group, GroupListing, Problem, Topic
+
+T = TypeVar("T", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[T]):
+    """What could be read, and beside it what could not."""
+
+    items: tuple[T, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+class Source(Protocol):
+    """A source of groups. Methods raise only when nothing at all can be read."""
+
+    @property
+    def name(self) -> str:
+        """For messages: the bootstrap servers, or the file."""
+        ...
+
+    def cluster(self) -> Cluster:
+        """What is known of the cluster itself."""
+        ...
+
+    def list_groups(self) -> Read[GroupListing]:
+        """All groups, by id."""
+        ...
+
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+        """The named groups, in the order asked; with committed offsets where asked."""
+        ...
+
+    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+        """The named topics that exist, or all of them, internal ones included; by name."""
+        ...
+
+    def close(self) -> None:
+        """Give connections back."""
+        ...

@@ -1,0 +1,48 @@
+"""Groups from a snapshot file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cli.cluster.port import Read
+from coordinator.model import Cluster, Group, GroupListing, Problem, Topic, listing_of
+from coordinator.snapshot import Snapshot, read_snapshot
+
+
+class SavedSource:
+    """A `Source` over a snapshot."""
+
+    def __init__(self, file: Path) -> None:
+        self.name = str(file)
+        self.snapshot: Snapshot = read_snapshot(file)
+
+    def cluster(self) -> Cluster:
+        return self.snapshot.cluster
+
+    def list_groups(self) -> Read[GroupListing]:
+        return Read(tuple(listing_of(group) for _, group in sorted(self.snapshot.groups.items())))
+
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+        known = self.snapshot.groups
+        found = [
+            known[name] if offsets else replace(known[name], offsets=None) for name in groups if name in known
+        ]
+        missing = [
+            Problem(subject=name, message=f"no such group in {self.name}")
+            for name in groups
+            if name not in known
+        ]
+        return Read(tuple(found), tuple(missing))
+
+    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+        known = self.snapshot.topics
+        wanted = known if names is None else known.keys() & set(names)
+        found = [
+            known[name] if end_offsets else replace(known[name], end_offsets=None) for name in sorted(wanted)
+        ]
+        return Read(tuple(found))
+
+    def close(self) -> None:
+        """Nothing is open."""

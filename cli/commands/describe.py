@@ -1,0 +1,65 @@
+"""`kohort describe`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from coordinator.model import Group, GroupState
+
+
+def describe(
+    selection: SelectionOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+    members: Annotated[bool, typer.Option("--members", help="Show members and what they own.")] = False,
+    offsets: Annotated[
+        bool, typer.Option("--offsets", help="Show committed offsets and lag (the default).")
+    ] = False,
+    state: Annotated[bool, typer.Option("--state", help="Show state, coordinator and assignor.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Add epochs, targets, leader epochs, subscriptions.")
+    ] = False,
+) -> None:
+    """Describe groups: offsets and lag, members, or state."""
+    from cli.cluster.choose import open_source
+    from cli.errors import UsageError
+    from cli.output import emit, notice
+    from cli.selection import choose_groups
+    from cli.views.describe import DescribeMode, describe_document
+
+    asked = [mode for mode, given in zip(DescribeMode, (offsets, members, state), strict=True) if given]
+    if len(asked) > 1:
+        raise UsageError("--members, --offsets and --state show different tables; give one")
+    mode = asked[0] if asked else DescribeMode.OFFSETS
+    with open_source(source) as groups:
+        chosen, problems = choose_groups(groups, selection)
+        described = groups.describe(chosen, offsets=mode is DescribeMode.OFFSETS)
+        problems += described.problems
+        topics = {}
+        if mode is DescribeMode.OFFSETS:
+            read = groups.topics(_topics_of(described.items), end_offsets=True)
+            topics, problems = {topic.name: topic for topic in read.items}, problems + read.problems
+    for group in described.items:
+        remark = _remark(group)
+        if remark:
+            notice(remark)
+    emit(describe_document(described.items, topics, mode, verbose=verbose, problems=problems), output)
+
+
+def _topics_of(groups: Iterable[Group]) -> set[str]:
+    """Every topic that somebody owns or committed to."""
+    owned = {topic for group in groups for member in group.members for topic in member.owned or ()}
+    return owned | {topic for group in groups for topic in group.offsets or ()}
+
+
+def _remark(group: Group) -> str | None:
+    """What kafka-consumer-groups says beside the table."""
+    if group.state is GroupState.EMPTY:
+        return f"Consumer group '{group.id}' has no active members."
+    if group.state in (GroupState.STABLE, GroupState.UNKNOWN, GroupState.DEAD):
+        return None
+    return f"Warning: Consumer group '{group.id}' is rebalancing."

@@ -1,0 +1,55 @@
+"""`kohort snapshot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import SelectionOptions, SourceOptions
+
+
+def snapshot(
+    selection: SelectionOptions,
+    source: SourceOptions,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="FILE", help="Where to write; YAML, or JSON when it ends in .json."
+        ),
+    ] = None,
+) -> None:
+    """Save groups, with the topics they read, to a file that every command takes as --snapshot.
+
+    All groups, unless some are named. Without -o the YAML goes to standard output.
+    """
+    from dataclasses import replace
+
+    from cli.cluster.choose import open_source
+    from cli.cluster.take import take_snapshot
+    from cli.errors import CommandError, ExitStatus
+    from cli.output import leave_quietly, notice
+    from cli.selection import choose_groups
+    from coordinator.snapshot import snapshot_text, write_snapshot
+
+    if not (selection.groups or selection.match or selection.all_groups):
+        selection = replace(selection, all_groups=True)
+    with open_source(source) as groups:
+        chosen, problems = choose_groups(groups, selection)
+        taken, unread = take_snapshot(groups, chosen)
+    if file is None:
+        try:
+            print(snapshot_text(taken), end="", flush=True)
+        except BrokenPipeError:
+            leave_quietly()
+    else:
+        try:
+            write_snapshot(taken, file)
+        except OSError as error:
+            raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+        notice(f"{len(taken.groups)} groups and {len(taken.topics)} topics written to {file}")
+    for problem in (*problems, *unread):
+        notice(f"{problem.subject}: {problem.message}")
+    if problems or unread:
+        raise typer.Exit(int(ExitStatus.UNREADABLE))

@@ -1,0 +1,124 @@
+"""Options that many commands share, written once.
+
+A command takes an options dataclass as one parameter; `expand` spreads its fields over the command's
+signature, where Typer reads them, and puts the object together again when the command is called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from cli.render.formats import OutputFormat
+
+SOURCE_PANEL = "Where groups come from"
+DEFAULT_TIMEOUT_MS = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """Where groups come from."""
+
+    bootstrap_server: Annotated[
+        str | None,
+        typer.Option(
+            "--bootstrap-server",
+            "-b",
+            metavar="HOST:PORT,…",
+            help="A live cluster.",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = None
+    command_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--command-config",
+            metavar="FILE",
+            help="Client properties for the live cluster, Java-style or librdkafka's.",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = None
+    snapshot: Annotated[
+        Path | None,
+        typer.Option("--snapshot", metavar="FILE", help="A saved snapshot.", rich_help_panel=SOURCE_PANEL),
+    ] = None
+    embedded: Annotated[
+        Path | None,
+        typer.Option(
+            "--embedded",
+            metavar="DIR",
+            help="The embedded coordinator's data directory (the default).",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = None
+    timeout_ms: Annotated[
+        int,
+        typer.Option(
+            "--timeout",
+            metavar="MS",
+            min=1,
+            help="How long the live cluster may take to answer, in milliseconds.",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = DEFAULT_TIMEOUT_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """How the answer is shown."""
+
+    output: Annotated[OutputFormat, typer.Option("--output", help="How to print.")] = OutputFormat.TABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionOptions:
+    """Which groups are meant."""
+
+    groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Groups by id.")] = None
+    match: Annotated[
+        str | None, typer.Option("--match", metavar="REGEX", help="Groups whose whole id matches (RE2).")
+    ] = None
+    all_groups: Annotated[bool, typer.Option("--all-groups", help="All groups.")] = False
+
+
+def expand(function: Callable[..., None]) -> Callable[..., None]:
+    """Spread options dataclasses over the signature that Typer reads."""
+    hints = get_type_hints(function, include_extras=True)
+    bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in bundles:
+            parameters += _fields_of(bundles[name])
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+    names = {name: [field.name for field in dataclasses.fields(bundle)] for name, bundle in bundles.items()}
+
+    @wraps(function)
+    def command(**arguments: Any) -> None:
+        for bundle, fields in names.items():
+            arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
+        function(**arguments)
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _fields_of(bundle: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(bundle, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in dataclasses.fields(bundle)
+    ]

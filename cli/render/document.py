@@ -1,0 +1,84 @@
+"""What a command has to show, before anybody decides how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from coordinator.model import Problem
+
+FORMAT_VERSION = 1
+"""The `kohort` field of every JSON document."""
+
+Cell: TypeAlias = str | int | float | bool | None
+"""None is unknown, or does not apply; it prints as `-`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heading, and whether it holds numbers."""
+
+    name: str
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows under headings."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Sequence[Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title; level 1 is the document's."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines to be typed or pasted as they are."""
+
+    lines: tuple[str, ...]
+    language: str = "sh"
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """Things to be done, in order, each with a box."""
+
+    items: tuple[str, ...]
+
+
+Block: TypeAlias = Table | Heading | Text | Code | Checklist
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The answer of a command: for programs (`data`) and for people (`blocks`)."""
+
+    command: str
+    data: Mapping[str, Any]
+    blocks: Sequence[Block]
+    errors: tuple[Problem, ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """The JSON document, schema in docs/schemas."""
+        errors = [{"subject": error.subject, "message": error.message} for error in self.errors]
+        return {"kohort": FORMAT_VERSION, "command": self.command, **self.data, "errors": errors}
+
+
+def columns(*names: str) -> tuple[Column, ...]:
+    """Columns by heading; a leading `#` on the argument marks numbers and `##` also prints one `#`."""
+    return tuple(Column(name[1:], number=True) if name.startswith("#") else Column(name) for name in names)

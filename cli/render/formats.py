@@ -1,0 +1,65 @@
+"""The output formats: every one renders the same document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TextIO
+
+from cli.render.document import Document
+
+
+class OutputFormat(Enum):
+    """`--output`."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+def render(document: Document, output: OutputFormat, stream: TextIO) -> None:
+    """Write the document to a stream in a format."""
+    _RENDERERS[output](document, stream)
+
+
+def _table(document: Document, stream: TextIO) -> None:
+    from cli.render.table import render_table
+
+    render_table(document, stream)
+
+
+def _json(document: Document, stream: TextIO) -> None:
+    import json
+
+    indent = 2 if stream.isatty() else None
+    json.dump(document.as_data(), stream, ensure_ascii=False, indent=indent)
+    stream.write("\n")
+
+
+def _yaml(document: Document, stream: TextIO) -> None:
+    from coordinator.snapshot.emit import yaml_lines
+
+    stream.writelines(yaml_lines(document.as_data()))
+
+
+def _csv(document: Document, stream: TextIO) -> None:
+    from cli.render.delimited import render_csv
+
+    render_csv(document, stream)
+
+
+def _markdown(document: Document, stream: TextIO) -> None:
+    from cli.render.markdown import render_markdown
+
+    render_markdown(document, stream)
+
+
+_RENDERERS: Mapping[OutputFormat, Callable[[Document, TextIO], None]] = {
+    OutputFormat.TABLE: _table,
+    OutputFormat.JSON: _json,
+    OutputFormat.YAML: _yaml,
+    OutputFormat.CSV: _csv,
+    OutputFormat.MARKDOWN: _markdown,
+}

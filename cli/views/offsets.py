@@ -1,0 +1,86 @@
+"""Committed offsets, end offsets and lag, a row per partition, in the order of kafka-consumer-groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coordinator.model import CommittedOffset, Group, Member, Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetRow:
+    """A partition of a group. None is unknown; `committed` is also None where nothing was committed."""
+
+    topic: str | None
+    partition: int | None
+    committed: int | None
+    end: int | None
+    leader_epoch: int | None
+    metadata: str | None
+    member: str | None = None
+    host: str | None = None
+    client_id: str | None = None
+
+    @property
+    def lag(self) -> int | None:
+        """Records between the committed offset and the end; None unless both are known."""
+        if self.committed is None or self.committed == -1 or self.end is None:
+            return None
+        return self.end - self.committed
+
+    def as_data(self) -> dict[str, Any]:
+        """An entry of the JSON document."""
+        return {
+            "topic": self.topic,
+            "partition": self.partition,
+            "committed": self.committed,
+            "end": self.end,
+            "lag": self.lag,
+            "leader_epoch": self.leader_epoch,
+            "metadata": self.metadata,
+            "member": self.member,
+        }
+
+
+def offset_rows(group: Group, topics: Mapping[str, Topic]) -> list[OffsetRow]:
+    """Owned partitions first, the member with most of them leading, then partitions that nobody owns."""
+    owners = sorted(
+        (member for member in group.members if member.owned),
+        key=lambda member: -sum(map(len, (member.owned or {}).values())),
+    )
+    rows: list[OffsetRow] = []
+    owned: set[tuple[str, int]] = set()
+    for member in owners:
+        for topic, partitions in sorted((member.owned or {}).items()):
+            rows += [_row(group, topics, topic, partition, member) for partition in partitions]
+            owned.update((topic, partition) for partition in partitions)
+    for topic, committed in sorted((group.offsets or {}).items()):
+        rows += [
+            _row(group, topics, topic, partition, None)
+            for partition in sorted(committed)
+            if (topic, partition) not in owned
+        ]
+    return rows
+
+
+_NOTHING = CommittedOffset(offset=None)
+
+
+def _row(
+    group: Group, topics: Mapping[str, Topic], topic: str, partition: int, member: Member | None
+) -> OffsetRow:
+    committed = (group.offsets or {}).get(topic, {}).get(partition, _NOTHING)
+    ends = topics[topic].end_offsets if topic in topics else None
+    return OffsetRow(
+        topic=topic,
+        partition=partition,
+        committed=committed.offset,
+        end=None if ends is None else ends.get(partition),
+        leader_epoch=committed.leader_epoch,
+        metadata=committed.metadata,
+        member=member.id if member else None,
+        host=member.client.host if member else None,
+        client_id=member.client.id if member else None,
+    )

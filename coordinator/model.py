@@ -1,0 +1,228 @@
+"""What is known of consumer groups, from any source.
+
+A live cluster, a snapshot and a log all become these objects at the boundary. None always means *unknown*:
+an offset that could not be read is neither 0 nor missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+from uuid import UUID
+
+Partitions: TypeAlias = Mapping[str, tuple[int, ...]]
+"""Partition numbers, ascending, by topic name."""
+
+
+class GroupType(Enum):
+    """Group types as ListGroups v5 names them; `generic` is what the old texts call classic."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def parse(cls, text: str) -> GroupType:
+        """From a name in any case; ValueError lists the names."""
+        name = text.strip().lower()
+        if name == "generic":
+            return cls.CLASSIC
+        try:
+            return cls(name)
+        except ValueError:
+            known = ", ".join(member.value for member in cls if member is not cls.UNKNOWN)
+            raise ValueError(f"unknown group type {text!r}; known: {known} (generic is classic)") from None
+
+
+class GroupState(Enum):
+    """Group states as Kafka prints them."""
+
+    PREPARING_REBALANCE = "PreparingRebalance"
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    ASSIGNING = "Assigning"
+    RECONCILING = "Reconciling"
+    STABLE = "Stable"
+    EMPTY = "Empty"
+    DEAD = "Dead"
+    NOT_READY = "NotReady"
+    UNKNOWN = "Unknown"
+
+    @classmethod
+    def parse(cls, text: str) -> GroupState:
+        """From a name in any case, with or without underscores; ValueError lists the names."""
+        wanted = text.strip().replace("_", "").lower()
+        for state in cls:
+            if state.value.lower() == wanted:
+                return state
+        known = ", ".join(state.value for state in cls)
+        raise ValueError(f"unknown group state {text!r}; known: {known}")
+
+
+class MemberProtocol(Enum):
+    """The rebalance protocol that a member speaks."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+
+
+def usual_protocol(group_type: GroupType) -> MemberProtocol | None:
+    """What members of a group speak unless it is being migrated; None for share and streams groups."""
+    if group_type in (GroupType.CLASSIC, GroupType.CONSUMER):
+        return MemberProtocol(group_type.value)
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A broker."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """The program behind a member, as far as it can be known."""
+
+    id: str | None = None
+    host: str | None = None
+    library: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """What a member wants. A member may name topics and a regex at once (KIP-848)."""
+
+    topics: tuple[str, ...] = ()
+    regex: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserData:
+    """Bytes that an assignor keeps in the embedded consumer protocol; empty where there are none."""
+
+    subscription: bytes = b""
+    assignment: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A member of a group."""
+
+    id: str
+    instance: str | None = None
+    client: Client = Client()
+    rack: str | None = None
+    protocol: MemberProtocol | None = None
+    protocols: tuple[str, ...] | None = None
+    """Assignors that a classic member listed, preferred first; a describe shows only the group's choice."""
+    subscription: Subscription | None = None
+    owned: Partitions | None = None
+    """The current assignment: what the member was given, or reports to own."""
+    target: Partitions | None = None
+    """The target assignment of a consumer group's member."""
+    epoch: int | None = None
+    """Member epoch."""
+    generation: int | None = None
+    """The generation that a classic member last saw, where it differs from the group's."""
+    user_data: UserData | None = None
+    """None when unknown or when the protocol has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommittedOffset:
+    """A committed offset. `offset` is None when the partition could not be read."""
+
+    offset: int | None
+    leader_epoch: int | None = None
+    metadata: str | None = None
+    timestamp: int | None = None
+    """Milliseconds since 1970; None when the source does not say (no broker API does)."""
+
+
+Offsets: TypeAlias = Mapping[str, Mapping[int, CommittedOffset]]
+"""Committed offsets by topic and partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A group of any type."""
+
+    id: str
+    type: GroupType
+    state: GroupState
+    protocol_type: str | None = None
+    """`consumer`, `connect`, …; empty for a group that only ever committed offsets."""
+    protocol: str | None = None
+    """The assignor in use."""
+    coordinator: Node | None = None
+    generation: int | None = None
+    group_epoch: int | None = None
+    assignment_epoch: int | None = None
+    members: tuple[Member, ...] = ()
+    """In the order in which the source gave them: Java's maps make it matter."""
+    offsets: Offsets | None = None
+    """None when they were not asked for or could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupListing:
+    """A row of a group list."""
+
+    id: str
+    type: GroupType
+    state: GroupState
+    protocol_type: str | None = None
+    protocol: str | None = None
+    members: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A topic."""
+
+    name: str
+    partitions: int
+    id: UUID | None = None
+    racks: Mapping[int, tuple[str, ...]] | None = None
+    """Racks of each partition's replicas; None when not known."""
+    end_offsets: Mapping[int, int | None] | None = None
+    """Log end offsets; None, whole or for a partition, when not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The cluster that the groups live on."""
+
+    id: str | None = None
+    kafka: str | None = None
+    """Version of the brokers, as far as it can be told."""
+    features: Mapping[str, int] = field(default_factory=dict)
+    """Finalised features, such as group.version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that could not be read: it travels beside what could."""
+
+    subject: str
+    message: str
+
+
+def listing_of(group: Group) -> GroupListing:
+    """The list row of a described group."""
+    return GroupListing(
+        id=group.id,
+        type=group.type,
+        state=group.state,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol,
+        members=len(group.members),
+    )

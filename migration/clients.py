@@ -1,0 +1,200 @@
+"""Client libraries: what each can do, and which one a member runs.
+
+A plan that ignores the library is dangerous (librdkafka refuses the two bounces that Java needs), so a
+library is either told, or recorded in the source, or inferred from what only one library does, or unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from coordinator.model import Group, Member
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """What a library can do, and since which version; None is never."""
+
+    name: str
+    cooperative: Version | None
+    two_bounces: bool
+    """Whether a member may list an eager and a cooperative assignor at once."""
+    consumer: Version | None
+    consumer_wanted: Version | None = None
+    """Older versions that speak the consumer protocol have faults that a plan warns of."""
+    source: str
+
+
+LIBRARIES: Mapping[str, Library] = {
+    library.name: library
+    for library in (
+        Library(
+            name="java",
+            cooperative=(2, 4),
+            two_bounces=True,
+            consumer=(4, 0),
+            source="KIP-429 and KIP-848 as released in Apache Kafka 2.4 and 4.0",
+        ),
+        Library(
+            name="librdkafka",
+            cooperative=(1, 6, 0),
+            two_bounces=False,
+            consumer=(2, 12, 0),
+            consumer_wanted=(2, 15, 0),
+            source="librdkafka issues 4368 and 3589; librdkafka 2.12.0 release",
+        ),
+        Library(
+            name="franz-go",
+            cooperative=(1, 17, 0),
+            two_bounces=True,
+            consumer=(1, 19, 0),
+            source="franz-go issue 686 and pull 1367",
+        ),
+        Library(
+            name="kafka-python",
+            cooperative=(3, 0, 0),
+            two_bounces=True,
+            consumer=None,
+            source="kafka-python 3.0.0 release",
+        ),
+        Library(
+            name="aiokafka", cooperative=None, two_bounces=False, consumer=None, source="aiokafka assignors"
+        ),
+        Library(
+            name="kafkajs", cooperative=None, two_bounces=False, consumer=None, source="KafkaJS assigners"
+        ),
+        Library(
+            name="sarama",
+            cooperative=None,
+            two_bounces=False,
+            consumer=None,
+            source="sarama balance strategies",
+        ),
+    )
+}
+
+_ALIASES = {
+    "confluent-kafka": "librdkafka",
+    "confluent-kafka-python": "librdkafka",
+    "confluent-kafka-go": "librdkafka",
+    "confluent-kafka-dotnet": "librdkafka",
+    "node-rdkafka": "librdkafka",
+    "kafka-clients": "java",
+    "spring-kafka": "java",
+}
+
+_FROM_IDS = (
+    (re.compile(r"consumer-.+-\d+-[0-9a-f-]{36}"), "java"),
+    (re.compile(r"rdkafka-[0-9a-f-]{36}"), "librdkafka"),
+    (re.compile(r"kgo-[0-9a-f-]{36}"), "franz-go"),
+    (re.compile(r"kafka-python-[0-9.]+-[0-9a-f-]{36}"), "kafka-python"),
+    (re.compile(r"aiokafka-[0-9.]+-[0-9a-f-]{36}"), "aiokafka"),
+    (re.compile(r"sarama-[0-9a-f-]{36}"), "sarama"),
+)
+"""Member ids that a library's default client id makes; a client id that somebody chose tells nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberClient:
+    """The library that a member runs, and how that is known."""
+
+    library: Library | None
+    version: Version | None = None
+    known_by: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldClients:
+    """What `--client` said: of all members, and of single ones."""
+
+    everybody: tuple[str, str | None] | None = None
+    single: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+
+
+def parse_clients(values: Iterable[str]) -> ToldClients:
+    """`LIBRARY[:VERSION]` or `MEMBER=LIBRARY[:VERSION]`; ValueError for an unknown library or a bad version."""
+    everybody: tuple[str, str | None] | None = None
+    single: dict[str, tuple[str, str | None]] = {}
+    for value in values:
+        member, equals, client = value.rpartition("=")
+        name, _, version = client.partition(":")
+        told = (library_named(name).name, version or None)
+        if version:
+            parse_version(version)
+        if equals:
+            single[member] = told
+        elif everybody not in (None, told):
+            raise ValueError(
+                f"{value!r} contradicts an earlier --client; say MEMBER=LIBRARY where they differ"
+            )
+        else:
+            everybody = told
+    return ToldClients(everybody=everybody, single=single)
+
+
+def library_named(name: str) -> Library:
+    """A library by its name or a binding's; ValueError lists the names."""
+    lower = name.strip().lower()
+    library = LIBRARIES.get(_ALIASES.get(lower, lower))
+    if library is None:
+        raise ValueError(f"unknown client library {name!r}; known: {', '.join(sorted(LIBRARIES))}")
+    return library
+
+
+def parse_version(text: str) -> Version:
+    """The leading numbers of a version; ValueError when there are none."""
+    match = re.match(r"v?(\d+(?:\.\d+)*)", text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not a version")
+    return tuple(map(int, match.group(1).split(".")))
+
+
+def client_of(member: Member, told: ToldClients) -> MemberClient:
+    """What is told beats what the source recorded, and that beats what the member id suggests."""
+    for key in (member.id, member.instance, member.client.id):
+        if key is not None and key in told.single:
+            return _told(told.single[key])
+    if told.everybody is not None:
+        return _told(told.everybody)
+    if member.client.library is not None:
+        try:
+            library = library_named(member.client.library)
+        except ValueError:
+            return MemberClient(library=None, known_by=f"the source says {member.client.library!r}")
+        version = _version_or_none(member.client.version)
+        return MemberClient(library=library, version=version, known_by="recorded in the source")
+    for pattern, name in _FROM_IDS:
+        if pattern.fullmatch(member.id):
+            return MemberClient(library=LIBRARIES[name], known_by="inferred from the member id")
+    return MemberClient(library=None)
+
+
+def clients_of(group: Group, told: ToldClients) -> dict[str, MemberClient]:
+    """The client of every member by member id."""
+    return {member.id: client_of(member, told) for member in group.members}
+
+
+def unknown_members(group: Group, told: ToldClients) -> list[str]:
+    """What `--client MEMBER=…` names that the group does not have."""
+    have = {key for m in group.members for key in (m.id, m.instance, m.client.id)}
+    return [name for name in told.single if name not in have]
+
+
+def _told(client: tuple[str, str | None]) -> MemberClient:
+    name, version = client
+    return MemberClient(library=LIBRARIES[name], version=_version_or_none(version), known_by="told")
+
+
+def _version_or_none(text: str | None) -> Version | None:
+    try:
+        return None if text is None else parse_version(text)
+    except ValueError:
+        return None
+
+
+def version_text(version: Version) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,25 @@
+"""What a rule may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from coordinator.model import Cluster, Group
+from migration.clients import MemberClient
+from migration.model import Destination, Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A group, the cluster it lives on, and where it is to go."""
+
+    group: Group
+    cluster: Cluster
+    destination: Destination
+    clients: Mapping[str, MemberClient]
+    """By member id."""
+
+
+Rule: TypeAlias = Callable[[Case], Iterable[Finding]]

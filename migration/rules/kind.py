@@ -1,0 +1,69 @@
+"""Is it a group that can be migrated at all, and is now a good moment?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coordinator.model import GroupState, GroupType
+from migration.model import Destination, Finding, Level
+from migration.rules.case import Case
+
+
+def type_is_classic(case: Case) -> Iterator[Finding]:
+    """Share and streams groups have no eager, cooperative or classic past."""
+    group = case.group
+    if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
+        yield Finding(
+            rule="group-type",
+            level=Level.BLOCKER,
+            message=f"{group.id} is a {group.type.value} group; it has no consumer group protocol to migrate.",
+            remedy="Nothing to do with this tool.",
+            source="KIP-848, Compatibility, Deprecation, and Migration Plan",
+        )
+    elif group.type is GroupType.CONSUMER and case.destination is Destination.COOPERATIVE:
+        yield Finding(
+            rule="group-type",
+            level=Level.BLOCKER,
+            message=f"{group.id} is on the consumer protocol already; it rebalances incrementally by itself.",
+            remedy="Nothing to do. To leave the consumer protocol, restart the members with group.protocol=classic.",
+            source="KIP-848, Rebalance Process",
+        )
+
+
+def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
+    """Connect, schema registries and others use the group protocol for something else."""
+    kind = case.group.protocol_type
+    if kind in (None, "consumer") or case.group.type is not GroupType.CLASSIC:
+        return
+    path = {
+        "connect": "Connect has its own: set connect.protocol (sessioned is incremental) on the workers.",
+        "": "It only holds committed offsets; there is no member to migrate.",
+    }.get(kind, "Its own documentation names the way.")
+    yield Finding(
+        rule="protocol-type",
+        level=Level.BLOCKER,
+        message=f"{case.group.id} is not a consumer group: its protocol type is {kind!r}.",
+        remedy=path,
+        source="Kafka 4.3: an upgrade needs the embedded consumer protocol",
+    )
+
+
+def group_is_at_rest(case: Case) -> Iterator[Finding]:
+    """A step that begins during a rebalance is judged by the wrong state."""
+    state = case.group.state
+    if state is GroupState.DEAD:
+        yield Finding(
+            rule="group-state",
+            level=Level.BLOCKER,
+            message=f"{case.group.id} is dead.",
+            remedy="There is nothing to migrate.",
+            source="DescribeGroups of a running 4.3.1",
+        )
+    elif state not in (GroupState.STABLE, GroupState.EMPTY):
+        yield Finding(
+            rule="group-state",
+            level=Level.WARNING,
+            message=f"{case.group.id} is {state.value}, not Stable.",
+            remedy="Wait until it is Stable before the first step.",
+            source="Field trial on 4.3.1: only Stable is a safe sign",
+        )
