@@ -1,0 +1,81 @@
+"""The syntax of Java's .properties files, as `java.util.Properties.load` reads it (but in UTF-8)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_BLANK = " \t\f"
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+class BadProperty(ValueError):
+    """A line that Java would refuse too; `line` is 1-based."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """One entry, unescaped. `line` is where it begins, 1-based. The value may be a secret: repr hides it."""
+
+    key: str
+    value: str
+    line: int
+
+    def __repr__(self) -> str:
+        return f"Property(key={self.key!r}, line={self.line})"
+
+
+def parse_properties(text: str) -> list[Property]:
+    """All entries in the order of the file, repeated keys too (to Java the last one counts).
+
+    :raises BadProperty: on a malformed ``\\uXXXX``
+    """
+    return [_property(line, logical) for line, logical in _logical_lines(text)]
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments and blank ones; a line that ends in a backslash goes on in the next one."""
+    joined, began = "", 0
+    for number, natural in enumerate(_LINE_END.split(text), start=1):
+        stripped = natural.lstrip(_BLANK)
+        if not joined:
+            if not began and (not stripped or stripped[0] in "#!"):
+                continue
+            began = began or number
+        trailing = len(stripped) - len(stripped.rstrip("\\"))
+        if trailing % 2:
+            joined += stripped[:-1]
+            continue
+        yield began, joined + stripped
+        joined, began = "", 0
+    if began:
+        yield began, joined
+
+
+def _property(line: int, logical: str) -> Property:
+    end = 0
+    while end < len(logical) and logical[end] not in "=:" + _BLANK:
+        end += 2 if logical[end] == "\\" else 1
+    rest = logical[end:].lstrip(_BLANK)
+    if rest[:1] in ("=", ":"):
+        rest = rest[1:].lstrip(_BLANK)
+    return Property(key=_unescape(line, logical[:end]), value=_unescape(line, rest), line=line)
+
+
+def _unescape(line: int, text: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        escaped = match[1]
+        if escaped[0] != "u":
+            return _ESCAPES.get(escaped, escaped)
+        if len(escaped) == 1:
+            raise BadProperty(line, "\\u must be followed by four hexadecimal digits")
+        return chr(int(escaped[1:], 16))
+
+    plain = _ESCAPED.sub(replace, text)
+    # Two \uXXXX may form one character outside the basic plane, as UTF-16 does.
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

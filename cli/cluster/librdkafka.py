@@ -1,0 +1,53 @@
+"""`ConnectionSettings` in librdkafka's words, for confluent-kafka's AdminClient."""
+
+from collections.abc import Iterator
+
+from coordinator.wire.security import ConnectionSettings, TlsSettings
+
+_LONGEST_SOCKET_TIMEOUT_MS = 300_000
+_SHORTEST_SETUP_TIMEOUT_MS = 1_000
+
+
+def librdkafka_config(settings: ConnectionSettings) -> dict[str, str]:
+    """The configuration dictionary. It holds secrets in clear: never print it.
+
+    librdkafka's bounds are kept: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
+    """
+    config = {key: secret.reveal() for key, secret in settings.extra}
+    if settings.bootstrap_servers:
+        config["bootstrap.servers"] = ",".join(settings.bootstrap_servers)
+    config["security.protocol"] = settings.security_protocol.value
+    config["client.id"] = settings.client_id
+    config["socket.timeout.ms"] = str(min(max(settings.request_timeout_ms, 10), _LONGEST_SOCKET_TIMEOUT_MS))
+    config["socket.connection.setup.timeout.ms"] = str(
+        max(settings.connection_setup_timeout_ms, _SHORTEST_SETUP_TIMEOUT_MS)
+    )
+    if settings.security_protocol.sasl:
+        config |= _sasl(settings)
+    if settings.security_protocol.tls:
+        config |= dict(_tls(settings.tls))
+    return config
+
+
+def _sasl(settings: ConnectionSettings) -> dict[str, str]:
+    config = {"sasl.mechanism": settings.sasl_mechanism or "GSSAPI"}
+    if settings.sasl_username is not None:
+        config["sasl.username"] = settings.sasl_username
+    if settings.sasl_password is not None:
+        config["sasl.password"] = settings.sasl_password.reveal()
+    return config
+
+
+def _tls(tls: TlsSettings) -> Iterator[tuple[str, str]]:
+    texts = {
+        "ssl.ca.location": tls.ca_path,
+        "ssl.ca.pem": tls.ca_pem,
+        "ssl.certificate.location": tls.certificate_path,
+        "ssl.certificate.pem": tls.certificate_pem,
+        "ssl.key.location": tls.key_path or (tls.certificate_path if tls.key_pem is None else None),
+    }
+    yield from ((key, text) for key, text in texts.items() if text is not None)
+    secrets = {"ssl.key.pem": tls.key_pem, "ssl.key.password": tls.key_password}
+    yield from ((key, secret.reveal()) for key, secret in secrets.items() if secret is not None)
+    yield "ssl.endpoint.identification.algorithm", "https" if tls.verify_hostname else "none"
+    yield "enable.ssl.certificate.verification", "true" if tls.verify_certificate else "false"

@@ -1,0 +1,163 @@
+"""`--command-config`: client properties, Java's or librdkafka's, to `ConnectionSettings`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.cluster.config_file import ConfigFileError, read_text
+from cli.cluster.jaas import BadJaas, LoginModule, parse_jaas
+from cli.cluster.java_properties import BadProperty, Property, parse_properties
+from cli.cluster.known_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
+from cli.cluster.stores import tls_settings
+from cli.cluster.typed_properties import Properties
+from coordinator.wire.security import ConnectionSettings, Secret, SecurityProtocol
+
+_ALIASES = {
+    "metadata.broker.list": "bootstrap.servers",
+    "sasl.mechanisms": "sasl.mechanism",
+    "socket.timeout.ms": "request.timeout.ms",
+}
+"""librdkafka's names of what Java calls otherwise."""
+
+_OWN_KEYS = frozenset(
+    {
+        "bootstrap.servers",
+        "security.protocol",
+        "sasl.mechanism",
+        "sasl.username",
+        "sasl.password",
+        "client.id",
+        "request.timeout.ms",
+        "socket.connection.setup.timeout.ms",
+        "ssl.ca.location",
+        "ssl.ca.pem",
+        "ssl.certificate.location",
+        "ssl.certificate.pem",
+        "ssl.key.location",
+        "ssl.key.pem",
+        "ssl.key.password",
+        "enable.ssl.certificate.verification",
+    }
+)
+"""What has a field of its own in `ConnectionSettings`."""
+
+_BOTH_UNDERSTAND = ("sasl.oauthbearer.", "sasl.kerberos.")
+"""Java's keys that librdkafka knows by the same name and with the same meaning."""
+
+_MODULES = {"PlainLoginModule": ("PLAIN",), "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512")}
+
+
+def load_properties(path: Path) -> ConnectionSettings:
+    """Read a client properties file.
+
+    Real Kafka keys without a meaning here (group.id, retries, deserializers) are ignored.
+    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is unknown (with the nearest known
+        one); a value is out of range; a store is not PEM (with the commands that convert it)
+    """
+    text = read_text(path)
+    try:
+        entries = parse_properties(text)
+    except BadProperty as error:
+        raise ConfigFileError(path, error.line, f"{error}.") from None
+    for entry in entries:
+        _check_key(path, entry)
+    latest = {_ALIASES.get(entry.key, entry.key): entry for entry in entries}
+    return _settings(Properties(path=path, entries=latest))
+
+
+def _check_key(path: Path, entry: Property) -> None:
+    known = JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
+    if entry.key == "config.providers":
+        raise ConfigFileError(
+            path, entry.line, "config.providers are not supported. Write the values themselves into the file."
+        )
+    if entry.key in known:
+        return
+    import difflib
+
+    near = difflib.get_close_matches(entry.key, known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else " Remove the line, or check the key's spelling."
+    raise ConfigFileError(path, entry.line, f"{entry.key!r} is no Kafka client property.{hint}")
+
+
+def _settings(properties: Properties) -> ConnectionSettings:
+    defaults = ConnectionSettings()
+    protocol = _security_protocol(properties)
+    module = _login_module(properties)
+    username, password = _credentials(properties, module)
+    servers = properties.text("bootstrap.servers") or ""
+    return ConnectionSettings(
+        bootstrap_servers=tuple(server.strip() for server in servers.split(",") if server.strip()),
+        security_protocol=protocol,
+        sasl_mechanism=_mechanism(properties, module) if protocol.sasl else None,
+        sasl_username=username,
+        sasl_password=password,
+        tls=tls_settings(properties),
+        client_id=properties.text("client.id") or defaults.client_id,
+        connection_setup_timeout_ms=properties.positive(
+            "socket.connection.setup.timeout.ms", defaults.connection_setup_timeout_ms
+        ),
+        request_timeout_ms=properties.positive("request.timeout.ms", defaults.request_timeout_ms),
+        api_timeout_ms=properties.positive("default.api.timeout.ms", defaults.api_timeout_ms),
+        extra=_extra(properties),
+    )
+
+
+def _security_protocol(properties: Properties) -> SecurityProtocol:
+    text = properties.text("security.protocol") or "PLAINTEXT"
+    try:
+        return SecurityProtocol(text.upper())
+    except ValueError:
+        names = ", ".join(protocol.value for protocol in SecurityProtocol)
+        raise properties.error("security.protocol", f"{text!r} is none of {names}.") from None
+
+
+def _login_module(properties: Properties) -> LoginModule | None:
+    text = properties.text("sasl.jaas.config")
+    if not text:
+        return None
+    try:
+        return parse_jaas(text)
+    except BadJaas as error:
+        raise properties.error("sasl.jaas.config", f"the value cannot be read: {error}.") from None
+
+
+def _credentials(properties: Properties, module: LoginModule | None) -> tuple[str | None, Secret | None]:
+    username, password = properties.text("sasl.username"), properties.secret("sasl.password")
+    if module is not None and module.short_name in _MODULES:
+        options = module.options
+        if "username" not in options or "password" not in options:
+            raise properties.error("sasl.jaas.config", f"{module.short_name} needs username and password.")
+        return username or options["username"].reveal(), password or options["password"]
+    return username, password
+
+
+def _mechanism(properties: Properties, module: LoginModule | None) -> str:
+    mechanism = (properties.text("sasl.mechanism") or "").upper()
+    fitting = _MODULES.get(module.short_name) if module else None
+    if not mechanism and fitting:
+        raise properties.error(
+            "sasl.jaas.config",
+            f"sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism={fitting[-1]}.",
+        )
+    if (
+        mechanism
+        and fitting
+        and mechanism not in fitting
+        and mechanism in ("PLAIN", *_MODULES["ScramLoginModule"])
+    ):
+        raise properties.error(
+            "sasl.mechanism", f"{mechanism} does not go with the login module of sasl.jaas.config."
+        )
+    return mechanism or "GSSAPI"
+
+
+def _extra(properties: Properties) -> tuple[tuple[str, Secret], ...]:
+    """What only librdkafka understands."""
+    return tuple(
+        (key, Secret(entry.value))
+        for key, entry in properties.entries.items()
+        if key in LIBRDKAFKA_KEYS
+        and key not in _OWN_KEYS
+        and (key not in JAVA_KEYS or key.startswith(_BOTH_UNDERSTAND))
+    )
