@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.kafka.events import EventLog
 from tests.kafka.process import end, kill
 
+START_TIMEOUT_S = 30.0
 ROOT = Path(__file__).parents[2]
 
 
@@ -34,10 +35,18 @@ class Child:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def stop(self) -> None:
-        """Ask it to terminate and wait until it has, everything it said read."""
-        end(self.process)
+    def stop(self, name: str) -> None:
+        """Ask it to terminate once member `name` has started, and wait until it has, everything it said read.
+
+        Raises:
+            TimeoutError: the member did not start.
+            ChildProcessError: the end was not a clean one.
+        """
+        self.log.wait(lambda: bool(self.log.of(name)), f"{name} has started", START_TIMEOUT_S)
+        status = end(self.process)
         self.log.join()
+        if status != 0:
+            raise ChildProcessError(f"{name} ended with status {status}: {self.log.tail()}")
 
     def crash(self) -> None:
         """Kill it and wait until it is gone, everything it said read."""

@@ -22,11 +22,14 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 POLL_S = 0.1
 
 
-def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+Partition = tuple[str, int]
+
+
+def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
     """Return `partitions` as `{topic: [partition ascending]}`."""
     found: dict[str, list[int]] = {}
-    for one in sorted(partitions, key=lambda partition: (partition.topic, partition.partition)):
-        found.setdefault(one.topic, []).append(one.partition)
+    for topic, partition in sorted(partitions):
+        found.setdefault(topic, []).append(partition)
     return found
 
 
@@ -37,6 +40,9 @@ class ConfluentMember:
         """Make the consumer; nothing is sent before `run`."""
         self.name = name
         self.stop = threading.Event()
+        # Kept here: while it closes, librdkafka no longer answers what it holds, nor its member id.
+        self.held: set[Partition] = set()
+        self.member_id: str | None = None
         self.consumer = Consumer(config, logger=None)
         # librdkafka refuses a list that mixes eager and cooperative assignors, so one name decides.
         self.incremental = (
@@ -67,7 +73,10 @@ class ConfluentMember:
             self.consumer.incremental_assign(partitions)
         else:
             self.consumer.assign(partitions)
-        self.say_partitions("assigned", partitions)
+        self.member_id = self.consumer.memberid()
+        named = {(one.topic, one.partition) for one in partitions}
+        self.held |= named
+        self.say_partitions("assigned", named)
 
     def given_up(self, event: str, partitions: list[TopicPartition]) -> None:
         """Let go of `partitions` and say so."""
@@ -75,15 +84,17 @@ class ConfluentMember:
             self.consumer.incremental_unassign(partitions)
         else:
             self.consumer.unassign()
-        self.say_partitions(event, partitions)
+        named = {(one.topic, one.partition) for one in partitions}
+        self.held -= named
+        self.say_partitions(event, named)
 
-    def say_partitions(self, event: str, partitions: list[TopicPartition]) -> None:
+    def say_partitions(self, event: str, partitions: set[Partition]) -> None:
         """Print the event of a listener's call."""
         self.say(
             event,
             partitions=by_topic(partitions),
-            assignment=by_topic(self.consumer.assignment()),
-            member_id=self.consumer.memberid(),
+            assignment=by_topic(self.held),
+            member_id=self.member_id,
         )
 
     def say(self, event: str, **fields: object) -> None:

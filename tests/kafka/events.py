@@ -71,7 +71,12 @@ class EventLog:
             self._changed.wait_for(lambda: holds() or self._ended, timeout_s)
             if not holds():
                 why = "the process has ended" if self._ended else f"not within {timeout_s:g} s"
-                raise TimeoutError(f"{why}: {what}; it said: {self._events[-5:]} {self._other[-20:]}")
+                raise TimeoutError(f"{why}: {what}; it said:\n{self.tail()}")
+
+    def tail(self) -> str:
+        """Return the last events and the last lines that are none, for a message."""
+        with self._changed:
+            return "\n".join([*(str(event) for event in self._events[-5:]), *self._other[-20:]])
 
     def join(self) -> None:
         """Wait until the process has closed its stdout and everything is read."""

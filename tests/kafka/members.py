@@ -4,7 +4,8 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.kafka.broker import Broker
@@ -36,7 +37,7 @@ class Members:
         self._shared = shared
         self._jars = jars
         self._scratch = scratch
-        self._endings: list[Callable[[], None]] = []
+        self._endings = ExitStack()
 
     def confluent(
         self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
@@ -54,8 +55,8 @@ class Members:
             "config": {**config, **consuming(settings)},
         }
         child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
-        self._endings.append(child.crash)
-        return Member(name=name, log=child.log, stop=child.stop, crash=child.crash)
+        self._endings.callback(child.crash)
+        return Member(name=name, log=child.log, stop=lambda: child.stop(name), crash=child.crash)
 
     def java(
         self,
@@ -106,8 +107,7 @@ class Members:
 
     def end(self) -> None:
         """End what still runs; a process of its own is killed, as nobody waits for its close."""
-        for ending in reversed(self._endings):
-            ending()
+        self._endings.close()
 
     def _start_java(
         self,
@@ -122,7 +122,7 @@ class Members:
         config = {"bootstrap.servers": broker.bootstrap, "client.id": name, **settings}
         host.start({**asked, "member": name, "config": config})
         crash = host.crash if own_process else _cannot_crash
-        self._endings.append(host.crash if own_process else lambda: host.stop(name))
+        self._endings.callback(host.crash if own_process else lambda: host.stop(name))
         return Member(name=name, log=host.log, stop=lambda: host.stop(name), crash=crash)
 
 

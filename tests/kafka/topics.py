@@ -6,15 +6,27 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tests.kafka.broker import Broker
+from tests.kafka.wait import wait_until
 
 
 def create_topics(broker: Broker, partitions: Mapping[str, int]) -> None:
-    """Create topics, `partitions` saying how many each has, and return when the broker has them.
+    """Create topics, `partitions` saying how many each has, and return when the broker shows them with leaders.
+
+    The controller's answer comes before the broker knows the topic. A regex that the group coordinator resolves
+    in between misses the topic, and is not looked at again for ten seconds.
 
     Raises:
         KafkaException: the broker refused one, for instance because it is there.
+        TimeoutError: the broker does not show them within 30 s.
     """
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     futures = admin.create_topics([NewTopic(name, count, 1) for name, count in partitions.items()])
     for future in futures.values():
         future.result()
+
+    def shown() -> bool:
+        topics = admin.list_topics(timeout=10).topics
+        led = {name: sum(one.leader >= 0 for one in it.partitions.values()) for name, it in topics.items()}
+        return all(led.get(name) == count for name, count in partitions.items())
+
+    wait_until(shown, f"the broker shows {sorted(partitions)}", every_s=0.01)
