@@ -43,7 +43,7 @@ class Api:
 
 LIST_OFFSETS = Api("ListOffsets", 2, "list_offsets", 1, 11)
 METADATA = Api("Metadata", 3, "metadata", 0, 13)
-OFFSET_FETCH = Api("OffsetFetch", 9, "offset_fetch", 1, 10)
+OFFSET_FETCH = Api("OffsetFetch", 9, "offset_fetch", 2, 9)
 FIND_COORDINATOR = Api("FindCoordinator", 10, "find_coordinator", 0, 6)
 DESCRIBE_GROUPS = Api("DescribeGroups", 15, "describe_groups", 0, 6)
 LIST_GROUPS = Api("ListGroups", 16, "list_groups", 0, 5)

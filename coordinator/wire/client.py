@@ -19,11 +19,18 @@ from coordinator.wire.errors import WireError
 if TYPE_CHECKING:
     from coordinator.wire.address import Address
     from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
+    from coordinator.wire.calls.describe_configs import ConfigEntry, ResourceType
     from coordinator.wire.calls.describe_groups import ClassicGroup
+    from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets
     from coordinator.wire.calls.list_groups import ListedGroup
+    from coordinator.wire.calls.list_offsets import LogOffset, TopicPartition
     from coordinator.wire.calls.metadata import ClusterMetadata
-    from coordinator.wire.connection import Features
+    from coordinator.wire.calls.offset_fetch import GroupOffsets
+    from coordinator.wire.calls.share_group_describe import ShareGroup
+    from coordinator.wire.calls.streams_group_describe import StreamsGroup
+    from coordinator.wire.connection import Connection, Features
     from coordinator.wire.security import ConnectionSettings
+    from coordinator.wire.steps import Steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +129,80 @@ class Client:
         from coordinator.wire.calls.consumer_group_describe import consumer_group_describe
 
         return self._cluster.ask_coordinators(groups, consumer_group_describe, self._deadline(timeout_ms))
+
+    def share_group_describe(
+        self, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, ShareGroup]:
+        """Share groups. One of another type or that does not exist: failure 69."""
+        from coordinator.wire.calls.share_group_describe import share_group_describe
+
+        return self._cluster.ask_coordinators(groups, share_group_describe, self._deadline(timeout_ms))
+
+    def streams_group_describe(
+        self, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, StreamsGroup]:
+        """Streams groups. One of another type or that does not exist: failure 69."""
+        from coordinator.wire.calls.streams_group_describe import streams_group_describe
+
+        return self._cluster.ask_coordinators(groups, streams_group_describe, self._deadline(timeout_ms))
+
+    def committed_offsets(
+        self, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, GroupOffsets]:
+        """Every committed offset of groups of type classic, consumer or streams; an unknown group has none."""
+        from coordinator.wire.calls.offset_fetch import offset_fetch
+
+        return self._cluster.ask_coordinators(groups, offset_fetch, self._deadline(timeout_ms))
+
+    def share_group_offsets(
+        self, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, ShareGroupOffsets]:
+        """Start offsets and lag of share groups."""
+        from coordinator.wire.calls.describe_share_group_offsets import describe_share_group_offsets
+
+        deadline = self._deadline(timeout_ms)
+        return self._cluster.ask_coordinators(groups, describe_share_group_offsets, deadline)
+
+    def end_offsets(
+        self, partitions: Iterable[TopicPartition], *, timeout_ms: int | None = None
+    ) -> Answers[TopicPartition, LogOffset]:
+        """The offset behind the last record of each (topic, partition): its high watermark."""
+        return self.offsets_at(partitions, -1, timeout_ms=timeout_ms)
+
+    def beginning_offsets(
+        self, partitions: Iterable[TopicPartition], *, timeout_ms: int | None = None
+    ) -> Answers[TopicPartition, LogOffset]:
+        """The offset of the oldest record that is kept of each (topic, partition)."""
+        return self.offsets_at(partitions, -2, timeout_ms=timeout_ms)
+
+    def offsets_at(
+        self, partitions: Iterable[TopicPartition], timestamp: int, *, timeout_ms: int | None = None
+    ) -> Answers[TopicPartition, LogOffset]:
+        """The first offset at or after `timestamp` (ms since 1970) of each (topic, partition), -1 without one."""
+        from coordinator.wire.calls.list_offsets import list_offsets
+
+        return self._cluster.ask_leaders(
+            partitions,
+            lambda leader, places, limit: list_offsets(leader, places, timestamp, limit),
+            self._deadline(timeout_ms),
+        )
+
+    def describe_configs(
+        self, kind: ResourceType, names: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, dict[str, ConfigEntry]]:
+        """The settings of groups, topics or brokers (a broker's name is its node id)."""
+        from coordinator.wire.calls.describe_configs import ResourceType, describe_configs
+
+        deadline = self._deadline(timeout_ms)
+
+        def ask(
+            broker: Connection, resources: list[str], limit: Deadline
+        ) -> Steps[dict[str, dict[str, ConfigEntry] | Failure]]:
+            return describe_configs(broker, kind, resources, limit)
+
+        if kind is ResourceType.BROKER:
+            return self._cluster.ask_nodes(names, ask, deadline)
+        return self._cluster.ask_home(names, ask, deadline)
 
     def _deadline(self, timeout_ms: int | None) -> Deadline:
         return Deadline(self._settings.api_timeout_ms if timeout_ms is None else timeout_ms)

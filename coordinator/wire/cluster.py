@@ -15,12 +15,14 @@ from coordinator.wire.settle import Ask, settle
 from coordinator.wire.steps import Expired, Steps, Wait, run, run_all
 
 T = TypeVar("T")
+TopicPartition = tuple[str, int]
 Question = Callable[[Connection, Deadline], Steps[T]]
 
 _STAGGER_MS = 250
 """How long one bootstrap server may keep quiet before the next is tried beside it."""
 
 _POLL_MS = 10
+_ATTEMPTS_AT_A_LEADER = 4
 
 
 class Cluster:
@@ -88,6 +90,40 @@ class Cluster:
 
         return settle(groups, locate, ask, self.connection, deadline)
 
+    def ask_leaders(
+        self, partitions: Iterable[TopicPartition], ask: Ask[TopicPartition, T], deadline: Deadline
+    ) -> Answers[TopicPartition, T]:
+        """Ask the leader of every partition, all of them side by side. :raises WireError: as `home`"""
+
+        def locate(pending: list[TopicPartition], _fresh: bool) -> dict[TopicPartition, Address | Failure]:
+            topics = sorted({topic for topic, _ in pending})
+            metadata = self.ask_any(lambda home, limit: fetch_metadata(home, topics, limit), deadline)
+            leaders = _leaders(metadata)
+            return {place: leaders.get(place) or _no_leader(metadata, *place) for place in pending}
+
+        # A partition without a leader may stay so for hours: it is asked for only a few times.
+        return settle(partitions, locate, ask, self.connection, deadline, attempts=_ATTEMPTS_AT_A_LEADER)
+
+    def ask_nodes(self, nodes: Iterable[str], ask: Ask[str, T], deadline: Deadline) -> Answers[str, T]:
+        """Ask brokers by their node ids, in digits. :raises WireError: as `home`"""
+
+        def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
+            known = {
+                str(broker.node_id): broker.address for broker in self.brokers(deadline, fresh=fresh).brokers
+            }
+            missing = Failure(message="the cluster has no such broker")
+            return {node: known.get(node, missing) for node in pending}
+
+        return settle(nodes, locate, ask, self.connection, deadline)
+
+    def ask_home(self, keys: Iterable[str], ask: Ask[str, T], deadline: Deadline) -> Answers[str, T]:
+        """Ask any one broker for all keys. :raises WireError: as `home`"""
+
+        def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
+            return dict.fromkeys(pending, self.home(deadline).address)
+
+        return settle(keys, locate, ask, self.connection, deadline)
+
     def find_coordinators(self, groups: Iterable[str], deadline: Deadline) -> Answers[str, Address]:
         """Where every group's coordinator is, looked up now. :raises WireError: when no broker can be asked"""
 
@@ -154,3 +190,21 @@ class Cluster:
             failed.append(place)
             raise
         return connection
+
+
+def _leaders(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
+    addresses = {broker.node_id: broker.address for broker in metadata.brokers}
+    return {
+        (topic.name, partition.index): addresses[partition.leader]
+        for topic in metadata.topics.values()
+        for partition in topic.partitions
+        if partition.leader in addresses
+    }
+
+
+def _no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
+    if topic in metadata.failed:
+        return metadata.failed[topic]
+    if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
+        return Failure(message="the partition has no leader", code=5, name="LEADER_NOT_AVAILABLE")
+    return Failure(message=f"{topic} has no partition {index}", code=3, name="UNKNOWN_TOPIC_OR_PARTITION")

@@ -30,11 +30,12 @@ def settle(
     ask: Ask[K, T],
     connection: Callable[[Address], Connection],
     deadline: Deadline,
+    attempts: int | None = None,
 ) -> Answers[K, T]:
     """Locate every key, ask all brokers side by side, and repeat for what may work later.
 
-    A retriable error code is repeated until the deadline, a dead broker a few times (its keys may move to
-    another), anything else not at all.
+    A retriable error code is repeated until the deadline (or `attempts` times in all), a dead broker a few times
+    (its keys may move to another), anything else not at all.
     """
     order = list(dict.fromkeys(keys))
     outcomes: dict[K, T | Failure] = {}
@@ -44,7 +45,7 @@ def settle(
         if attempt >= _ATTEMPTS_AT_A_DEAD_BROKER:
             dead = set()
         pending = [key for key in pending if key in dead or _retriable(outcomes[key])]
-        if not pending or deadline.remaining_ms() <= pause_ms:
+        if not pending or attempt == attempts or deadline.remaining_ms() <= pause_ms:
             break
         time.sleep(pause_ms / 1000)
         pause_ms, attempt = min(2 * pause_ms, _LONGEST_PAUSE_MS), attempt + 1

@@ -1,0 +1,77 @@
+"""ShareGroupDescribe: share groups (KIP-932) with their members."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coordinator.wire.answers import Failure, refusal
+from coordinator.wire.apis import SHARE_GROUP_DESCRIBE
+from coordinator.wire.batches import batches
+from coordinator.wire.calls.assigned import AssignedTopic, assigned_topics
+from coordinator.wire.connection import Connection
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.steps import Steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareMember:
+    """One member of a share group; partitions may be assigned to several members."""
+
+    member_id: str
+    rack: str | None
+    epoch: int
+    client_id: str
+    client_host: str
+    topics: tuple[str, ...]
+    assignment: tuple[AssignedTopic, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareGroup:
+    """One share group."""
+
+    group_id: str
+    state: str
+    group_epoch: int
+    assignment_epoch: int
+    assignor: str
+    members: tuple[ShareMember, ...]
+
+
+def share_group_describe(
+    connection: Connection, groups: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, ShareGroup | Failure]]:
+    """Ask one coordinator for `groups`; one that is not a share group fails with GROUP_ID_NOT_FOUND (69).
+
+    :raises UnsupportedApi: the broker is older than share groups
+    """
+    yield from connection.open(deadline)
+    request = SHARE_GROUP_DESCRIBE.request_type(connection.version(SHARE_GROUP_DESCRIBE))
+    requests = [request(group_ids=batch, include_authorized_operations=False) for batch in batches(groups)]
+    responses = yield from connection.exchange(SHARE_GROUP_DESCRIBE, requests, deadline)
+    return {group.group_id: _group(group) for response in responses for group in response.groups}
+
+
+def _group(group: Any) -> ShareGroup | Failure:
+    if group.error_code:
+        return refusal(group.error_code, group.error_message)
+    return ShareGroup(
+        group_id=group.group_id,
+        state=group.group_state,
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        assignor=group.assignor_name,
+        members=tuple(_member(member) for member in group.members),
+    )
+
+
+def _member(member: Any) -> ShareMember:
+    return ShareMember(
+        member_id=member.member_id,
+        rack=member.rack_id,
+        epoch=member.member_epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        topics=member.subscribed_topic_names,
+        assignment=assigned_topics(member.assignment),
+    )

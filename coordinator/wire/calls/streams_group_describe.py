@@ -1,0 +1,105 @@
+"""StreamsGroupDescribe: streams groups (KIP-1071) with their topology and members."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coordinator.wire.answers import Failure, refusal
+from coordinator.wire.apis import STREAMS_GROUP_DESCRIBE
+from coordinator.wire.batches import batches
+from coordinator.wire.connection import Connection
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.steps import Steps
+
+Tasks = dict[str, tuple[int, ...]]
+"""Subtopology id to partitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsTasks:
+    """The tasks of a member by kind."""
+
+    active: Tasks
+    standby: Tasks
+    warmup: Tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsMember:
+    """One member of a streams group."""
+
+    member_id: str
+    instance_id: str | None
+    rack: str | None
+    epoch: int
+    client_id: str
+    client_host: str
+    process_id: str
+    topology_epoch: int
+    assignment: StreamsTasks
+    target: StreamsTasks
+    classic: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsGroup:
+    """One streams group. `source_topics` are those of every subtopology by its id, empty before there is a topology."""
+
+    group_id: str
+    state: str
+    group_epoch: int
+    assignment_epoch: int
+    source_topics: dict[str, tuple[str, ...]]
+    members: tuple[StreamsMember, ...]
+
+
+def streams_group_describe(
+    connection: Connection, groups: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, StreamsGroup | Failure]]:
+    """Ask one coordinator for `groups`; one that is not a streams group fails with GROUP_ID_NOT_FOUND (69).
+
+    :raises UnsupportedApi: the broker is older than streams groups
+    """
+    yield from connection.open(deadline)
+    request = STREAMS_GROUP_DESCRIBE.request_type(connection.version(STREAMS_GROUP_DESCRIBE))
+    requests = [request(group_ids=batch, include_authorized_operations=False) for batch in batches(groups)]
+    responses = yield from connection.exchange(STREAMS_GROUP_DESCRIBE, requests, deadline)
+    return {group.group_id: _group(group) for response in responses for group in response.groups}
+
+
+def _group(group: Any) -> StreamsGroup | Failure:
+    if group.error_code:
+        return refusal(group.error_code, group.error_message)
+    subtopologies = (group.topology.subtopologies or ()) if group.topology else ()
+    return StreamsGroup(
+        group_id=group.group_id,
+        state=group.group_state,
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        source_topics={part.subtopology_id: part.source_topics for part in subtopologies},
+        members=tuple(_member(member) for member in group.members),
+    )
+
+
+def _member(member: Any) -> StreamsMember:
+    return StreamsMember(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack=member.rack_id,
+        epoch=member.member_epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        process_id=member.process_id,
+        topology_epoch=member.topology_epoch,
+        assignment=_tasks(member.assignment),
+        target=_tasks(member.target_assignment),
+        classic=member.is_classic,
+    )
+
+
+def _tasks(assignment: Any) -> StreamsTasks:
+    return StreamsTasks(
+        active={task.subtopology_id: task.partitions for task in assignment.active_tasks},
+        standby={task.subtopology_id: task.partitions for task in assignment.standby_tasks},
+        warmup={task.subtopology_id: task.partitions for task in assignment.warmup_tasks},
+    )
