@@ -60,6 +60,9 @@ class MemberSpec:
     """`ownedPartitions` and `generationId` of the embedded subscription; on the broker: its target."""
     user_data: Claim | None = None
     """The sticky assignor's user data (V1: with generation, V0: without); None when there is none."""
+    by_regex: tuple[str, ...] = ()
+    """On the broker: those of `topics` that the member has only through its regular expression. One of them
+    is enough for the broker to call the group heterogeneous (ModernGroup.subscriptionType)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +245,7 @@ class Undetermined:
     """Something that the result hangs on and that nobody outside the JVM can know."""
 
     subject: str
-    """A member id, or a partition as `topic-3`."""
+    """A member id, a topic, or a partition as `topic-3`."""
     why: str
 
 

@@ -1,0 +1,43 @@
+"""What an assignor is: a pure function with a name, a side and the rebalance protocols that it supports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from assignors.model import DenseGroup, Result
+
+
+class Side(Enum):
+    """Who computes: the leader among the clients (classic protocol) or the broker (KIP-848)."""
+
+    CLIENT = "client"
+    BROKER = "broker"
+
+
+class Leader(Enum):
+    """The library of a classic group's leader: it decides which implementation of an assignor runs."""
+
+    JAVA = "java"
+    LIBRDKAFKA = "librdkafka"
+
+
+class RebalanceProtocol(Enum):
+    """KIP-429: how much a member gives up before it rejoins. A higher value is preferred."""
+
+    EAGER = 0
+    COOPERATIVE = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignor:
+    """An assignor. `assign` is pure; it raises AssignorFailedError where the real one would throw."""
+
+    name: str
+    side: Side
+    leader: Leader | None
+    """None on the broker, and for custom assignors that any leader may run."""
+    protocols: frozenset[RebalanceProtocol]
+    """Rebalance protocols that the assignor supports; empty on the broker."""
+    assign: Callable[[DenseGroup], Result]

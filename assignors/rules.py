@@ -1,0 +1,116 @@
+"""The rules that every assignment must keep, for assignors that are not Kafka's own.
+
+Kafka's clients check almost none of them: a custom assignor that breaks one makes two members read a
+partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+
+import numpy as np
+
+from assignors.assignor import Assignor, RebalanceProtocol
+from assignors.model import Assignment, DenseGroup, Result, Rows
+
+
+class Rule(Enum):
+    """What an assignment must not do."""
+
+    TWICE = "a partition is assigned twice"
+    NON_MEMBER = "a partition is assigned to somebody who is not a member"
+    NON_SUBSCRIBER = "a partition is assigned to a member that does not subscribe to its topic"
+    NO_SUCH_PARTITION = "a partition that does not exist is assigned"
+    HANDED_OVER = "a partition is handed to a new owner before the old one has revoked it (KIP-429)"
+
+
+class RuleBrokenError(Exception):
+    """A custom assignor broke a rule."""
+
+    def __init__(self, assignor: str, rule: Rule, detail: str) -> None:
+        super().__init__(f"assignor {assignor!r}: {rule.value}: {detail}")
+        self.assignor, self.rule, self.detail = assignor, rule, detail
+
+
+def checked(assignor: Assignor) -> Assignor:
+    """The same assignor, refusing results that break a rule with RuleBrokenError."""
+
+    def assign(group: DenseGroup) -> Result:
+        result = assignor.assign(group)
+        check(assignor, result.assignment)
+        return result
+
+    return replace(assignor, assign=assign)
+
+
+def check(assignor: Assignor, assignment: Assignment) -> None:
+    """Raise RuleBrokenError for the first rule that is broken."""
+    group, rows = assignment.group, assignment.partitions
+    members = group.spec.members
+    if len(rows) != len(members):
+        raise RuleBrokenError(
+            assignor.name, Rule.NON_MEMBER, f"{len(rows)} assignments for {len(members)} members"
+        )
+    partitions, owners = rows.values, rows.row_of
+    beyond = np.flatnonzero((partitions < 0) | (partitions >= group.partition_count))
+    if len(beyond):
+        raise RuleBrokenError(assignor.name, Rule.NO_SUCH_PARTITION, _who(group, rows, int(beyond[0])))
+    again = np.flatnonzero(np.bincount(partitions, minlength=group.partition_count) > 1)
+    if len(again):
+        raise RuleBrokenError(assignor.name, Rule.TWICE, _name(group, int(again[0])))
+    subscribed = np.zeros((len(members), len(group.spec.topics)), dtype=bool)
+    subscribed[group.subscriptions.row_of, group.subscriptions.values] = True
+    foreign = np.flatnonzero(~subscribed[owners, group.partition_topic[partitions]])
+    if len(foreign):
+        raise RuleBrokenError(assignor.name, Rule.NON_SUBSCRIBER, _who(group, rows, int(foreign[0])))
+    if RebalanceProtocol.COOPERATIVE in assignor.protocols:
+        _check_handover(assignor, assignment)
+
+
+def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
+    """ConsumerCoordinator.validateCooperativeAssignment: what somebody gains, nobody may lose."""
+    group, rows = assignment.group, assignment.partitions
+    new, claims = assignment.owners(), group.owned.partitions
+    lost = claims.values[new[claims.values] != claims.row_of]
+    claimants = {(int(p), int(m)) for p, m in zip(claims.values, claims.row_of, strict=True)}
+    is_lost = np.zeros(len(new), dtype=bool)
+    is_lost[lost] = True
+    for position in np.flatnonzero(is_lost[rows.values]).tolist():
+        if (int(rows.values[position]), int(rows.row_of[position])) not in claimants:
+            raise RuleBrokenError(assignor.name, Rule.HANDED_OVER, _who(group, rows, position))
+
+
+def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
+    """An assignment from names, as a custom assignor may prefer to give it: member id → topic → partitions.
+
+    Members left out get nothing. Raises RuleBrokenError for members, topics and partitions that do not exist;
+    `name` is the assignor's.
+    """
+    member_index = {member.id: i for i, member in enumerate(group.spec.members)}
+    topic_index = {topic.name: i for i, topic in enumerate(group.spec.topics)}
+    rows: list[list[int]] = [[] for _ in group.spec.members]
+    for member, topics in named.items():
+        if member not in member_index:
+            raise RuleBrokenError(name, Rule.NON_MEMBER, member)
+        for topic, partitions in topics.items():
+            index = topic_index.get(topic)
+            count = 0 if index is None else group.spec.topics[index].partitions
+            for partition in partitions:
+                if index is None or not 0 <= partition < count:
+                    raise RuleBrokenError(name, Rule.NO_SUCH_PARTITION, f"{topic}-{partition} to {member}")
+                rows[member_index[member]].append(int(group.topic_start[index]) + partition)
+    return Assignment(group, Rows.of([sorted(row) for row in rows]))
+
+
+def _who(group: DenseGroup, rows: Rows, position: int) -> str:
+    member = group.spec.members[int(rows.row_of[position])].id
+    return f"{_name(group, int(rows.values[position]))} to {member}"
+
+
+def _name(group: DenseGroup, partition: int) -> str:
+    if not 0 <= partition < group.partition_count + len(group.strays):
+        return f"partition id {partition}"
+    topic, number = group.name_of(partition)
+    return f"{topic}-{number}"

@@ -1,0 +1,144 @@
+"""Kafka's own assignors, in one long-lived Java process: the oracle of ours.
+
+`Oracle.assign` sends a group as one line of JSON to `java/AssignorOracle.java` and reads one line back.
+Members and owned partitions keep their order on the way: Java's maps are filled in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
+
+SOURCE = Path(__file__).parent / "java" / "AssignorOracle.java"
+
+Named = dict[str, dict[str, list[int]]]
+"""Member id → topic → partition numbers ascending."""
+
+
+class JavaThrewError(Exception):
+    """The Java assignor threw; the message is the throwable's, None where it has none."""
+
+    def __init__(self, kind: str, message: str | None) -> None:
+        super().__init__(message)
+        self.kind, self.message = kind, message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Milliseconds of the calls of the assignor's `assign` in a warm JVM, in order."""
+
+    wall_ms: list[float]
+    cpu_ms: list[float]
+
+
+class Oracle:
+    """Asks one Java process; not for use by several threads at once."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def assign(self, side: str, assignor: str, spec: GroupSpec) -> Named:
+        """What Java assigns; raises JavaThrewError where it throws. Members without partitions are in it."""
+        answer = self._ask({"side": side, "assignor": assignor, **as_json(spec)})
+        return {
+            member: {topic: partitions for topic, partitions in topics.items() if partitions}
+            for member, topics in answer["assignment"].items()
+        }
+
+    def time(self, side: str, assignor: str, spec: GroupSpec, runs: int) -> Timing:
+        """Run the same case `runs` times."""
+        answer = self._ask({"side": side, "assignor": assignor, "runs": runs, **as_json(spec)})
+        return Timing(wall_ms=answer["ms"], cpu_ms=answer["cpu_ms"])
+
+    def order(
+        self, kind: str, keys: Sequence[Any], *, copied: bool = False, capacity: int | None = None
+    ) -> tuple[list[int], list[int]]:
+        """Iteration order of a HashSet of the keys (as indices) and their hash codes.
+
+        `kind` is string, integer, uuid (as text) or partition (as [topic, number]).
+        """
+        question: dict[str, Any] = {"type": kind, "strings": list(keys), "copied": copied}
+        if capacity is not None:
+            question["capacity"] = capacity
+        answer = self._ask(question)
+        return answer["order"], answer["hashes"]
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        pipe_in, pipe_out = self._process.stdin, self._process.stdout
+        if pipe_in is None or pipe_out is None:
+            raise RuntimeError("the oracle has no pipes")
+        pipe_in.write(json.dumps(question).encode() + b"\n")
+        pipe_in.flush()
+        line = pipe_out.readline()
+        if not line:
+            raise RuntimeError("the oracle's Java process ended")
+        answer: dict[str, Any] = json.loads(line)
+        if "class" in answer:
+            raise JavaThrewError(answer["class"], answer["error"])
+        return answer
+
+
+@contextmanager
+def running(classpath: str, *java_options: str) -> Iterator[Oracle]:
+    """Start the oracle; `classpath` holds Kafka's jars with their dependencies."""
+    command = [
+        "java",
+        "-Xmx2g",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+        *java_options,
+        "-cp",
+        classpath,
+        str(SOURCE),
+    ]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ}
+    ) as process:
+        try:
+            yield Oracle(process)
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
+            process.wait(timeout=10)
+
+
+def as_json(spec: GroupSpec) -> dict[str, Any]:
+    """The group as the oracle reads it."""
+    return {"topics": [_topic(t) for t in spec.topics], "members": [_member(m) for m in spec.members]}
+
+
+def _topic(topic: TopicSpec) -> dict[str, Any]:
+    return {
+        "name": topic.name,
+        "partitions": topic.partitions,
+        "id": None if topic.id is None else str(topic.id),
+        "racks": topic.racks,
+    }
+
+
+def _member(member: MemberSpec) -> dict[str, Any]:
+    return {
+        "id": member.id,
+        "topics": list(member.topics),
+        "instance": member.instance,
+        "rack": member.rack,
+        "owned": _partitions(member.owned),
+        "generation": member.owned.generation,
+        "user_data": None if member.user_data is None else _user_data(member.user_data),
+        "by_regex": list(member.by_regex),
+    }
+
+
+def _user_data(claim: Claim) -> dict[str, Any]:
+    return {"partitions": _partitions(claim), "generation": claim.generation}
+
+
+def _partitions(claim: Claim) -> dict[str, list[int]]:
+    return {topic: [int(p) for p in numbers] for topic, numbers in claim.partitions.items()}
