@@ -1,0 +1,196 @@
+"""Levelling the loads of a general sticky assignment, move by move.
+
+Java visits the partitions again and again, in order, until a whole visit moves nothing or the group is balanced: no
+member that lacks some of its topics' partitions sees one at a member with two more than itself. A visited partition
+moves back to its claimant of an older generation if that one has two less than the owner, even if it no longer
+subscribes, else to its subscriber with the fewest partitions if some subscriber has two less. Instead of moving to and
+fro, an earlier move is taken back (`sticky_movements`).
+
+Nothing changes between two moves. So instead of asking about every partition, this looks for the next one that moves
+in blocks of one class, and keeps one witness of imbalance until it is no longer one.
+
+Racks play no part in the result: where Java asks for a better member in the rack, it then moves the partition to the
+same member that it takes without asking.
+
+Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAssignmentBuilder.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.java_order import spread, string_hashes, topic_partition_hashes
+from assignors.model import NO_GENERATION, AssignorFailedError, Ints, Undetermined
+from assignors.runs import run_starts, runs
+from assignors.sticky_group import StickyGroup
+from assignors.sticky_holdings import Holdings
+from assignors.sticky_movements import Movements
+from assignors.sticky_racks import Racks
+from assignors.sticky_subscribers import Subscribers
+
+NO_LIST = (
+    'Cannot invoke "java.util.List.size()" because the return value of "java.util.Map.get(Object)" is null'
+)
+"""What Java says where it asks for the partitions of a member that was set aside."""
+
+SET_ASIDE = -(2**40)
+"""Load of a member that was set aside: everybody looks overloaded beside it, so it is found and Java's error raised."""
+
+FULL = 2**40
+"""Stands for the load of a member that has all it could have: nobody looks overloaded beside it."""
+
+
+class Balancing:
+    """State of the balancing; changes `held` and counts along. Every id that is held is a partition that exists."""
+
+    def __init__(
+        self,
+        question: StickyGroup,
+        subscribers: Subscribers,
+        held: Holdings,
+        counts: Ints,
+        fixed: NDArray[np.bool_],
+        racks: Racks | None,
+    ) -> None:
+        self.question, self.subscribers, self.racks = question, subscribers, racks
+        self.held, self.counts, self.fixed = held, counts, fixed
+        self.previous = _previous_owners(question)
+        self.movements = Movements(self._spread_of)
+        self.loads = np.where(fixed, SET_ASIDE, counts)
+        shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
+        self.shared = question.partitions_of(shared)
+        self._shared_classes = subscribers.class_of[question.topics_of(self.shared)]
+        self._starts = run_starts(self._shared_classes)
+        self._witness: tuple[int, int] | None = None
+
+    def reassign(self, ids: Ints) -> bool:
+        """Visit these partitions until nothing moves; whether anything did."""
+        classes = self.subscribers.class_of[self.question.topics_of(ids)]
+        blocks = [(ids[start:end], int(classes[start])) for start, end in runs(classes)]
+        performed = False
+        while self._visit(blocks):
+            performed = True
+        return performed
+
+    def undetermined(self) -> tuple[Undetermined, ...]:
+        """Moves taken back that hang on the order inside a tree."""
+        why = (
+            "the assignor takes back an earlier move of one of several partitions of the topic; Java keeps them "
+            "in a red-black tree, whose order depends on how it grew"
+        )
+        names = [self.question.group.name_of(partition) for partition in self.movements.guessed]
+        return tuple(Undetermined(subject=f"{topic}-{number}", why=why) for topic, number in names)
+
+    def _visit(self, blocks: list[tuple[Ints, int]]) -> bool:
+        modified = False
+        for ids, kind in blocks:
+            place = 0
+            while place < len(ids):
+                if self._balanced():
+                    return modified
+                place = self._next_that_moves(ids, kind, place)
+                if place < len(ids):
+                    self._move(int(ids[place]), kind)
+                    modified = True
+                    place += 1
+        return modified
+
+    def _next_that_moves(self, ids: Ints, kind: int, place: int) -> int:
+        """The first place from `place` on whose partition moves; the length if there is none."""
+        least = self.loads[self.subscribers.members[kind]].min()
+        width = 16
+        while place < len(ids):
+            some = ids[place : place + width]
+            load = self.loads[self.held.owner[some]]
+            moves = load > least + 1
+            if self.previous is not None:
+                previous = self.previous[some]
+                moves |= (previous >= 0) & (load > self.loads[previous] + 1)
+            hit = int(moves.argmax())
+            if moves[hit]:
+                return place + hit
+            place, width = place + width, 4 * width
+        return len(ids)
+
+    def _move(self, partition: int, kind: int) -> None:
+        owner = int(self.held.owner[partition])
+        previous = -1 if self.previous is None else int(self.previous[partition])
+        if previous >= 0 and self.loads[owner] > self.loads[previous] + 1:
+            if self.fixed[previous]:
+                raise AssignorFailedError(NO_LIST)
+            self._move_to(partition, owner, previous)
+            return
+        members = self.subscribers.members[kind]
+        self._move_to(partition, owner, int(members[self.loads[members].argmin()]))
+
+    def _move_to(self, partition: int, owner: int, target: int) -> None:
+        topic = int(self.question.group.partition_topic[partition])
+        moved = self.movements.instead_of(partition, topic, owner, target)
+        source = int(self.held.owner[moved])
+        self.movements.record(moved, topic, source, target)
+        self.held.owner[moved] = target
+        for counts in (self.counts, self.loads):
+            counts[source] -= 1
+            counts[target] += 1
+
+    def _balanced(self) -> bool:
+        if self._witness is not None:
+            partition, member = self._witness
+            if self._overloaded_beside(partition, member):
+                return False
+        loads = self.counts[~self.fixed]
+        if loads.min() >= loads.max() - 1:
+            return True
+        self._witness = self._find_witness()
+        return self._witness is None
+
+    def _overloaded_beside(self, partition: int, member: int) -> bool:
+        if self.counts[member] == self.subscribers.capacity[member]:
+            return False
+        return bool(self.counts[self.held.owner[partition]] > self.counts[member] + 1)
+
+    def _find_witness(self) -> tuple[int, int] | None:
+        """A partition and a subscriber that could have it and has two less than its owner, at least."""
+        if not len(self.shared):
+            return None
+        load = self.loads[self.held.owner[self.shared]]
+        most = np.maximum.reduceat(load, self._starts)
+        rows = self.subscribers.members
+        wanting = np.where(self.counts == self.subscribers.capacity, FULL, self.counts)[rows.values]
+        least = np.minimum.reduceat(wanting, rows.start[:-1])
+        kinds = self._shared_classes[self._starts]
+        gap = most - least[kinds]
+        block = int(gap.argmax())
+        if gap[block] <= 1:
+            return None
+        kind = int(kinds[block])
+        member = int(rows[kind][wanting[rows.start[kind] : rows.start[kind + 1]].argmin()])
+        ends = np.append(self._starts[1:], len(self.shared))
+        # The last one of the block is the last one to be moved away.
+        place = int(np.flatnonzero(load[self._starts[block] : ends[block]] == most[block])[-1])
+        return int(self.shared[self._starts[block] + place]), member
+
+    def _spread_of(self, partition: int) -> int:
+        topic, number = self.question.group.name_of(partition)
+        hashes = topic_partition_hashes(string_hashes([topic]), np.array([number], dtype=np.int64))
+        return int(spread(hashes)[0])
+
+
+def _previous_owners(question: StickyGroup) -> Ints | None:
+    """By id, who claimed it in an older generation than the group's newest: the newest of those claims, the first
+    in the order of the members among equals. None where nobody did."""
+    newest = max(NO_GENERATION, int(question.since.max()))
+    late = question.since < newest
+    ids, claimants = question.claims.values, question.claims.row_of
+    counting = late[claimants]
+    ids, claimants = ids[counting], claimants[counting]
+    if not len(ids):
+        return None
+    turn = np.empty(question.member_count, dtype=np.int64)
+    turn[question.hash_order] = np.arange(question.member_count)
+    order = np.lexsort((-turn[claimants], question.since[claimants]))
+    previous = np.full(question.id_count, -1, dtype=np.int64)
+    # Of several values for one place, numpy stores the last.
+    previous[ids[order]] = claimants[order]
+    return previous

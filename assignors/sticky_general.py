@@ -1,0 +1,166 @@
+"""The sticky algorithm for members with different subscriptions.
+
+1. Members keep what they hold, except topics they no longer subscribe to and partitions whose racks mismatch.
+2. Unassigned partitions go, topics with the fewest subscribers first, to the subscriber with the fewest partitions
+   (then the lowest id); where racks matter, first to one whose rack does not mismatch.
+3. Partitions move from member to member while that levels loads (`sticky_balance`); members that cannot take part in
+   that are set aside. Unless nobody held anything before, moves that did not lower the balance score are undone.
+
+Source: AbstractStickyAssignor.GeneralAssignmentBuilder (Kafka 4.3.1).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.level_fill import level_fill
+from assignors.model import Ints, Undetermined
+from assignors.runs import runs
+from assignors.sticky_balance import Balancing
+from assignors.sticky_balance_strays import BalancingWithStrays
+from assignors.sticky_claims import Settled
+from assignors.sticky_group import StickyGroup
+from assignors.sticky_holdings import Holdings, take_unassigned
+from assignors.sticky_racks import Racks
+from assignors.sticky_subscribers import Subscribers, subscribers_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneralOutcome:
+    """Holdings, and what they hang on that nobody outside the JVM can know."""
+
+    held: Holdings
+    undetermined: tuple[Undetermined, ...] = ()
+
+
+def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None) -> GeneralOutcome:
+    """Raises AssignorFailedError where Java asks for a member that it has set aside."""
+    subscribers = subscribers_of(question)
+    held = Holdings(settled.owner.copy())
+    revoked = _drop_unsuitable(question, subscribers, held, racks)
+    initializing = not (held.owner >= 0).any()
+    rest = take_unassigned(question, held, subscribers.in_order)
+    counts = held.counts(question.member_count)
+    _give(question, subscribers, held, rest, counts, racks)
+    fixed = _set_aside(question, subscribers, held, counts)
+    loads = counts[~fixed]
+    if not len(loads) or loads.min() >= loads.max() - 1:
+        return GeneralOutcome(held)
+    shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
+    movable = rest[subscribers.potential[question.topics_of(rest)] > 1]
+    before, score = held.owner.copy(), balance_score(loads)
+    kind = Balancing if _all_real(question, held) else BalancingWithStrays
+    balancing = kind(question, subscribers, held, counts, fixed, racks)
+    if not revoked:
+        balancing.reassign(movable)
+    performed = balancing.reassign(question.partitions_of(shared))
+    if performed and not initializing and balance_score(balancing.counts[~fixed]) >= score:
+        held.owner[:] = before
+        return GeneralOutcome(held)
+    return GeneralOutcome(held, balancing.undetermined())
+
+
+def balance_score(counts: Ints) -> int:
+    """Differences between all pairs, summed up in Java's int, which overflows."""
+    count = len(counts)
+    weights = 2 * np.arange(count) - count + 1
+    score = int((np.sort(counts) * weights).sum())
+    return (score + 2**31) % 2**32 - 2**31
+
+
+def _all_real(question: StickyGroup, held: Holdings) -> bool:
+    return held.first_copy is None and not (held.owner[question.group.partition_count :] >= 0).any()
+
+
+def _drop_unsuitable(
+    question: StickyGroup, subscribers: Subscribers, held: Holdings, racks: Racks | None
+) -> bool:
+    """Take from members what they must not keep; whether that was anything."""
+    ids = np.flatnonzero(held.owner >= 0)
+    if not len(ids):
+        return False
+    owners = held.owner[ids]
+    suits = subscribers.subscribed[owners, subscribers.class_of[question.topics_of(ids)]]
+    if racks is not None:
+        suits &= ~racks.mismatch(owners, ids)
+    held.owner[ids[~suits]] = -1
+    return not suits.all()
+
+
+def _give(
+    question: StickyGroup,
+    subscribers: Subscribers,
+    held: Holdings,
+    rest: Ints,
+    counts: Ints,
+    racks: Racks | None,
+) -> None:
+    """Assign what is unassigned, and count it."""
+    classes = subscribers.class_of[question.topics_of(rest)]
+    if racks is not None:
+        receivers = _give_by_rack(subscribers, counts, classes.tolist(), racks.set_of[rest].tolist(), racks)
+        held.owner[rest] = receivers
+        left = receivers < 0
+        rest, classes = rest[left], classes[left]
+    for start, end in runs(classes):
+        members = subscribers.members[int(classes[start])]
+        loads = counts[members]
+        held.owner[rest[start:end]] = members[level_fill(loads, end - start)]
+        counts[members] = loads
+
+
+def _give_by_rack(
+    subscribers: Subscribers, counts: Ints, classes: Sequence[int], sets: Sequence[int], racks: Racks
+) -> Ints:
+    """One partition at a time to the least loaded subscriber whose rack does not mismatch; -1 where none.
+
+    A heap per class and rack set. Loads only grow, so an entry is too low at worst and is then put right.
+    """
+    members = len(counts)
+    by_id = subscribers.question.by_id.tolist()
+    place = np.empty(members, dtype=np.int64)
+    place[by_id] = np.arange(members)
+    key = (counts * members + place).tolist()
+    heaps: dict[tuple[int, int], list[int]] = {}
+    receivers = []
+    for kind in zip(classes, sets, strict=True):
+        heap = heaps.get(kind)
+        if heap is None:
+            of = subscribers.members[kind[0]]
+            rack = racks.of_member[of]
+            able = of[(rack < 0) | racks.contains[kind[1], rack]]
+            heap = heaps[kind] = [key[m] for m in able.tolist()]
+            heapq.heapify(heap)
+        if not heap:
+            receivers.append(-1)
+            continue
+        member = by_id[heap[0] % members]
+        while heap[0] != key[member]:
+            heapq.heapreplace(heap, key[member])
+            member = by_id[heap[0] % members]
+        key[member] += members
+        heapq.heapreplace(heap, key[member])
+        receivers.append(member)
+    counts[:] = np.array(key, dtype=np.int64) // members
+    return np.array(receivers, dtype=np.int64)
+
+
+def _set_aside(
+    question: StickyGroup, subscribers: Subscribers, held: Holdings, counts: Ints
+) -> NDArray[np.bool_]:
+    """Members that are full and hold no partition that anybody else could have."""
+    full = counts >= subscribers.capacity
+    if not full.any():
+        return full
+    for owners in (held.owner, held.first_copy):
+        if owners is not None:
+            ids = np.flatnonzero(owners >= 0)
+            ids = ids[full[owners[ids]]]
+            shared = subscribers.potential[question.topics_of(ids)] > 1
+            full[owners[ids[shared]]] = False
+    return full
