@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import demo, describe, dry_run, listing, plan, snapshot, validate_regex
+from cli.commands import demo, describe, listing, plan, snapshot, validate_regex
 from cli.errors import CommandError, ExitStatus
 from cli.options import expand
 
@@ -17,13 +17,13 @@ app = typer.Typer(
     help="See, check, dry-run and plan Kafka consumer groups.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich's help costs as much as all of typer
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for name, verb in (
     ("list", listing.list_groups),
     ("describe", describe.describe),
     ("validate-regex", validate_regex.validate_regex),
-    ("dry-run", dry_run.dry_run),
     ("plan", plan.plan),
     ("snapshot", snapshot.snapshot),
     ("demo", demo.demo),

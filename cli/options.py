@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from cli.render.formats import OutputFormat
+from cli.render.output_format import OutputFormat
 
 SOURCE_PANEL = "Where groups come from"
 DEFAULT_TIMEOUT_MS = 30_000

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import SelectionOptions
-from coordinator.model import Problem
+from coordinator.model import GroupListing, GroupState, GroupType, Problem
 from coordinator.regex import InvalidRegexError, compile_filter
+
+T = TypeVar("T")
 
 
 def name_filter(pattern: str | None) -> Callable[[str], bool]:
@@ -38,6 +41,34 @@ def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str
             f"no group in {source.name}" + (f" matches {selection.match!r}" if selection.match else "")
         )
     return chosen, listed.problems
+
+
+def listing_filter(
+    types: Iterable[str] | None,
+    states: Iterable[str] | None,
+    protocols: Iterable[str] | None,
+    match: str | None,
+) -> Callable[[GroupListing], bool]:
+    """The filters of `kohort list` as one test; UsageError for a type or state that does not exist."""
+    wanted_types, wanted_states = _parsed(GroupType.parse, types), _parsed(GroupState.parse, states)
+    wanted_protocols, wanted_name = set(split_list(protocols)), name_filter(match)
+
+    def wanted(group: GroupListing) -> bool:
+        return (
+            (not wanted_types or group.type in wanted_types)
+            and (not wanted_states or group.state in wanted_states)
+            and (not wanted_protocols or bool({group.protocol_type, group.protocol} & wanted_protocols))
+            and wanted_name(group.id)
+        )
+
+    return wanted
+
+
+def _parsed(parse: Callable[[str], T], values: Iterable[str] | None) -> set[T]:
+    try:
+        return {parse(value) for value in split_list(values)}
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def split_list(values: Iterable[str] | None) -> list[str]:

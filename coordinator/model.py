@@ -145,6 +145,8 @@ class CommittedOffset:
     metadata: str | None = None
     timestamp: int | None = None
     """Milliseconds since 1970; None when the source does not say (no broker API does)."""
+    lag: int | None = None
+    """As the broker counts it, where it does (share groups, whose `offset` is the start offset)."""
 
 
 Offsets: TypeAlias = Mapping[str, Mapping[int, CommittedOffset]]

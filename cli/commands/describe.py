@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
-from coordinator.model import Group, GroupState
 
 
 def describe(
@@ -29,7 +27,8 @@ def describe(
     from cli.errors import UsageError
     from cli.output import emit, notice
     from cli.selection import choose_groups
-    from cli.views.describe import DescribeMode, describe_document
+    from cli.views.describe import DescribeMode, describe_document, remark_on
+    from cli.views.offsets import topics_of
 
     asked = [mode for mode, given in zip(DescribeMode, (offsets, members, state), strict=True) if given]
     if len(asked) > 1:
@@ -41,25 +40,8 @@ def describe(
         problems += described.problems
         topics = {}
         if mode is DescribeMode.OFFSETS:
-            read = groups.topics(_topics_of(described.items), end_offsets=True)
+            read = groups.topics(topics_of(described.items), end_offsets=True)
             topics, problems = {topic.name: topic for topic in read.items}, problems + read.problems
-    for group in described.items:
-        remark = _remark(group)
-        if remark:
-            notice(remark)
+    for remark in filter(None, map(remark_on, described.items)):
+        notice(remark)
     emit(describe_document(described.items, topics, mode, verbose=verbose, problems=problems), output)
-
-
-def _topics_of(groups: Iterable[Group]) -> set[str]:
-    """Every topic that somebody owns or committed to."""
-    owned = {topic for group in groups for member in group.members for topic in member.owned or ()}
-    return owned | {topic for group in groups for topic in group.offsets or ()}
-
-
-def _remark(group: Group) -> str | None:
-    """What kafka-consumer-groups says beside the table."""
-    if group.state is GroupState.EMPTY:
-        return f"Consumer group '{group.id}' has no active members."
-    if group.state in (GroupState.STABLE, GroupState.UNKNOWN, GroupState.DEAD):
-        return None
-    return f"Warning: Consumer group '{group.id}' is rebalancing."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.options import OutputOptions, SourceOptions
-from coordinator.model import Problem
+
+if TYPE_CHECKING:
+    from coordinator.model import Problem
 
 
 def validate_regex(

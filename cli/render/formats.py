@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import Enum
 from typing import TextIO
 
 from cli.render.document import Document
-
-
-class OutputFormat(Enum):
-    """`--output`."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-    CSV = "csv"
-    MARKDOWN = "markdown"
+from cli.render.output_format import OutputFormat
 
 
 def render(document: Document, output: OutputFormat, stream: TextIO) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from cli.render.cells import partitions_text
 from cli.render.document import Cell, Document, Table, columns
 from cli.views.offsets import OffsetRow, offset_rows
-from coordinator.model import Group, GroupType, Member, MemberProtocol, Node, Problem, Topic
+from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
 
 
 class DescribeMode(Enum):
@@ -60,6 +60,15 @@ def group_data(group: Group, offsets: Sequence[OffsetRow] | None) -> dict[str, A
         "members": [_member_data(group, member) for member in group.members],
         "offsets": None if offsets is None else [row.as_data() for row in offsets if row.topic is not None],
     }
+
+
+def remark_on(group: Group) -> str | None:
+    """What kafka-consumer-groups says beside the table; None when the group is at rest."""
+    if group.state is GroupState.EMPTY:
+        return f"Consumer group '{group.id}' has no active members."
+    if group.state in (GroupState.STABLE, GroupState.UNKNOWN, GroupState.DEAD):
+        return None
+    return f"Warning: Consumer group '{group.id}' is rebalancing."
 
 
 def upgraded(group: Group, member: Member) -> bool | None:

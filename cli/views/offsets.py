@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +22,14 @@ class OffsetRow:
     member: str | None = None
     host: str | None = None
     client_id: str | None = None
+    counted_lag: int | None = None
+    """The lag as the broker counts it, where it does."""
 
     @property
     def lag(self) -> int | None:
         """Records between the committed offset and the end; None unless both are known."""
+        if self.counted_lag is not None:
+            return self.counted_lag
         if self.committed is None or self.committed == -1 or self.end is None:
             return None
         return self.end - self.committed
@@ -83,4 +87,12 @@ def _row(
         member=member.id if member else None,
         host=member.client.host if member else None,
         client_id=member.client.id if member else None,
+        counted_lag=committed.lag,
     )
+
+
+def topics_of(groups: Iterable[Group]) -> set[str]:
+    """Every topic that somebody owns or committed to: those whose end offsets are wanted."""
+    listed = list(groups)
+    owned = {topic for group in listed for member in group.members for topic in member.owned or ()}
+    return owned | {topic for group in listed for topic in group.offsets or ()}

@@ -311,12 +311,13 @@ def _offsets(at: _At) -> dict[str, dict[int, CommittedOffset]]:
 
 
 def _offset(at: _At) -> CommittedOffset:
-    fields = at.fields("offset", "leader_epoch", "metadata", "timestamp")
+    fields = at.fields("offset", "leader_epoch", "metadata", "timestamp", "lag")
     return CommittedOffset(
         offset=fields["offset"].optional(lambda at: at.integer(-(2**63))),
         leader_epoch=fields["leader_epoch"].optional(lambda at: at.integer(-1, 2**31 - 1)),
         metadata=fields["metadata"].optional(_At.text),
         timestamp=fields["timestamp"].optional(lambda at: at.integer(-1)),
+        lag=fields["lag"].optional(lambda at: at.integer(-1)),
     )
 
 

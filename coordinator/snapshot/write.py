@@ -139,5 +139,6 @@ def _offset(offset: CommittedOffset) -> dict[str, Any]:
         "leader_epoch": offset.leader_epoch,
         "metadata": offset.metadata,
         "timestamp": offset.timestamp,
+        "lag": offset.lag,
     }
     return {"offset": offset.offset, **_known(known)}

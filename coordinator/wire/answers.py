@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from coordinator.wire.errors import KafkaError, UnsupportedApi, WireError
 
 K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
+V = TypeVar("V", covariant=True)
 
 _RETRIABLE = frozenset({5, 6, 9, 13, 14, 15, 16, 72, 74, 76, 78})
 """LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE, NETWORK_EXCEPTION,

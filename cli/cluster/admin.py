@@ -1,0 +1,212 @@
+"""What confluent-kafka's AdminClient tells: topics, committed offsets, end offsets, and groups where need be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar
+from uuid import UUID
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from cli.cluster.port import Read
+from coordinator.model import (
+    Client,
+    Cluster,
+    CommittedOffset,
+    Group,
+    GroupListing,
+    GroupState,
+    GroupType,
+    Member,
+    Node,
+    Offsets,
+    Partitions,
+    Problem,
+    Topic,
+    usual_protocol,
+)
+
+K = TypeVar("K")
+_NO_OFFSET = -1001
+"""librdkafka's OFFSET_INVALID: nothing is committed."""
+
+
+class AdminReader:
+    """Questions to a live cluster. Every one takes at most `timeout_s`."""
+
+    def __init__(self, config: Mapping[str, str], timeout_s: float) -> None:
+        # librdkafka's own log would print what a problem already says; nothing may reach stdout or stderr.
+        self.admin = AdminClient({**config, "log_level": 0})
+        self.timeout_s = timeout_s
+
+    def cluster(self) -> Cluster:
+        """The cluster's id; features and version are not to be had here."""
+        return Cluster(id=self.admin.list_topics(timeout=self.timeout_s).cluster_id)
+
+    def topics(self, names: Collection[str] | None) -> Read[Topic]:
+        """Topics with ids and racks, without end offsets."""
+        if names is None:
+            names = self.admin.list_topics(timeout=self.timeout_s).topics.keys()
+        if not names:
+            return Read(())
+        asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
+        found, problems = _settle(asked)
+        gone = [p for p in problems if not _says_unknown_topic(p)]
+        return Read(tuple(_topic(found[name]) for name in sorted(found)), tuple(gone))
+
+    def end_offsets(
+        self, topics: Iterable[Topic]
+    ) -> tuple[dict[str, dict[int, int | None]], tuple[Problem, ...]]:
+        """Log end offsets by topic and partition; None where a partition's leader did not tell."""
+        wanted = {
+            TopicPartition(topic.name, partition): OffsetSpec.latest()  # type: ignore[no-untyped-call]
+            for topic in topics
+            for partition in range(topic.partitions)
+        }
+        ends: dict[str, dict[int, int | None]] = {}
+        problems: list[Problem] = []
+        if not wanted:
+            return ends, ()
+        for place, future in self.admin.list_offsets(wanted, request_timeout=self.timeout_s).items():
+            offset: int | None = None
+            try:
+                offset = future.result().offset
+            except KafkaException as error:
+                problems.append(Problem(subject=f"{place.topic}-{place.partition}", message=_words(error)))
+            ends.setdefault(place.topic, {})[place.partition] = offset
+        return ends, tuple(problems)
+
+    def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+        """Committed offsets by group; librdkafka asks one group per request, all requests side by side.
+
+        Without the metadata: confluent-kafka 2.16.1 reads beyond the end of what the broker sent.
+        """
+        asked: dict[str, Future[Any]] = {}
+        for group in groups:
+            request = [ConsumerGroupTopicPartitions(group)]
+            asked |= self.admin.list_consumer_group_offsets(request, request_timeout=self.timeout_s)
+        found, problems = _settle(asked)
+        return {group: _offsets(result) for group, result in found.items()}, problems
+
+    def list_groups(self) -> Read[GroupListing]:
+        """Classic and consumer groups; librdkafka leaves out the other types without a word."""
+        result = self.admin.list_consumer_groups(request_timeout=self.timeout_s).result()
+        listings = [
+            GroupListing(
+                id=group.group_id,
+                type=GroupType.parse(group.type.name) if group.type else GroupType.UNKNOWN,
+                state=_state(group.state),
+                protocol_type="consumer",
+            )
+            for group in result.valid
+        ]
+        problems = [Problem(subject="a broker", message=_words(error)) for error in result.errors]
+        return Read(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
+
+    def describe(self, groups: Sequence[str]) -> Read[Group]:
+        """Classic and consumer groups, without epochs, subscriptions and user data."""
+        if not groups:
+            return Read(())
+        found, problems = _settle(
+            self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
+        )
+        dead = [
+            Problem(subject=name, message="no such group")
+            for name, group in found.items()
+            if _state(group.state) is GroupState.DEAD
+        ]
+        alive = [_group(found[name]) for name in groups if name in found]
+        described = tuple(group for group in alive if group.state is not GroupState.DEAD)
+        return Read(described, (*problems, *dead))
+
+
+def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], tuple[Problem, ...]]:
+    found: dict[K, Any] = {}
+    problems: list[Problem] = []
+    for key, future in asked.items():
+        try:
+            found[key] = future.result()
+        except KafkaException as error:
+            problems.append(Problem(subject=str(key), message=_words(error)))
+    return found, tuple(problems)
+
+
+def _words(error: KafkaException) -> str:
+    reason = error.args[0]
+    return f"{reason.str()} ({reason.name()})"
+
+
+def _says_unknown_topic(problem: Problem) -> bool:
+    return "UNKNOWN_TOPIC_OR_PART" in problem.message
+
+
+def _topic(described: Any) -> Topic:
+    racks = {
+        partition.id: tuple(node.rack for node in partition.replicas if node.rack)
+        for partition in described.partitions
+    }
+    known = any(racks.values())
+    most, least = (
+        described.topic_id.get_most_significant_bits(),
+        described.topic_id.get_least_significant_bits(),
+    )
+    number = (most & (2**64 - 1)) << 64 | (least & (2**64 - 1))
+    return Topic(
+        name=described.name,
+        partitions=len(described.partitions),
+        id=UUID(int=number) if number else None,
+        racks=racks if known else None,
+    )
+
+
+def _offsets(result: Any) -> Offsets:
+    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    for place in result.topic_partitions:
+        if place.error is None and place.offset != _NO_OFFSET:
+            offsets.setdefault(place.topic, {})[place.partition] = CommittedOffset(
+                offset=place.offset,
+                leader_epoch=None if place.leader_epoch in (None, -1) else place.leader_epoch,
+            )
+    return offsets
+
+
+def _state(state: Any) -> GroupState:
+    try:
+        return GroupState.parse(state.name)
+    except (ValueError, AttributeError):
+        return GroupState.UNKNOWN
+
+
+def _group(described: Any) -> Group:
+    kind = GroupType.parse(described.type.name) if described.type else GroupType.UNKNOWN
+    node = described.coordinator
+    return Group(
+        id=described.group_id,
+        type=kind,
+        state=_state(described.state),
+        protocol_type="consumer",
+        protocol=described.partition_assignor or None,
+        coordinator=node and Node(id=node.id, host=node.host, port=node.port, rack=node.rack),
+        members=tuple(_member(member, kind) for member in described.members),
+    )
+
+
+def _member(member: Any, kind: GroupType) -> Member:
+    target = member.target_assignment
+    return Member(
+        id=member.member_id,
+        instance=member.group_instance_id or None,
+        client=Client(id=member.client_id, host=member.host),
+        protocol=usual_protocol(kind) if kind is GroupType.CLASSIC else None,
+        owned=_partitions(member.assignment),
+        target=None if target is None else _partitions(target),
+    )
+
+
+def _partitions(assignment: Any) -> Partitions:
+    partitions: dict[str, list[int]] = {}
+    for place in assignment.topic_partitions:
+        partitions.setdefault(place.topic, []).append(place.partition)
+    return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}

@@ -1,0 +1,121 @@
+"""Groups of a live cluster: groups over the wire client, topics and their ends through the AdminClient.
+
+Each fact has one source (docs/decisions/0001). Where the wire client cannot authenticate, the AdminClient
+gives the groups too, and what it does not know stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cli.cluster.port import Read
+from cli.options import SourceOptions
+from cli.output import notice
+from coordinator.model import Cluster, Group, GroupListing, GroupType, Offsets, Problem, Topic
+from coordinator.wire.client import Client
+from coordinator.wire.errors import UnsupportedMechanism
+from coordinator.wire.security import ConnectionSettings
+
+if TYPE_CHECKING:
+    from cli.cluster.admin import AdminReader
+    from cli.cluster.wire_reader import WireReader
+
+
+class LiveSource:
+    """A `Source` over a cluster."""
+
+    def __init__(self, settings: ConnectionSettings, timeout_ms: int) -> None:
+        """Connect; a WireError says why that fails."""
+        self.name = ",".join(settings.bootstrap_servers)
+        self.settings, self.timeout_ms = settings, timeout_ms
+        self.client: Client | None = None
+        try:
+            self.client = Client.connect(settings, timeout_ms=timeout_ms)
+        except UnsupportedMechanism as error:
+            notice(f"{error} Epochs, subscriptions and share, streams and connect groups are not shown.")
+
+    @classmethod
+    def connect(cls, options: SourceOptions) -> LiveSource:
+        """From the options; the command line's bootstrap servers win over the file's."""
+        settings = ConnectionSettings()
+        if options.command_config is not None:
+            from cli.cluster.properties import load_properties
+
+            settings = load_properties(options.command_config)
+        if options.bootstrap_server:
+            servers = tuple(part.strip() for part in options.bootstrap_server.split(",") if part.strip())
+            settings = replace(settings, bootstrap_servers=servers)
+        settings = replace(settings, api_timeout_ms=options.timeout_ms)
+        return cls(settings, options.timeout_ms)
+
+    @cached_property
+    def admin(self) -> AdminReader:
+        from cli.cluster.admin import AdminReader
+        from cli.cluster.librdkafka import librdkafka_config
+
+        return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
+
+    @cached_property
+    def wire(self) -> WireReader | None:
+        if self.client is None:
+            return None
+        from cli.cluster.wire_reader import WireReader
+
+        return WireReader(self.client, self.timeout_ms)
+
+    @property
+    def groups(self) -> WireReader | AdminReader:
+        """Who tells of groups."""
+        return self.wire or self.admin
+
+    def cluster(self) -> Cluster:
+        return self.groups.cluster()
+
+    def list_groups(self) -> Read[GroupListing]:
+        return self.groups.list_groups()
+
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+        described = self.groups.describe(groups)
+        if not offsets:
+            return described
+        committed, problems = self._committed(described.items)
+        found = tuple(replace(group, offsets=committed.get(group.id)) for group in described.items)
+        return Read(found, described.problems + problems)
+
+    def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+        if self.wire is None:
+            return self.admin.committed([group.id for group in groups])
+        share = [group.id for group in groups if group.type is GroupType.SHARE]
+        others = [group.id for group in groups if group.type is not GroupType.SHARE]
+        committed, problems = self.wire.committed(others)
+        started, unread = self.wire.share_offsets(share) if share else ({}, ())
+        return committed | started, problems + unread
+
+    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+        read = self.admin.topics(names)
+        if not end_offsets:
+            return read
+        ends, problems = self.admin.end_offsets(read.items)
+        topics = tuple(replace(topic, end_offsets=ends.get(topic.name, {})) for topic in read.items)
+        return Read(topics, read.problems + _per_topic(problems))
+
+    def close(self) -> None:
+        if self.client is not None:
+            self.client.close()
+
+
+def _per_topic(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """One line for the same problem of many partitions."""
+    places: dict[str, list[str]] = {}
+    for problem in problems:
+        places.setdefault(problem.message, []).append(problem.subject)
+    return tuple(
+        Problem(
+            subject=", ".join(subjects[:5]) + (f" and {len(subjects) - 5} more" if len(subjects) > 5 else ""),
+            message=message,
+        )
+        for message, subjects in places.items()
+    )

@@ -1,0 +1,166 @@
+"""Groups of a live cluster through the wire client: every type, with epochs and subscriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from cli.cluster.port import Read
+from cli.cluster.wire_groups import Described, as_group, assignor_of, state_of, type_of
+from coordinator.model import Cluster, CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
+from coordinator.wire.answers import Answers, Failure
+from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
+from coordinator.wire.calls.offset_fetch import CommittedOffset as WireOffset
+from coordinator.wire.calls.offset_fetch import GroupOffsets
+from coordinator.wire.client import Client
+
+T = TypeVar("T")
+
+GROUP_ID_NOT_FOUND = 69
+
+
+class WireReader:
+    """Questions about groups; every one takes at most `timeout_ms`."""
+
+    def __init__(self, client: Client, timeout_ms: int) -> None:
+        self.client, self.timeout_ms = client, timeout_ms
+
+    def cluster(self) -> Cluster:
+        """Id and finalised features."""
+        features = self.client.features(timeout_ms=self.timeout_ms)
+        metadata = self.client.metadata([], timeout_ms=self.timeout_ms)
+        return Cluster(id=metadata.cluster_id, features=dict(features.levels))
+
+    def list_groups(self) -> Read[GroupListing]:
+        """Groups of every type on every broker that answers."""
+        listing = self.client.list_groups(timeout_ms=self.timeout_ms)
+        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+        sizes, problems = self._sizes(kinds)
+        rows = []
+        for group in listing.groups:
+            protocol, members = sizes.get(group.group_id, (None, None))
+            rows.append(
+                GroupListing(
+                    id=group.group_id,
+                    type=kinds[group.group_id],
+                    state=state_of(group.state),
+                    protocol_type=group.protocol_type,
+                    protocol=protocol,
+                    members=members,
+                )
+            )
+        return Read(tuple(rows), (*_problems(listing.failed), *problems))
+
+    def describe(self, groups: Sequence[str]) -> Read[Group]:
+        """The named groups, each through the describe request of its type."""
+        listing = self.client.list_groups(timeout_ms=self.timeout_ms)
+        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+        nodes = self._nodes()
+        found: dict[str, Group] = {}
+        problems: list[Problem] = []
+        for kind, names in _by_kind(groups, kinds).items():
+            answers = self._ask(kind, names)
+            places = self.client.find_coordinators(answers.found, timeout_ms=self.timeout_ms).found
+            for name, group in answers.found.items():
+                found[name], oddities = as_group(group, nodes.get(str(places.get(name))))
+                problems += oddities
+            problems += [_problem(name, failure) for name, failure in answers.failed.items()]
+        return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
+
+    def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+        """Committed offsets by group, a request per coordinator; not for share groups."""
+        answers = self.client.committed_offsets(groups, timeout_ms=self.timeout_ms)
+        found = {name: _nested(told.offsets, _committed) for name, told in answers.found.items()}
+        return found, _unread(answers)
+
+    def share_offsets(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+        """Where each share group starts to deliver, by group; nothing where it has not started yet."""
+        answers = self.client.share_group_offsets(groups, timeout_ms=self.timeout_ms)
+        started = {
+            name: {place: share for place, share in told.offsets.items() if share.start_offset >= 0}
+            for name, told in answers.found.items()
+        }
+        return {name: _nested(offsets, _started) for name, offsets in started.items()}, _unread(answers)
+
+    def _ask(self, kind: GroupType, names: Sequence[str]) -> Answers[str, Described]:
+        if kind is GroupType.CONSUMER:
+            return self.client.consumer_group_describe(names, timeout_ms=self.timeout_ms)
+        if kind is GroupType.SHARE:
+            return self.client.share_group_describe(names, timeout_ms=self.timeout_ms)
+        if kind is GroupType.STREAMS:
+            return self.client.streams_group_describe(names, timeout_ms=self.timeout_ms)
+        return self.client.describe_groups(names, timeout_ms=self.timeout_ms)
+
+    def _nodes(self) -> dict[str, Node]:
+        """Brokers by `host:port`."""
+        brokers = self.client.metadata([], timeout_ms=self.timeout_ms).brokers
+        return {
+            str(broker.address): Node(
+                id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack
+            )
+            for broker in brokers
+        }
+
+    def _sizes(
+        self, kinds: Mapping[str, GroupType]
+    ) -> tuple[dict[str, tuple[str | None, int | None]], list[Problem]]:
+        """Assignor and number of members by group."""
+        sizes: dict[str, tuple[str | None, int | None]] = {}
+        problems: list[Problem] = []
+        for kind, names in _by_kind(kinds, kinds).items():
+            answers = self._ask(kind, names)
+            for name, group in answers.found.items():
+                sizes[name] = (assignor_of(group), len(group.members))
+            # A group that was deleted since it was listed is no problem of the list.
+            problems += [
+                _problem(name, failure)
+                for name, failure in answers.failed.items()
+                if failure.code != GROUP_ID_NOT_FOUND
+            ]
+        return sizes, problems
+
+
+def _by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:
+    """Names by type; a group that no broker listed is asked for as a classic one, to learn why."""
+    by_kind: dict[GroupType, list[str]] = {}
+    for name in groups:
+        by_kind.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
+    return by_kind
+
+
+def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
+    return tuple(Problem(subject=place, message=failure.message) for place, failure in failed.items())
+
+
+def _problem(group: str, failure: Failure) -> Problem:
+    if failure.code == GROUP_ID_NOT_FOUND:
+        return Problem(subject=group, message="no such group")
+    return Problem(subject=group, message=failure.message)
+
+
+def _nested(flat: Mapping[tuple[str, int], T], convert: Callable[[T], CommittedOffset]) -> Offsets:
+    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    for (topic, partition), value in flat.items():
+        offsets.setdefault(topic, {})[partition] = convert(value)
+    return offsets
+
+
+def _committed(told: WireOffset) -> CommittedOffset:
+    epoch = None if told.leader_epoch < 0 else told.leader_epoch
+    return CommittedOffset(offset=told.offset, leader_epoch=epoch, metadata=told.metadata)
+
+
+def _started(told: ShareOffset) -> CommittedOffset:
+    epoch = None if told.leader_epoch < 0 else told.leader_epoch
+    return CommittedOffset(offset=told.start_offset, leader_epoch=epoch, lag=told.lag)
+
+
+def _unread(answers: Answers[str, GroupOffsets] | Answers[str, ShareGroupOffsets]) -> tuple[Problem, ...]:
+    """Groups that could not be read, and partitions of those that could."""
+    problems = [_problem(name, failure) for name, failure in answers.failed.items()]
+    for name, told in answers.found.items():
+        problems += [
+            Problem(subject=f"{name}, {topic}-{partition}", message=failure.message)
+            for (topic, partition), failure in told.failed.items()
+        ]
+    return tuple(problems)

@@ -1,0 +1,13 @@
+"""The names of the output formats; the options need no more of the renderers than this."""
+
+from enum import Enum
+
+
+class OutputFormat(Enum):
+    """`--output`."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    CSV = "csv"
+    MARKDOWN = "markdown"
