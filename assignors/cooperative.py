@@ -14,10 +14,9 @@ Source: org.apache.kafka.clients.consumer.CooperativeStickyAssignor (Kafka 4.3.1
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.model import DenseGroup, Result
+from assignors.model import DenseGroup, Ints, Result
 from assignors.sticky_core import assign_sticky
 from assignors.sticky_group import StickyGroup
 from assignors.sticky_holdings import Holdings
@@ -35,7 +34,7 @@ def assign(group: DenseGroup) -> Result:
     return Result(assignment=held.assignment(question), undetermined=outcome.undetermined)
 
 
-def _still_claimed(question: StickyGroup, held: Holdings) -> NDArray[np.bool_]:
+def _still_claimed(question: StickyGroup, held: Holdings) -> Ints:
     """Partitions whose new owner does not claim them while a claimant does not keep them."""
     ids, claimants = question.claims.values, question.claims.row_of
     by_owner = held.owner[ids] == claimants
@@ -43,7 +42,7 @@ def _still_claimed(question: StickyGroup, held: Holdings) -> NDArray[np.bool_]:
     lost = np.zeros(len(held.owner), dtype=bool)
     lost[ids[~kept]] = True
     lost[ids[by_owner]] = False
-    return lost
+    return np.flatnonzero(lost)
 
 
 ASSIGNORS = (

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from assignors.java_order import spread, string_hashes, topic_partition_hashes
 from assignors.model import NO_GENERATION, AssignorFailedError, Ints, Undetermined
 from assignors.runs import run_starts, runs
-from assignors.sticky_group import StickyGroup
+from assignors.sticky_group import StickyGroup, places
 from assignors.sticky_holdings import Holdings
 from assignors.sticky_movements import Movements
 from assignors.sticky_racks import Racks
@@ -187,8 +187,7 @@ def _previous_owners(question: StickyGroup) -> Ints | None:
     ids, claimants = ids[counting], claimants[counting]
     if not len(ids):
         return None
-    turn = np.empty(question.member_count, dtype=np.int64)
-    turn[question.hash_order] = np.arange(question.member_count)
+    turn = places(question.hash_order)
     order = np.lexsort((-turn[claimants], question.since[claimants]))
     previous = np.full(question.id_count, -1, dtype=np.int64)
     # Of several values for one place, numpy stores the last.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assignors.model import AssignorFailedError, Ints
 from assignors.sticky_balance import NO_LIST, Balancing
-from assignors.sticky_group import StickyGroup
+from assignors.sticky_group import StickyGroup, places
 from assignors.sticky_holdings import Holdings
 from assignors.sticky_racks import Racks
 from assignors.sticky_subscribers import Subscribers
@@ -33,12 +33,11 @@ class BalancingWithStrays(Balancing):
         racks: Racks | None,
     ) -> None:
         super().__init__(question, subscribers, held, counts, fixed, racks)
-        self._turn = np.empty(question.member_count, dtype=np.int64)
-        self._turn[question.hash_order] = np.arange(question.member_count)
-        self._place = np.empty(question.member_count, dtype=np.int64)
-        self._place[question.by_id] = np.arange(question.member_count)
+        turn = places(question.hash_order)
+        self._turn = places(question.owners_order)
+        self._place = places(question.by_id)
         self._in_map_order = [
-            row[np.argsort(self._turn[row])]
+            row[np.argsort(turn[row])]
             for row in map(subscribers.members.__getitem__, range(len(subscribers.members)))
         ]
         self._known_balanced: bool | None = None

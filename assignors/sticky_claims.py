@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from assignors.model import Ints
 from assignors.runs import run_starts
-from assignors.sticky_group import StickyGroup
+from assignors.sticky_group import StickyGroup, places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +57,7 @@ def _claims_that_count(question: StickyGroup) -> tuple[Ints, Ints]:
 
 def _contested(question: StickyGroup, owner: Ints, ids: Ints, claimants: Ints) -> Settled:
     """Settle partitions claimed more than once: the first claims of all, then the second ones, and so on."""
-    turn = np.empty(question.member_count, dtype=np.int64)
-    turn[question.hash_order] = np.arange(question.member_count)
+    turn = places(question.hash_order)
     order = np.lexsort((turn[claimants], ids))
     ids, claimants = ids[order], claimants[order]
     starts = run_starts(ids)

@@ -11,50 +11,72 @@ Source: AbstractStickyAssignor.ConstrainedAssignmentBuilder (Kafka 4.3.1).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from assignors.model import Ints
 from assignors.runs import run_starts
 from assignors.sticky_claims import Settled
-from assignors.sticky_group import StickyGroup
+from assignors.sticky_group import StickyGroup, places
 from assignors.sticky_holdings import Holdings, take_unassigned
 from assignors.sticky_places import Places, hand_out
 from assignors.sticky_racks import Racks
 
 
 def assign_equal(question: StickyGroup, settled: Settled, racks: Racks | None) -> Holdings:
-    """Raises AssignorFailedError where claims of partitions that do not exist leave Java without places."""
-    held = Holdings(settled.owner.copy())
+    """Settled claims become holdings in place.
+
+    Raises AssignorFailedError where claims of partitions that do not exist leave Java without places.
+    """
+    held = Holdings(settled.owner)
     topics = question.by_name[question.takes_part[question.by_name]]
     total = int(np.diff(question.group.topic_start)[topics].sum())
-    cut = np.full(len(held.owner), -1, dtype=np.int64)
-    _drop_unsuitable(held, settled, racks, cut)
+    cuts = _cut_mismatches(held, racks)
+    if settled.disputed is not None:
+        held.owner[settled.disputed] = -1
     counts = held.counts(question.member_count)
     quotas, filled = _quotas(question, counts, total)
     if (counts > quotas).any():
-        _cut_down(question, held, counts, quotas, cut)
+        cuts += _cut_down(question, held, counts, quotas)
         counts = np.minimum(counts, quotas)
     rest = take_unassigned(question, held, topics)
-    places = _places(question, counts, total, filled)
-    receivers = hand_out(places, rest, racks)
+    receivers = hand_out(_places(question, counts, total, filled), rest, racks)
     held.owner[rest] = receivers
-    # Handed to another member than the one it was cut from.
-    moving = (cut[rest] >= 0) & (cut[rest] != receivers)
-    if settled.disputed is not None:
-        moving |= settled.disputed[rest]
-    held.withheld = np.zeros(len(held.owner), dtype=bool)
-    held.withheld[rest[moving]] = True
+    held.withheld = _changing_hands(settled, cuts, rest, receivers)
     return held
 
 
-def _drop_unsuitable(held: Holdings, settled: Settled, racks: Racks | None, cut: Ints) -> None:
-    if racks is not None:
-        ids = np.flatnonzero(held.owner >= 0)
-        ids = ids[racks.mismatch(held.owner[ids], ids)]
-        cut[ids] = held.owner[ids]
-        held.owner[ids] = -1
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """Partitions that their owners have to give up."""
+
+    ids: Ints
+    owners: Ints
+
+
+def _cut_mismatches(held: Holdings, racks: Racks | None) -> list[_Cut]:
+    if racks is None:
+        return []
+    ids = np.flatnonzero(held.owner >= 0)
+    ids = ids[racks.mismatch(held.owner[ids], ids)]
+    cut = _Cut(ids, held.owner[ids])
+    held.owner[ids] = -1
+    return [cut]
+
+
+def _changing_hands(settled: Settled, cuts: list[_Cut], rest: Ints, receivers: Ints) -> Ints:
+    """Partitions handed to another member than the one they were cut from, and disputed ones."""
+    moving = np.zeros(len(rest), dtype=bool)
     if settled.disputed is not None:
-        held.owner[settled.disputed] = -1
+        moving |= settled.disputed[rest]
+    if cuts:
+        cut_from = np.full(len(settled.owner), -1, dtype=np.int64)
+        for cut in cuts:
+            cut_from[cut.ids] = cut.owners
+        former = cut_from[rest]
+        moving |= (former >= 0) & (former != receivers)
+    return rest[moving]
 
 
 def _quotas(question: StickyGroup, counts: Ints, total: int) -> tuple[Ints, int]:
@@ -63,26 +85,25 @@ def _quotas(question: StickyGroup, counts: Ints, total: int) -> tuple[Ints, int]
     quotas = np.full(question.member_count, low, dtype=np.int64)
     if not above or counts.max() <= low:
         return quotas, 0
-    in_order = question.hash_order
+    in_order = question.owners_order
     high = in_order[counts[in_order] > low][:above]
     quotas[high] = low + 1
     return quotas, len(high)
 
 
-def _cut_down(question: StickyGroup, held: Holdings, counts: Ints, quotas: Ints, cut: Ints) -> None:
+def _cut_down(question: StickyGroup, held: Holdings, counts: Ints, quotas: Ints) -> list[_Cut]:
     """Overloaded members give up their highest partitions: by number, then topic name."""
     ids = np.flatnonzero(held.owner >= 0)
     ids = ids[(counts > quotas)[held.owner[ids]]]
     owners = held.owner[ids]
-    name_rank = np.empty(len(question.by_name), dtype=np.int64)
-    name_rank[question.by_name] = np.arange(len(question.by_name))
+    name_rank = places(question.by_name)
     order = _three_keys(owners, question.numbers_of(ids), name_rank[question.topics_of(ids)])
     ids, owners = ids[order], owners[order]
     starts = run_starts(owners)
     place = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
     gone = place >= quotas[owners]
-    cut[ids[gone]] = owners[gone]
     held.owner[ids[gone]] = -1
+    return [_Cut(ids[gone], owners[gone])]
 
 
 def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:

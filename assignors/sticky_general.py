@@ -24,7 +24,7 @@ from assignors.runs import runs
 from assignors.sticky_balance import Balancing
 from assignors.sticky_balance_strays import BalancingWithStrays
 from assignors.sticky_claims import Settled
-from assignors.sticky_group import StickyGroup
+from assignors.sticky_group import StickyGroup, places
 from assignors.sticky_holdings import Holdings, take_unassigned
 from assignors.sticky_racks import Racks
 from assignors.sticky_subscribers import Subscribers, subscribers_of
@@ -39,9 +39,12 @@ class GeneralOutcome:
 
 
 def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None) -> GeneralOutcome:
-    """Raises AssignorFailedError where Java asks for a member that it has set aside."""
+    """Settled claims become holdings in place.
+
+    Raises AssignorFailedError where Java asks for a member that it has set aside.
+    """
     subscribers = subscribers_of(question)
-    held = Holdings(settled.owner.copy())
+    held = Holdings(settled.owner)
     revoked = _drop_unsuitable(question, subscribers, held, racks)
     initializing = not (held.owner >= 0).any()
     rest = take_unassigned(question, held, subscribers.in_order)
@@ -122,9 +125,8 @@ def _give_by_rack(
     A heap per class and rack set. Loads only grow, so an entry is too low at worst and is then put right.
     """
     members = len(counts)
-    by_id = subscribers.question.by_id.tolist()
-    place = np.empty(members, dtype=np.int64)
-    place[by_id] = np.arange(members)
+    order = subscribers.question.by_id
+    by_id, place = order.tolist(), places(order)
     key = (counts * members + place).tolist()
     heaps: dict[tuple[int, int], list[int]] = {}
     receivers = []

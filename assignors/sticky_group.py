@@ -53,6 +53,15 @@ class StickyGroup:
         return hash_map_order(self.group.spec.members)
 
     @cached_property
+    def owners_order(self) -> Ints:
+        """Members in the order of the HashMap of what they own, which is filled in the order of the other one.
+
+        The two differ only where so many ids collide that Java makes a tree of them.
+        """
+        first = self.hash_order
+        return first[hash_map_order([self.group.spec.members[i] for i in first.tolist()])]
+
+    @cached_property
     def by_id(self) -> Ints:
         """Members in the order of their ids, as `String.compareTo` has it."""
         return _sorted_names(member.id for member in self.group.spec.members)
@@ -149,6 +158,13 @@ class StickyGroup:
         shift: Ints = np.repeat(start - (ends - lengths), lengths)
         shift += np.arange(len(shift))
         return shift
+
+
+def places(order: Ints) -> Ints:
+    """The place of each index in an order of all of them."""
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.arange(len(order))
+    return inverse
 
 
 def _sorted_names(names: Iterable[str]) -> Ints:

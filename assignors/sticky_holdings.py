@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assignors.model import Assignment, Ints, Rows
 from assignors.sticky_group import StickyGroup
@@ -25,8 +24,8 @@ class Holdings:
     owner: Ints
     first_copy: Ints | None = None
     """Who keeps a partition that has been given out again; None where nobody does."""
-    withheld: NDArray[np.bool_] | None = None
-    """Partitions that change hands and that a cooperative assignor has to withhold, where the algorithm says."""
+    withheld: Ints | None = None
+    """Ids that change hands and that a cooperative assignor has to withhold, where the algorithm says."""
 
     def counts(self, members: int) -> Ints:
         held = np.bincount(self.owner + 1, minlength=members + 1)[1:]

@@ -54,27 +54,31 @@ def hand_out(places: Places, ids: Ints, racks: Racks | None) -> Ints:
 
 
 def _in_turn(places: Places, amount: int) -> Ints:
-    turns = [_rounds(places.under, places.need, amount)]
+    receivers = _rounds(places.under, places.need, amount)
     asked = int(places.need.sum())
     if amount < asked:
-        _raise_unfilled(places, turns[0])
+        _raise_unfilled(places, receivers)
+    if amount == asked:
+        return receivers
     # Who is filled first is first in the line for one more.
     line = [*places.waiting, *places.under[np.argsort(places.need, kind="stable")].tolist()]
     beyond = amount - asked
     if beyond > len(line):
         raise AssignorFailedError("No more unfilled consumers to be assigned.")
-    return np.concatenate((*turns, np.array(line[:beyond], dtype=np.int64)))
+    return np.concatenate((receivers, np.array(line[:beyond], dtype=np.int64)))
 
 
 def _rounds(members: Ints, need: Ints, amount: int) -> Ints:
     """Round after round through the members that still need something, `amount` turns at most."""
-    turns, left, done = [members[:0]], amount, 0
+    turns, left, done = [], amount, 0
     for level in np.unique(need).tolist():
         going = members[need >= level]
         take = min(left, (level - done) * len(going))
         turns.append(np.tile(going, -(-take // len(going)))[:take])
         left, done = left - take, level
-    return np.concatenate(turns)
+    if len(turns) == 1:
+        return turns[0]
+    return np.concatenate(turns) if turns else members[:0]
 
 
 def _raise_unfilled(places: Places, receivers: Ints) -> None:

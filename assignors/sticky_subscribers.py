@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.model import Ints, Rows
-from assignors.sticky_group import StickyGroup
+from assignors.sticky_group import StickyGroup, places
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,8 +56,7 @@ class Subscribers:
 
 def subscribers_of(question: StickyGroup) -> Subscribers:
     listed, topics = question.listed, len(question.group.spec.topics)
-    rank = np.empty(question.member_count, dtype=np.int64)
-    rank[question.by_id] = np.arange(question.member_count)
+    rank = places(question.by_id)
     # Two stable sorts: by member id, then by topic.
     by_member = _stable_order(rank[listed.row_of])
     by_topic = by_member[_stable_order(listed.values[by_member])]
