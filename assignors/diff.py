@@ -1,0 +1,129 @@
+"""What an assignment changes: who keeps, gains and loses what, how much moves, and how even the result is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from assignors.model import GroupSpec, Partitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberDiff:
+    """What changes for a member; partition numbers ascending by topic. Before is empty for a newcomer."""
+
+    id: str
+    before: Partitions
+    after: Partitions
+    kept: Partitions
+    gained: Partitions
+    lost: Partitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """How evenly partitions are spread over members; over none, all is 0."""
+
+    least: int
+    most: int
+    standard_deviation: float
+
+    @property
+    def spread(self) -> int:
+        """Most minus least."""
+        return self.most - self.least
+
+
+def member_diffs(before: Mapping[str, Partitions], after: Mapping[str, Partitions]) -> tuple[MemberDiff, ...]:
+    """By member: those after in their order, then those that are gone."""
+    ids = [*after, *(member for member in before if member not in after)]
+    return tuple(_diff(member, before.get(member, {}), after.get(member, {})) for member in ids)
+
+
+def moved_partitions(before: Mapping[str, Partitions], after: Mapping[str, Partitions]) -> int:
+    """Partitions that had an owner and have another one now; one with several owners moves when none keeps it."""
+    old, new = _owners(before), _owners(after)
+    return sum(1 for place, owners in old.items() if place in new and not owners & new[place])
+
+
+def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | None:
+    """The fewest partitions that must change hands until everything is owned and spread evenly.
+
+    Exact where members fall into blocks of equal subscriptions that share no topic; None elsewhere, where
+    "evenly" has several meanings.
+    """
+    counts = {topic.name: topic.partitions for topic in spec.topics}
+    blocks: dict[frozenset[str], list[str]] = {}
+    for member in spec.members:
+        blocks.setdefault(frozenset(name for name in member.topics if name in counts), []).append(member.id)
+    topics = [topic for block in blocks for topic in block]
+    if len(set(topics)) != len(topics):
+        return None
+    owners = _owners(before)
+    return sum(
+        _fewest(sum(counts[topic] for topic in block), block, members, owners)
+        for block, members in blocks.items()
+    )
+
+
+def balance(assignment: Mapping[str, Partitions]) -> Balance:
+    """Over all members, by the number of partitions."""
+    return _balance([sum(map(len, partitions.values())) for partitions in assignment.values()])
+
+
+def topic_balance(spec: GroupSpec, assignment: Mapping[str, Partitions]) -> dict[str, Balance]:
+    """By topic, over the members that subscribe to it."""
+    subscribers: dict[str, list[str]] = {topic.name: [] for topic in spec.topics}
+    for member in spec.members:
+        for name in set(member.topics) & subscribers.keys():
+            subscribers[name].append(member.id)
+    return {
+        topic: _balance([len(assignment.get(member, {}).get(topic, ())) for member in members])
+        for topic, members in subscribers.items()
+    }
+
+
+def _diff(member: str, before: Partitions, after: Partitions) -> MemberDiff:
+    kept: dict[str, tuple[int, ...]] = {}
+    gained: dict[str, tuple[int, ...]] = {}
+    lost: dict[str, tuple[int, ...]] = {}
+    for topic in sorted({*before, *after}):
+        old, new = set(before.get(topic, ())), set(after.get(topic, ()))
+        for found, numbers in ((kept, old & new), (gained, new - old), (lost, old - new)):
+            if numbers:
+                found[topic] = tuple(sorted(numbers))
+    return MemberDiff(id=member, before=before, after=after, kept=kept, gained=gained, lost=lost)
+
+
+def _owners(assignment: Mapping[str, Partitions]) -> dict[tuple[str, int], set[str]]:
+    owners: dict[tuple[str, int], set[str]] = {}
+    for member, partitions in assignment.items():
+        for topic, numbers in partitions.items():
+            for number in numbers:
+                owners.setdefault((topic, number), set()).add(member)
+    return owners
+
+
+def _fewest(
+    partitions: int, topics: Iterable[str], members: Sequence[str], owners: Mapping[tuple[str, int], set[str]]
+) -> int:
+    """Owned partitions of a block less those that can stay: each member keeps its share, some one more."""
+    block, staying = set(topics), dict.fromkeys(members, 0)
+    owned = 0
+    for (topic, _), holders in owners.items():
+        if topic in block:
+            owned += 1
+            for holder in sorted(holders & staying.keys())[:1]:
+                staying[holder] += 1
+    share, extra = divmod(partitions, len(members))
+    over = sum(1 for count in staying.values() if count > share)
+    return owned - sum(min(count, share) for count in staying.values()) - min(over, extra)
+
+
+def _balance(counts: Sequence[int]) -> Balance:
+    if not counts:
+        return Balance(least=0, most=0, standard_deviation=0.0)
+    mean = sum(counts) / len(counts)
+    deviation = sqrt(sum((count - mean) ** 2 for count in counts) / len(counts))
+    return Balance(least=min(counts), most=max(counts), standard_deviation=deviation)

@@ -1,0 +1,120 @@
+"""What a group goes through until it rests: one assignment, or several that follow from each other.
+
+- eager: everybody gives up everything, the leader assigns, the group rests;
+- cooperative (KIP-429): a partition that changes hands is withheld in one rebalance and handed over in the
+  next, which begins because somebody had to revoke;
+- the consumer protocol (KIP-848): the broker sets one target, and each partition that moves is handed over as
+  soon as its old owner has let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from assignors.assignor import Assignor, RebalanceProtocol, Side
+from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Undetermined
+
+MOST_REBALANCES = 10
+"""Cooperative groups rest after two; more than this would be a loop, and is said to be one."""
+
+
+class Procedure(Enum):
+    """How partitions change hands."""
+
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+    CONSUMER = "consumer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebalance:
+    """One rebalance: counts are of partitions."""
+
+    assignment: Mapping[str, Partitions]
+    """What the assignor gave, by member."""
+    moved: int
+    """Given to another member than the one that had them."""
+    revoked: int
+    """Taken from members, to be given to others or back to them."""
+    without_owner: int
+    """Had an owner before and none meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """All rebalances until the group rests."""
+
+    rebalances: tuple[Rebalance, ...]
+    rests: bool
+    """False when the bound was reached first."""
+    undetermined: tuple[Undetermined, ...]
+
+
+def procedure_of(assignor: Assignor) -> Procedure:
+    """The procedure of an assignor's side, and on the client side of the highest protocol it supports."""
+    if assignor.side is Side.BROKER:
+        return Procedure.CONSUMER
+    if RebalanceProtocol.COOPERATIVE in assignor.protocols:
+        return Procedure.COOPERATIVE
+    return Procedure.EAGER
+
+
+def run_rebalances(
+    spec: GroupSpec, assignor: Assignor, before: Mapping[str, Partitions], procedure: Procedure
+) -> Course:
+    """From what members own before to where the group rests.
+
+    AssignorFailedError where the real assignor would throw.
+    """
+    rebalances: list[Rebalance] = []
+    undetermined: dict[Undetermined, None] = {}
+    owned = {member: partitions for member, partitions in before.items() if partitions}
+    rests = False
+    while not rests and len(rebalances) < MOST_REBALANCES:
+        result: Result = assignor.assign(DenseGroup.of(spec))
+        assignment = _named(result)
+        undetermined |= dict.fromkeys(result.undetermined)
+        rebalances.append(_rebalance(owned, assignment, procedure))
+        # A rejoin follows only when a member that is still there has to let go of something.
+        rests = procedure is not Procedure.COOPERATIVE or not _lost_by_members(owned, assignment)
+        owned, spec = dict(assignment), _next_round(spec, assignment)
+    return Course(rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined))
+
+
+def _named(result: Result) -> dict[str, Partitions]:
+    named = result.assignment.named()
+    return {m: {topic: tuple(p) for topic, p in topics.items()} for m, topics in named.items()}
+
+
+def _places(assignment: Mapping[str, Partitions]) -> dict[tuple[str, int], str]:
+    return {(t, p): m for m, topics in assignment.items() for t, numbers in topics.items() for p in numbers}
+
+
+def _rebalance(
+    owned: Mapping[str, Partitions], assignment: Mapping[str, Partitions], procedure: Procedure
+) -> Rebalance:
+    old, new = _places(owned), _places(assignment)
+    moved = sum(1 for place, owner in old.items() if new.get(place, owner) != owner)
+    taken = sum(1 for place, owner in old.items() if owner in assignment and new.get(place) != owner)
+    if procedure is Procedure.EAGER:
+        revoked = sum(1 for owner in old.values() if owner in assignment)
+        return Rebalance(assignment=assignment, moved=moved, revoked=revoked, without_owner=len(old))
+    without = sum(1 for place, owner in old.items() if new.get(place) != owner)
+    return Rebalance(assignment=assignment, moved=moved, revoked=taken, without_owner=without)
+
+
+def _lost_by_members(owned: Mapping[str, Partitions], assignment: Mapping[str, Partitions]) -> bool:
+    new = _places(assignment)
+    return any(new.get(place) != owner for place, owner in _places(owned).items() if owner in assignment)
+
+
+def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions]) -> GroupSpec:
+    """Everybody rejoins with what it was given, one generation on."""
+    generation = max((member.owned.generation for member in spec.members), default=-1) + 1
+    members = tuple(
+        replace(member, owned=Claim(partitions=assignment.get(member.id, {}), generation=generation))
+        for member in spec.members
+    )
+    return replace(spec, members=members)
