@@ -41,7 +41,7 @@ class ByteCursor:
             raise self._cut(2, what)
         end = start + _INT16.unpack_from(self._data, self._position)[0]
         if not start <= end <= self._end:
-            raise self._lying(end - start, what)
+            raise self._lying(end - start, 2, what)
         self._position = end
         return self._data[start:end].decode(errors="replace")
 
@@ -59,7 +59,7 @@ class ByteCursor:
             return None
         if length > self._end - self._position:
             self._position -= 4
-            raise self._lying(length, what)
+            raise self._lying(length, 4, what)
         start = self._advance(length, what)
         return self._data[start : self._position]
 
@@ -77,7 +77,7 @@ class ByteCursor:
         length = self.int32(what)
         if length < 0 or length * smallest_element > self._end - self._position:
             self._position -= 4
-            raise self._lying(length, what)
+            raise self._lying(length, 4, what)
         return length
 
     def _advance(self, size: int, what: str) -> int:
@@ -96,8 +96,8 @@ class ByteCursor:
             f"{self._end - self._position} are left"
         )
 
-    def _lying(self, length: int, what: str) -> MalformedMetadata:
+    def _lying(self, length: int, size: int, what: str) -> MalformedMetadata:
         return MalformedMetadata(
             f"expected {what} at byte {self._position}: a length of {length} does not fit "
-            f"the {self._end - self._position} bytes left"
+            f"the {self._end - self._position - size} bytes left"
         )

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from coordinator.wire.address import Address
-from coordinator.wire.apis import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api
+from coordinator.wire.apis import API_VERSIONS, Api
 from coordinator.wire.deadline import Deadline
 from coordinator.wire.decode import DecodeError, decode
 from coordinator.wire.encode import encode
 from coordinator.wire.errors import (
-    AuthenticationFailed,
     NotConnected,
     ProtocolError,
     Unreachable,
@@ -157,10 +156,10 @@ class Connection:
         limit = deadline.sooner(limit_ms or self._settings.request_timeout_ms)
         activity = f"waiting for the answer to {api.name}"
         answers = yield from self._transport.converse(data, len(messages), limit, activity)
-        for number, answer in enumerate(answers):
-            self._check_correlation_id(answer, (first + number) % 2**31, api)
         if len(answers) > len(messages):
             raise ProtocolError(str(self.address), f"more answers than requests came to {api.name}")
+        for number, answer in enumerate(answers):
+            self._check_correlation_id(answer, (first + number) % 2**31, api)
         return [answer[4:] for answer in answers]
 
     def _check_correlation_id(self, answer: bytes, expected: int, api: Api) -> None:
@@ -232,34 +231,11 @@ class Connection:
         return answers[0]
 
     def _authenticate(self, deadline: Deadline) -> Steps[None]:
-        from coordinator.wire import sasl
+        from coordinator.wire.authentication import authenticate
 
-        dialogue = sasl.dialogue(self._settings)
-        mechanism = self._settings.sasl_mechanism
-        try:
-            message = next(dialogue)
-        except AuthenticationFailed as error:
-            raise AuthenticationFailed(f"{self.address}: {error}", address=str(self.address)) from None
-        handshake = SASL_HANDSHAKE.request_type(self.version(SASL_HANDSHAKE))(mechanism=mechanism)
-        (offer,) = yield from self._exchange(SASL_HANDSHAKE, [handshake], deadline)
-        if offer.error_code:
-            raise AuthenticationFailed(
-                f"{self.address}: the broker does not offer sasl.mechanism {mechanism}, "
-                f"only {', '.join(offer.mechanisms) or 'none'}",
-                address=str(self.address),
-            )
-        request_type = SASL_AUTHENTICATE.request_type(self.version(SASL_AUTHENTICATE))
-        while True:
-            requests = [request_type(auth_bytes=message)]
-            (answer,) = yield from self._exchange(SASL_AUTHENTICATE, requests, deadline)
-            if answer.error_code:
-                reason = answer.error_message or answer.error_code.name
-                raise AuthenticationFailed(
-                    f"{self.address}: {reason}. Check user name and password.", address=str(self.address)
-                )
-            try:
-                message = dialogue.send(answer.auth_bytes)
-            except StopIteration:
-                return
-            except AuthenticationFailed as error:
-                raise AuthenticationFailed(f"{self.address}: {error}", address=str(self.address)) from None
+        def ask(api: Api, **fields: Any) -> Steps[Any]:
+            request = api.request_type(self.version(api))(**fields)
+            (response,) = yield from self._exchange(api, [request], deadline)
+            return response
+
+        yield from authenticate(self.address, self._settings, ask)

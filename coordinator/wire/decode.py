@@ -14,6 +14,7 @@ from coordinator.wire.primitives import (
     Reader,
     array,
     byte_string,
+    compact_string,
     int32_array,
     length_reader,
     read_uvarint,
@@ -91,6 +92,8 @@ def _field_reader(field: SchemaField, flexible: bool) -> Reader:
 def _element_reader(field: SchemaField, flexible: bool, *, nullable: bool) -> Reader:
     if field.entity is not None:
         return _nullable(_entity_reader(field.entity)) if nullable else _entity_reader(field.entity)
+    if field.kafka_type == "string" and flexible:
+        return compact_string(nullable=nullable)
     if field.kafka_type == "string":
         return byte_string(length_reader(flexible=flexible, code="h"), nullable=nullable, text=True)
     if field.kafka_type in ("bytes", "records"):

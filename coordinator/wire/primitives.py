@@ -46,12 +46,12 @@ def fixed(code: str) -> Reader:
 
 
 def _read_error_code(buffer: bytes, position: int) -> tuple[ErrorCode, int]:
-    code = int.from_bytes(buffer[position : position + 2], "big", signed=True)
-    if position + 2 > len(buffer):
-        raise DecodeError(f"2 bytes of an error code are missing at byte {position}")
-    return error_code(code), position + 2
+    code = _INT16.unpack_from(buffer, position)[0]
+    known = _ERROR_CODES.get(code)
+    return (error_code(code) if known is None else known), position + 2
 
 
+_INT16 = struct.Struct(">h")
 _ERROR_CODES: dict[int, ErrorCode] = {code.value: code for code in ErrorCode}
 
 
@@ -111,6 +111,22 @@ def byte_string(length: Reader, *, nullable: bool, text: bool) -> Reader:
             raise _no_null(position)
         value, end = _slice(buffer, start, size)
         return (value.decode() if text else value), end
+
+    return read
+
+
+def compact_string(*, nullable: bool) -> Reader:
+    """As `byte_string` for flexible versions, quick for strings below 127 bytes: they are most of an answer."""
+    general = byte_string(_compact_length, nullable=nullable, text=True)
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        size = buffer[position]
+        if 0 < size < 0x80:
+            end = position + size
+            value = buffer[position + 1 : end]
+            if len(value) == size - 1:
+                return value.decode(), end
+        return general(buffer, position)
 
     return read
 

@@ -1,0 +1,239 @@
+"""The embedded consumer protocol against bytes that Java wrote, and against bytes nobody would write."""
+
+import struct
+import tracemalloc
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator.assignor_user_data import (
+    StickyUserData,
+    read_cooperative_sticky,
+    read_sticky,
+    write_cooperative_sticky,
+    write_sticky,
+)
+from coordinator.embedded_protocol import (
+    EmbeddedAssignment,
+    MalformedMetadata,
+    Subscription,
+    read_assignment,
+    read_subscription,
+    write_assignment,
+    write_subscription,
+)
+
+# Written by ConsumerProtocol.serializeSubscription and serializeAssignment of kafka-clients 4.3.1; topics "orders",
+# "café", "a" (Java sorts them), user data 01 02 03, owned orders-3, a-0, orders-1, generation 7, rack "rack-a".
+TOPICS = "000000030001610005636166c3a900066f726465727300000003010203"
+OWNED = "00000002000161000000010000000000066f7264657273000000020000000100000003"
+FULL = {
+    0: "0000" + TOPICS,
+    1: "0001" + TOPICS + OWNED,
+    2: "0002" + TOPICS + OWNED + "00000007",
+    3: "0003" + TOPICS + OWNED + "00000007" + "00067261636b2d61",
+}
+BARE = {
+    0: "000000000000ffffffff",
+    1: "000100000000ffffffff00000000",
+    2: "000200000000ffffffff00000000ffffffff",
+    3: "000300000000ffffffff00000000ffffffffffff",
+}
+ASSIGNED = "0000000200066f726465727300000002000000030000000100016100000001000000000000000109"
+
+# StickyAssignor.subscriptionUserData after onAssignment of the same partitions at generation 42; version 0 through
+# its schema STICKY_ASSIGNOR_USER_DATA_V0; CooperativeStickyAssignor.subscriptionUserData likewise.
+STICKY_V1 = "00000002000161000000010000000000066f72646572730000000200000003000000010000002a"
+STICKY_V0 = "0000000100066f7264657273000000020000000300000001"
+COOPERATIVE = "0000002a"
+
+
+def full(version: int) -> Subscription:
+    """The subscription behind `FULL`, as much of it as the version can say."""
+    return Subscription(
+        version=version,
+        topics=("a", "café", "orders"),
+        user_data=b"\1\2\3",
+        owned={"a": (0,), "orders": (1, 3)} if version >= 1 else {},
+        generation=7 if version >= 2 else -1,
+        rack="rack-a" if version >= 3 else None,
+    )
+
+
+@pytest.mark.parametrize("version", FULL)
+def test_reads_and_writes_what_java_writes(version: int) -> None:
+    assert read_subscription(bytes.fromhex(FULL[version])) == full(version)
+    assert write_subscription(full(version)).hex() == FULL[version]
+
+
+@pytest.mark.parametrize("version", BARE)
+def test_a_bare_subscription_has_no_user_data_owner_generation_or_rack(version: int) -> None:
+    bare = Subscription(version=version, topics=())
+    assert read_subscription(bytes.fromhex(BARE[version])) == bare
+    assert write_subscription(bare).hex() == BARE[version]
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_assignment(version: int) -> None:
+    data = f"{version:04x}" + ASSIGNED
+    assignment = EmbeddedAssignment(
+        version=version, partitions={"orders": (3, 1), "a": (0,)}, user_data=b"\x09"
+    )
+    assert read_assignment(bytes.fromhex(data)) == assignment
+    assert write_assignment(assignment).hex() == data
+    assert read_assignment(bytes.fromhex(f"{version:04x}00000000ffffffff")) == EmbeddedAssignment(
+        version=version, partitions={}
+    )
+
+
+def test_a_newer_version_is_read_as_the_newest_known() -> None:
+    newer = bytes.fromhex("0009" + FULL[3][4:] + "deadbeef")
+    subscription = read_subscription(newer)
+    assert subscription.version == 9
+    assert (subscription.topics, subscription.rack) == (("a", "café", "orders"), "rack-a")
+    assert write_subscription(subscription).hex() == FULL[3]
+
+
+def test_a_topic_sent_twice_has_the_partitions_of_both() -> None:
+    once = "00066f72646572730000000100000001"
+    data = bytes.fromhex("0000" + "00000002" + once + once + "ffffffff")
+    assert read_assignment(data).partitions == {"orders": (1, 1)}
+
+
+def test_broken_utf8_is_replaced_as_java_does() -> None:
+    data = bytes.fromhex("0000" + "00000001" + "0002" + "ff61" + "ffffffff")
+    assert read_subscription(data).topics == ("\ufffda",)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("", "expected the version at byte 0: 2 bytes are needed, 0 are left"),
+        ("00", "expected the version at byte 0: 2 bytes are needed, 1 are left"),
+        ("ffff", "expected a version of 0 or more at byte 0, found -1"),
+        ("0000", "expected the topics at byte 2: 4 bytes are needed, 0 are left"),
+        (
+            "00007fffffff",
+            "expected the topics at byte 2: a length of 2147483647 does not fit the 0 bytes left",
+        ),
+        ("0000ffffffff", "expected the topics at byte 2: a length of -1 does not fit the 0 bytes left"),
+        ("0000000000010005", "expected the topics at byte 6: a length of 5 does not fit the 0 bytes left"),
+        ("000000000001ffff", "expected the topics at byte 6: a length of -1 does not fit the 0 bytes left"),
+        (
+            "00000000000000000005",
+            "expected the user data at byte 6: a length of 5 does not fit the 0 bytes left",
+        ),
+        ("000100000000ffffffff", "expected the owned partitions at byte 10: 4 bytes are needed, 0 are left"),
+        (FULL[2][:-2], "expected the generation at byte 66: 4 bytes are needed, 3 are left"),
+        (FULL[3][:-2], "expected the rack at byte 70: a length of 6 does not fit the 5 bytes left"),
+        (
+            "6368616e676564",
+            "expected the topics at byte 2: a length of 1634625381 does not fit the 1 bytes left",
+        ),
+    ],
+)
+def test_malformed_metadata_says_what_was_expected_and_where(data: str, message: str) -> None:
+    with pytest.raises(MalformedMetadata) as caught:
+        read_subscription(bytes.fromhex(data))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("version", FULL)
+def test_every_truncation_is_malformed(version: int) -> None:
+    whole = bytes.fromhex(FULL[version])
+    for length in range(len(whole)):
+        with pytest.raises(MalformedMetadata):
+            read_subscription(whole[:length])
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
+    for read in (read_subscription, read_assignment, read_sticky, read_cooperative_sticky):
+        with suppress(MalformedMetadata):
+            read(data)
+
+
+@given(st.sampled_from(sorted(FULL)), st.integers(0, 100), st.integers(0, 255))
+def test_a_flipped_byte_is_read_or_malformed(version: int, position: int, byte: int) -> None:
+    data = bytearray.fromhex(FULL[version])
+    data[position % len(data)] = byte
+    with suppress(MalformedMetadata):
+        read_subscription(bytes(data))
+
+
+@pytest.mark.parametrize("length", [2**31 - 1, 2**30, 10**6])
+def test_a_lying_length_costs_no_memory(length: int) -> None:
+    lies = [
+        b"\0\0" + struct.pack(">i", length),
+        b"\0\1" + struct.pack(">iii", 0, -1, length) + bytes(100),
+        b"\0\1" + struct.pack(">iiihi", 0, -1, 1, 0, length) + bytes(100),
+        b"\0\0" + struct.pack(">ii", 0, length) + bytes(100),
+    ]
+    tracemalloc.start()
+    try:
+        for lie in lies:
+            with pytest.raises(MalformedMetadata):
+                read_subscription(lie)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_sticky_user_data() -> None:
+    newest = StickyUserData(partitions={"a": (0,), "orders": (3, 1)}, generation=42)
+    assert read_sticky(bytes.fromhex(STICKY_V1)) == newest
+    assert write_sticky(newest.partitions, 42).hex() == STICKY_V1
+    oldest = StickyUserData(partitions={"orders": (3, 1)}, generation=None)
+    assert read_sticky(bytes.fromhex(STICKY_V0)) == oldest
+    assert write_sticky(oldest.partitions, None).hex() == STICKY_V0
+
+
+def test_sticky_user_data_with_half_a_generation_is_version_0() -> None:
+    assert read_sticky(bytes.fromhex(STICKY_V1)[:-1]).generation is None
+
+
+def test_cooperative_sticky_user_data() -> None:
+    assert read_cooperative_sticky(bytes.fromhex(COOPERATIVE)) == 42
+    assert write_cooperative_sticky(42).hex() == COOPERATIVE
+    with pytest.raises(MalformedMetadata, match="expected the generation at byte 0"):
+        read_cooperative_sticky(b"\0\0\0")
+
+
+topics = st.text(st.characters(codec="utf-8"), max_size=20)
+owned = st.dictionaries(topics, st.lists(st.integers(0, 2**31 - 1), max_size=5).map(tuple), max_size=5)
+
+
+@given(
+    st.lists(topics, max_size=5).map(tuple),
+    st.none() | st.binary(max_size=10),
+    owned,
+    st.integers(-1, 2**31 - 1),
+    st.none() | topics,
+)
+def test_version_3_keeps_everything(
+    names: tuple[str, ...],
+    user_data: bytes | None,
+    partitions: dict[str, tuple[int, ...]],
+    generation: int,
+    rack: str | None,
+) -> None:
+    subscription = Subscription(
+        version=3, topics=names, user_data=user_data, owned=partitions, generation=generation, rack=rack
+    )
+    assert read_subscription(write_subscription(subscription)) == subscription
+
+
+@pytest.mark.parametrize(
+    "subscription",
+    [
+        Subscription(version=-1, topics=()),
+        Subscription(version=0, topics=("x" * 32_768,)),
+        Subscription(version=2, topics=(), generation=2**31),
+        Subscription(version=1, topics=(), owned={"t": (2**31,)}),
+    ],
+)
+def test_what_does_not_fit_is_not_written(subscription: Subscription) -> None:
+    with pytest.raises(ValueError):
+        write_subscription(subscription)

@@ -1,0 +1,209 @@
+"""Peers that are down, silent, strange or broken: one clear error each, that names them and the next step."""
+
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from coordinator.wire.client import Client
+from coordinator.wire.errors import (
+    InvalidAddress,
+    NotConnected,
+    ProtocolError,
+    RequestTimedOut,
+    TlsFailed,
+    Unreachable,
+    WireError,
+)
+from coordinator.wire.security import ConnectionSettings, SecurityProtocol
+from tests.coordinator.wire.peer import Script, answer, black_hole, closed_port, peer, request
+
+
+def failure(servers: str, timeout_ms: int = 5000, **settings: Any) -> WireError:
+    """The error of connecting to `servers`."""
+    with pytest.raises(WireError) as caught:
+        Client.connect(
+            ConnectionSettings(bootstrap_servers=tuple(servers.split(",")), **settings), timeout_ms=timeout_ms
+        )
+    return caught.value
+
+
+def failure_with(script: Script, **settings: Any) -> tuple[str, WireError]:
+    with peer(script) as address:
+        error = failure(address, **settings)
+        assert str(error).startswith(address)
+        return str(error).removeprefix(address + ": "), error
+
+
+def test_connection_refused() -> None:
+    with closed_port() as address:
+        error = failure(address)
+    assert isinstance(error, NotConnected)
+    assert str(error) == (
+        f"{address}: connection refused. Nothing listens on that port: check host and port, "
+        "and that the broker runs."
+    )
+
+
+def test_unknown_host() -> None:
+    error = failure("no-such-host.invalid:9092")
+    assert isinstance(error, NotConnected)
+    assert str(error).startswith("no-such-host.invalid:9092: the host name is not known (")
+
+
+def test_a_host_that_never_answers_the_connection() -> None:
+    with black_hole() as address:
+        began = time.monotonic()
+        error = failure(address, timeout_ms=300)
+        assert 0.25 < time.monotonic() - began < 2
+    assert isinstance(error, RequestTimedOut)
+    assert str(error).startswith(f"{address}: timed out connecting.")
+
+
+def test_the_setup_timeout_ends_before_the_whole_call() -> None:
+    with black_hole() as address:
+        began = time.monotonic()
+        assert isinstance(failure(address, connection_setup_timeout_ms=300), RequestTimedOut)
+        assert time.monotonic() - began < 3
+
+
+def test_a_peer_that_accepts_and_says_nothing() -> None:
+    def silent(connection: socket.socket) -> None:
+        connection.settimeout(2)
+        while connection.recv(1000):
+            pass
+
+    message, error = failure_with(silent, timeout_ms=300)
+    assert isinstance(error, RequestTimedOut)
+    assert message.startswith("timed out waiting for the answer to ApiVersions.")
+
+
+def test_a_peer_that_closes_at_once() -> None:
+    message, error = failure_with(lambda connection: connection.close())
+    assert isinstance(error, Unreachable)
+    assert "Is it a Kafka listener of security.protocol PLAINTEXT?" in message
+
+
+def test_a_peer_that_closes_in_the_middle_of_an_answer() -> None:
+    def script(connection: socket.socket) -> None:
+        request(connection)
+        connection.sendall(b"\0\0\0\x20half an answer")
+
+    message, error = failure_with(script)
+    assert isinstance(error, Unreachable)
+    assert message.startswith("the connection was closed in the middle of an answer")
+
+
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        (b"\x7f\xff\xff\xff", "no Kafka broker answers there: a frame of 2147483647 bytes is announced."),
+        (b"\xff\xff\xff\xff", "no Kafka broker answers there: a frame of -1 bytes is announced."),
+        (b"HTTP/1.1 400 Bad Request\r\n", "an HTTP server answers there, not a Kafka broker."),
+        (
+            b"\x15\x03\x03\x00\x02\x02\x50",
+            "the listener speaks TLS. Set security.protocol to SSL or SASL_SSL",
+        ),
+        (b"\0\0\0\x02\x00\x01", "the answer to ApiVersions has only 2 bytes"),
+        (b"\0\0\0\x05\x00\x00\x00\x00\x00", "the answer to ApiVersions cannot be read: "),
+        (b"\0\0\0\x0a" + bytes(10), "the answer to ApiVersions cannot be read: "),
+        (
+            b"\0\0\0\x0e" + bytes(4) + bytes.fromhex("0000feffffff0f000000"),
+            "the answer to ApiVersions cannot be read: ",
+        ),
+        (
+            b"\0\0\0\x0d" + bytes(4) + bytes.fromhex("000001000000000000"),
+            "the answer to ApiVersions has 1 bytes too many",
+        ),
+        (
+            b"\0\0\0\x0c" + bytes(4) + bytes.fromhex("03e7010000000000"),
+            "ApiVersions was refused: unknown_999",
+        ),
+        (
+            b"\0\0\0\x08\x00\x00\x30\x39\x00\x00\x00\x00",
+            "the answer to ApiVersions has correlation id 12345, expected 0",
+        ),
+    ],
+)
+def test_garbage_is_a_protocol_error(sent: bytes, message: str) -> None:
+    def script(connection: socket.socket) -> None:
+        request(connection)
+        connection.sendall(sent)
+        connection.recv(1000)
+
+    found, error = failure_with(script)
+    assert isinstance(error, ProtocolError)
+    assert message in found
+
+
+def test_two_answers_to_one_request() -> None:
+    def script(connection: socket.socket) -> None:
+        _, _, correlation_id, _ = request(connection)
+        twice = b"\0\0\0\x0c" + correlation_id.to_bytes(4, "big") + bytes.fromhex("0000010000000000")
+        connection.sendall(twice * 2)
+        connection.recv(1000)
+
+    message, error = failure_with(script)
+    assert isinstance(error, ProtocolError)
+    assert message == "more answers than requests came to ApiVersions"
+
+
+def test_tls_to_a_peer_that_does_not_speak_it() -> None:
+    def script(connection: socket.socket) -> None:
+        connection.recv(1000)
+
+    message, error = failure_with(script, security_protocol=SecurityProtocol.SSL)
+    assert isinstance(error, TlsFailed)
+    assert message.startswith("the TLS handshake failed (")
+    assert "Is it a PLAINTEXT listener? Then set security.protocol to PLAINTEXT or SASL_PLAINTEXT." in message
+
+
+def test_a_tls_handshake_that_hangs_ends_in_time() -> None:
+    def script(connection: socket.socket) -> None:
+        connection.settimeout(2)
+        while connection.recv(1000):
+            pass
+
+    message, error = failure_with(script, timeout_ms=300, security_protocol=SecurityProtocol.SSL)
+    assert isinstance(error, RequestTimedOut)
+    assert message.startswith("timed out in the TLS handshake.")
+
+
+def test_when_no_bootstrap_server_answers_every_reason_is_told() -> None:
+    with closed_port() as first, peer(lambda connection: connection.close()) as second:
+        error = failure(f"{first},{second}")
+    assert str(error).startswith("no bootstrap server answers:\n")
+    assert f"{first}: connection refused" in str(error)
+    assert f"{second}: the connection " in str(error)
+
+
+def test_a_malformed_bootstrap_server() -> None:
+    assert isinstance(failure("broker"), InvalidAddress)
+
+
+def test_an_answer_byte_by_byte_is_an_answer() -> None:
+    empty = bytes.fromhex("0000010000000000")
+
+    def script(connection: socket.socket) -> None:
+        _, _, correlation_id, _ = request(connection)
+        message = correlation_id.to_bytes(4, "big") + empty
+        for byte in len(message).to_bytes(4, "big") + message:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.001)
+        connection.recv(1000)
+
+    with peer(script) as address, Client.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+        assert client.features().levels == {}
+
+
+def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
+    def script(connection: socket.socket) -> None:
+        _, _, correlation_id, _ = request(connection)
+        answer(connection, correlation_id, bytes.fromhex("0000010000000000"))
+        connection.recv(1000)
+
+    with black_hole() as dark, closed_port() as closed, peer(script) as good:
+        began = time.monotonic()
+        Client.connect(ConnectionSettings(bootstrap_servers=(dark, closed, good))).close()
+        assert time.monotonic() - began < 3

@@ -1,0 +1,63 @@
+"""Conversations side by side."""
+
+import socket
+import time
+
+import pytest
+
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import WireError
+from coordinator.wire.steps import READ, Expired, Steps, Wait, run, run_all
+
+
+def pause(ms: int, result: str) -> Steps[str]:
+    try:
+        yield Wait(None, 0, Deadline(ms))
+    except Expired:
+        return result
+    raise AssertionError("a pause only ends by its deadline")
+
+
+def read(sock: socket.socket, timeout_ms: int) -> Steps[str]:
+    try:
+        yield Wait(sock, READ, Deadline(timeout_ms))
+    except Expired:
+        raise WireError("nothing came") from None
+    return sock.recv(100).decode()
+
+
+def test_a_silent_one_holds_up_nobody() -> None:
+    (quiet, here), (loud, there) = socket.socketpair(), socket.socketpair()
+    with quiet, loud, here, there:
+        loud.sendall(b"hello")
+        outcomes = run_all({"quiet": read(here, 100), "loud": read(there, 5000), "pause": pause(1, "rested")})
+    assert (outcomes["loud"], outcomes["pause"]) == ("hello", "rested")
+    assert isinstance(outcomes["quiet"], WireError)
+    assert list(outcomes) == ["quiet", "loud", "pause"]
+
+
+def test_pauses_run_side_by_side() -> None:
+    began = time.monotonic()
+    run_all({number: pause(100, "done") for number in range(50)})
+    assert time.monotonic() - began < 1
+
+
+def test_enough_closes_the_others() -> None:
+    closed = []
+
+    def endless() -> Steps[str]:
+        try:
+            while True:
+                yield Wait(None, 0, Deadline(10_000))
+        finally:
+            closed.append("endless")
+
+    outcomes = run_all({"a": endless(), "b": pause(1, "b")}, enough=lambda outcome: outcome == "b")
+    assert (outcomes, closed) == ({"b": "b"}, ["endless"])
+
+
+def test_run_returns_or_raises() -> None:
+    assert run(pause(1, "done")) == "done"
+    one, other = socket.socketpair()
+    with one, other, pytest.raises(WireError, match="nothing came"):
+        run(read(one, 10))
