@@ -1,0 +1,37 @@
+"""Fixtures for the tests of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.fleet import Fleet, running_fleet
+from tests.kafka.broker import Broker
+from tests.kafka.java_host import JavaHost
+
+
+@pytest.fixture(scope="session")
+def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
+    """Give the installed command; its default source is empty."""
+    return Kohort(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def fleet(
+    session_broker: Broker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Fleet]:
+    """Give a group of every kind, at rest, on the shared broker."""
+    with running_fleet(session_broker, kafka_jars, java_host, tmp_path_factory.mktemp("fleet")) as fleet:
+        yield fleet
+
+
+@pytest.fixture(scope="session")
+def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the directory that `kohort demo` filled: a source for `--embedded`."""
+    directory = tmp_path_factory.mktemp("sample")
+    answer = kohort("demo", directory)
+    assert answer.status == 0, answer.stderr
+    return directory

@@ -1,0 +1,176 @@
+"""A group of every kind on the real broker, at rest, with committed offsets: what the commands are tried on.
+
+`python -m tests.cli.fleet` starts broker and fleet and keeps them until Ctrl-C, to try commands by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from tests.kafka.broker import Broker
+from tests.kafka.connect import join_connect_group
+from tests.kafka.groups import wait_group
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+
+JAVA = "org.apache.kafka.clients.consumer."
+PARTITIONS = 6
+RECORDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """Group ids by kind; `topic` is what all of them read, `prefix` begins every name."""
+
+    broker: Broker
+    prefix: str
+    topic: str
+    groups: Mapping[str, str]
+
+    @property
+    def consumer_groups(self) -> list[str]:
+        """The ids that kafka-consumer-groups knows: not share, streams and connect groups."""
+        return [name for kind, name in self.groups.items() if kind not in ("share", "streams", "connect")]
+
+
+@contextmanager
+def running_fleet(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> Iterator[Fleet]:
+    """Start the fleet, wait until it rests, and end it."""
+    prefix = fresh_name("fleet")
+    topic = f"{prefix}-orders"
+    create_topics(broker, {topic: PARTITIONS})
+    _produce(broker, topic)
+    members = Members(host, jars, scratch)
+    groups: dict[str, str] = {}
+    try:
+        for kind, (count, start) in _KINDS.items():
+            groups[kind] = f"{prefix}-{kind}"
+            for position in range(count):
+                start(members, broker, groups[kind], topic, position)
+        groups["connect"] = f"{prefix}-connect"
+        join_connect_group(broker, groups["connect"])
+        groups["simple"] = f"{prefix}-simple"
+        _commit(broker, groups["simple"], topic)
+        for kind, (count, _) in _KINDS.items():
+            wait_group(broker, groups[kind], members=count, state="Stable")
+        fleet = Fleet(broker=broker, prefix=prefix, topic=topic, groups=groups)
+        for kind, group in groups.items():
+            if kind not in ("share", "connect", "simple"):
+                wait_until(partial(_all_committed, broker, group, topic), f"{group} has committed")
+        yield fleet
+    finally:
+        members.end()
+
+
+Start = Callable[[Members, Broker, str, str, int], object]
+
+
+def _confluent(**settings: str) -> Start:
+    return lambda members, broker, group, topic, _: members.confluent(
+        broker, group, [topic], auto_commit_interval_ms=200, **settings
+    )
+
+
+def _java(**settings: str) -> Start:
+    # `own_process` is named because the settings, which are texts, could otherwise be taken for it.
+    return lambda members, broker, group, topic, _: members.java(
+        broker, group, [topic], own_process=False, auto_commit_interval_ms=200, **settings
+    )
+
+
+def _regex(**settings: str) -> Start:
+    return lambda members, broker, group, topic, _: members.confluent(
+        broker, group, [f"^{topic}$"], auto_commit_interval_ms=200, **settings
+    )
+
+
+def _static(members: Members, broker: Broker, group: str, topic: str, position: int) -> object:
+    return members.java(
+        broker, group, [topic], auto_commit_interval_ms=200, group_instance_id=f"seat-{position}",
+        partition_assignment_strategy=f"{JAVA}StickyAssignor",
+    )  # fmt: skip
+
+
+def _mixed(members: Members, broker: Broker, group: str, topic: str, position: int) -> object:
+    start = _java(group_protocol="consumer") if position == 1 else _java()
+    return start(members, broker, group, topic, position)
+
+
+def _streams(members: Members, broker: Broker, group: str, topic: str, _: int) -> object:
+    return members.streams(broker, group, [topic], commit_interval_ms=200)
+
+
+_KINDS: dict[str, tuple[int, Start]] = {
+    "confluent-range": (2, _confluent(partition_assignment_strategy="range")),
+    "confluent-cooperative": (2, _confluent(partition_assignment_strategy="cooperative-sticky")),
+    "confluent-consumer": (2, _confluent(group_protocol="consumer")),
+    "confluent-regex": (1, _regex()),
+    "consumer-regex": (1, _regex(group_protocol="consumer")),
+    "java-range": (2, _java(partition_assignment_strategy=f"{JAVA}RangeAssignor")),
+    "java-cooperative": (2, _java(partition_assignment_strategy=f"{JAVA}CooperativeStickyAssignor")),
+    "java-consumer": (1, _java(group_protocol="consumer", client_rack="a")),
+    "java-static": (2, _static),
+    "mixed": (2, _mixed),
+    "share": (1, lambda members, broker, group, topic, _: members.share(broker, group, [topic])),
+    "streams": (1, _streams),
+}
+"""How many members, and how one is started."""
+
+
+def _produce(broker: Broker, topic: str) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for number, partition in zip(range(RECORDS), itertools.cycle(range(PARTITIONS)), strict=False):
+        producer.produce(topic, value=str(number).encode(), partition=partition)
+    producer.flush(30)
+
+
+def _commit(broker: Broker, group: str, topic: str) -> None:
+    """Offsets without a member, as a tool commits them; the last partition is left out."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
+    places = [
+        TopicPartition(topic, partition, 3 + partition, metadata=f"m|{partition}") for partition in range(5)
+    ]
+    consumer.commit(offsets=places, asynchronous=False)
+    consumer.close()
+
+
+def _all_committed(broker: Broker, group: str, topic: str) -> bool:
+    """Whether the group has read everything, so that its offsets stay as they are."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
+    committed = consumer.committed([TopicPartition(topic, p) for p in range(PARTITIONS)], timeout=10)
+    consumer.close()
+    return all(place.offset == RECORDS // PARTITIONS for place in committed)
+
+
+def main() -> None:
+    """Keep a fleet until Ctrl-C."""
+    import tempfile
+
+    from tests.kafka.coordinator import wait_for_coordinator
+    from tests.kafka.jars import fetch
+
+    jars = fetch()
+    with tempfile.TemporaryDirectory() as directory:
+        broker, host = Broker(jars, Path(directory) / "broker"), JavaHost(jars)
+        try:
+            broker.start()
+            wait_for_coordinator(broker)
+            with running_fleet(broker, jars, host, Path(directory)) as fleet:
+                print(broker.bootstrap, fleet.topic, *fleet.groups.values(), flush=True)
+                input()
+        finally:
+            host.crash()
+            broker.stop()
+
+
+if __name__ == "__main__":
+    main()
