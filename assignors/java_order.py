@@ -98,6 +98,13 @@ def copied_capacity(size: int, *, java: int = 17) -> int:
     return presized_capacity(max(needed, DEFAULT_CAPACITY))
 
 
+def grown_capacity(size: int, capacity: int = DEFAULT_CAPACITY) -> int:
+    """Array length after `size` keys were put in, without overfull bins."""
+    while size > _threshold(capacity):
+        capacity *= 2
+    return capacity
+
+
 def map_order(hashes: Ints, *, capacity: int = DEFAULT_CAPACITY, keys: Sequence[Key] | None = None) -> Order:
     """Iteration order of a HashMap into which distinct keys were put one by one.
 
@@ -109,14 +116,8 @@ def map_order(hashes: Ints, *, capacity: int = DEFAULT_CAPACITY, keys: Sequence[
     if _overfull(spreads, capacity):
         indices, determined = replay(spreads.tolist(), capacity, keys)
         return Order(np.array(indices, dtype=np.int64), determined)
-    bins = spreads & (_grown(len(hashes), capacity) - 1)
+    bins = spreads & (grown_capacity(len(hashes), capacity) - 1)
     return Order(_stable_argsort(bins))
-
-
-def _grown(size: int, capacity: int) -> int:
-    while size > _threshold(capacity):
-        capacity *= 2
-    return capacity
 
 
 def _threshold(capacity: int) -> int:

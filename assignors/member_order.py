@@ -34,4 +34,10 @@ def static_first(members: Sequence[MemberSpec]) -> Ints:
         member = members[index]
         return member.instance is None, utf16(member.id if member.instance is None else member.instance)
 
-    return np.array(sorted(hash_map_order(members).tolist(), key=key), dtype=np.int64)
+    instances = [member.instance for member in members if member.instance is not None]
+    unsorted = range(len(members)) if _distinct(instances) else hash_map_order(members).tolist()
+    return np.array(sorted(unsorted, key=key), dtype=np.int64)
+
+
+def _distinct(instances: Sequence[str]) -> bool:
+    return len(set(instances)) == len(instances)

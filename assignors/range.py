@@ -27,6 +27,7 @@ import numpy as np
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.member_order import static_first
 from assignors.model import Assignment, DenseGroup, Ints, Result
+from assignors.plain_ranges import counts, plain_ranges
 from assignors.subscribers import by_topic
 
 Racks = frozenset[str]
@@ -36,14 +37,15 @@ NO_RACKS: Racks = frozenset()
 def assign(group: DenseGroup) -> Result:
     """Assign as Java's RangeAssignor does."""
     members = static_first(group.spec.members)
-    subscribers = by_topic(group, members)
     racks = [group.spec.members[m].rack or None for m in members.tolist()]
+    if not any(racks):
+        return Result(assignment=plain_ranges(group, members))
+    subscribers = by_topic(group, members)
     topics = [
         _Topic(subscribers=subscribers[i], partitions=topic.partitions)
         for i, topic in enumerate(group.spec.topics)
     ]
-    if any(racks):
-        _give_by_rack(group, topics, racks)
+    _give_by_rack(group, topics, racks)
     owners = np.full(group.partition_count, -1, dtype=np.int32)
     for i, topic in enumerate(topics):
         if len(topic.subscribers) and topic.partitions:
@@ -66,10 +68,7 @@ class _Topic:
     def finish(self) -> Ints:
         """Owners of all partitions, the rest given in plain ranges."""
         if self.quota is None or self.owners is None:
-            each, extra = divmod(self.partitions, len(self.subscribers))
-            counts = np.full(len(self.subscribers), each)
-            counts[:extra] += 1
-            return np.repeat(self.subscribers, counts)
+            return np.repeat(self.subscribers, counts(self.partitions, len(self.subscribers)))
         left = self.owners < 0
         self.owners[left] = np.repeat(np.arange(len(self.subscribers)), self.quota.rest())
         return self.subscribers[self.owners]

@@ -33,6 +33,8 @@ ENTRY_POINT_GROUP = "kohort.assignors"
 _MODULES = (
     "assignors.range",
     "assignors.roundrobin",
+    "assignors.uniform",
+    "assignors.server_range",
 )
 """Each has `ASSIGNORS`. Imported at the first look-up: `assignors.registry` itself stays cheap to import."""
 

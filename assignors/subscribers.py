@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assignors.model import DenseGroup, Ints, Rows
+
+SPARSE = 16
+"""A matrix of members and topics may have this many cells for each subscription before it costs too much."""
 
 
 def all_alike(group: DenseGroup) -> bool:
@@ -30,21 +34,23 @@ def by_topic(group: DenseGroup, order: Ints) -> Rows:
         return Rows(_starts(lengths), np.tile(np.arange(len(order)), len(subscribed)))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    # Sixteen-bit keys are radix sorted: first by position, then, stably, by topic.
     positions = np.repeat(rank, rows.lengths)
-    by_position = _stable_argsort(positions)
-    values = rows.values[by_position]
-    by_value = _stable_argsort(values)
-    return Rows(_starts(np.bincount(rows.values, minlength=topics)), positions[by_position][by_value])
+    lengths = np.bincount(rows.values, minlength=topics)
+    if topics * len(order) <= SPARSE * len(rows.values):
+        cells = np.zeros((topics, len(order)), dtype=bool)
+        cells[rows.values, positions] = True
+        return Rows(_starts(lengths), np.nonzero(cells)[1])
+    return Rows(_starts(lengths), positions[np.lexsort((positions, rows.values))])
+
+
+def matrix(group: DenseGroup) -> NDArray[np.bool_]:
+    """Members × topics: who subscribes to what. One byte a cell."""
+    cells = np.zeros((len(group.spec.members), len(group.spec.topics)), dtype=bool)
+    cells[group.subscriptions.row_of, group.subscriptions.values] = True
+    return cells
 
 
 def _starts(lengths: Ints) -> Ints:
     start = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=start[1:])
     return start
-
-
-def _stable_argsort(keys: Ints) -> Ints:
-    if len(keys) and int(keys.max()) < 2**16:
-        return np.argsort(keys.astype(np.uint16), kind="stable")
-    return np.argsort(keys, kind="stable")

@@ -1,0 +1,137 @@
+"""The broker's uniform assignor where all members subscribe to the same topics.
+
+Every member may have P // n partitions and P % n members one more. Members in map order keep what they have
+up to that: whole topics while they fit, of the first that does not fit as many as there is room for, of
+later ones nothing. A member that would not use its extra partition passes it on, as long as more members
+than extras are left. Partitions without an owner (topics in set order, then what was given up) go out in
+consecutive runs to the members with room.
+
+Source: org.apache.kafka.coordinator.group.assignor.UniformHomogeneousAssignmentBuilder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.broker_targets import Java, Targets, subscribed_topics, topic_of_ids
+from assignors.member_order import hash_map_order
+from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
+from assignors.pairs import from_pairs
+
+
+def assign_homogeneous(group: DenseGroup, java: Java) -> Assignment:
+    """Assign a group whose members subscribe to the same topics; there is at least one member."""
+    order = hash_map_order(group.spec.members)
+    topics = subscribed_topics(group, group.spec.members[int(order[0])], java)
+    if not topics:
+        return Assignment(group, Rows(np.zeros(len(order) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)))
+    claims = _Claims.of(group, topics)
+    plan = _Plan()
+    _cut(group, claims, topics, order, plan, java)
+    parts = [*_unclaimed(group, claims, topics), *plan.given_up]
+    unassigned = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    room = np.array(plan.room, dtype=np.int64)
+    if len(unassigned) > int(room.sum()):
+        raise AssignorFailedError("Partitions were left unassigned")
+    receivers = np.repeat(np.array(plan.unfilled, dtype=np.int64), room)[: len(unassigned)]
+    return claims.finish(group, plan, unassigned, receivers)
+
+
+@dataclass(slots=True)
+class _Plan:
+    unfilled: list[int] = field(default_factory=list)
+    room: list[int] = field(default_factory=list)
+    """By unfilled member: how many partitions it still takes."""
+    given_up: list[Ints] = field(default_factory=list)
+    losers: list[int] = field(default_factory=list)
+    """The member that gave up each array of `given_up`."""
+
+
+@dataclass(slots=True, eq=False)
+class _Claims:
+    """Present targets, topics that nobody subscribes to left out."""
+
+    values: Ints
+    members: NDArray[np.signedinteger]
+    owners: NDArray[np.int32]
+    """By dense partition id: some claimant, -1 is none."""
+    disputed: bool
+    """Whether a partition occurs twice."""
+
+    @classmethod
+    def of(cls, group: DenseGroup, topics: Sequence[int]) -> _Claims:
+        rows = group.owned.partitions
+        values = rows.values
+        members = np.repeat(np.arange(len(rows), dtype=np.int32), rows.lengths)
+        if group.strays or len(topics) < len(group.spec.topics):
+            subscribed = np.zeros(len(group.spec.topics) + 1, dtype=bool)
+            subscribed[topics] = True
+            kept = subscribed[topic_of_ids(group)[values]]
+            values, members = values[kept], members[kept]
+        owners = np.full(group.partition_count + len(group.strays), -1, dtype=np.int32)
+        owners[values] = members
+        disputed = int(np.count_nonzero(owners >= 0)) < len(values)
+        if disputed:
+            key = np.unique(members * np.int64(len(owners)) + values)
+            members, values = np.divmod(key, len(owners))
+        return cls(values, members, owners, disputed)
+
+    def finish(self, group: DenseGroup, plan: _Plan, unassigned: Ints, receivers: Ints) -> Assignment:
+        if not self.disputed:
+            self.owners[unassigned] = receivers
+            return Assignment.from_owners(group, self.owners)
+        total = len(self.owners)
+        keys = self.members * np.int64(total) + self.values
+        lost = [m * np.int64(total) + ids for m, ids in zip(plan.losers, plan.given_up, strict=True)]
+        if lost:
+            keys = np.setdiff1d(keys, np.concatenate(lost))
+        return from_pairs(group, np.concatenate((keys, receivers * np.int64(total) + unassigned)))
+
+
+def _cut(
+    group: DenseGroup, claims: _Claims, topics: Sequence[int], order: Ints, plan: _Plan, java: Java
+) -> None:
+    """Walk the members: who has too much gives up, who has too little is noted with its room."""
+    counts = np.diff(group.topic_start)
+    each, extras = divmod(int(counts[topics].sum()), len(order))
+    sizes = np.bincount(claims.members, minlength=len(order)).tolist()
+    targets: Targets | None = None
+    for position, member in enumerate(order.tolist()):
+        has_extra = extras > 0
+        quota = each + has_extra
+        if sizes[member] > quota:
+            targets = targets or Targets(group, topic_of_ids(group), java)
+            for ids in _beyond(targets, member, set(topics), quota):
+                plan.given_up.append(ids)
+                plan.losers.append(member)
+        quota = max(0, quota - sizes[member])
+        if quota > 0 and has_extra and len(order) - position > extras:
+            quota -= 1
+            has_extra = False
+        if quota > 0:
+            plan.unfilled.append(member)
+            plan.room.append(quota)
+        extras -= has_extra
+
+
+def _beyond(targets: Targets, member: int, topics: set[int], quota: int) -> list[Ints]:
+    """What a member has to give up, in Java's order."""
+    given_up = []
+    for topic, ids in targets.of(member):
+        if topic in topics:
+            kept = min(quota, len(ids))
+            quota -= kept
+            if kept < len(ids):
+                given_up.append(ids[kept:])
+    return given_up
+
+
+def _unclaimed(group: DenseGroup, claims: _Claims, topics: Sequence[int]) -> list[Ints]:
+    """Partitions that nobody claims: topics as given, numbers ascending."""
+    free = np.flatnonzero(claims.owners[: group.partition_count] < 0)
+    edges = np.searchsorted(free, group.topic_start)
+    return [free[edges[t] : edges[t + 1]] for t in topics if edges[t] < edges[t + 1]]
