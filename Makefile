@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka bench clean
+.PHONY: help demo test check format kafka completions bench clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -32,6 +32,14 @@ format: $(SETUP) ## Format and fix what can be fixed
 
 kafka: $(SETUP) ## Fetch Apache Kafka for the tests into the cache
 	$(BIN)/python -m tests.kafka.jars
+
+completions: $(SETUP) ## Write the shell completions anew
+	_KOHORT_COMPLETE=source_bash $(BIN)/kohort > completions/kohort.bash
+	_KOHORT_COMPLETE=source_zsh $(BIN)/kohort > completions/_kohort
+	_KOHORT_COMPLETE=source_fish $(BIN)/kohort > completions/kohort.fish
+
+bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
+	$(BIN)/python -m benchmarks.command_line
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,12 +9,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeAlias
 
 from assignors.assignor import Assignor, RebalanceProtocol, Side
 from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Undetermined
+
+Place: TypeAlias = tuple[str, int]
+"""A topic and a partition number."""
 
 MOST_REBALANCES = 10
 """Cooperative groups rest after two; more than this would be a loop, and is said to be one."""
@@ -35,11 +39,11 @@ class Rebalance:
     assignment: Mapping[str, Partitions]
     """What the assignor gave, by member."""
     moved: int
-    """Given to another member than the one that had them."""
+    """Given to another member than the one that had them last."""
     revoked: int
     """Taken from members, to be given to others or back to them."""
     without_owner: int
-    """Had an owner before and none meanwhile."""
+    """Had an owner before, and none meanwhile or, if they are withheld, afterwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +74,28 @@ def run_rebalances(
     """
     rebalances: list[Rebalance] = []
     undetermined: dict[Undetermined, None] = {}
-    owned = {member: partitions for member, partitions in before.items() if partitions}
+    owners = _owners(before)
+    latest = dict(owners)
     rests = False
     while not rests and len(rebalances) < MOST_REBALANCES:
-        result: Result = assignor.assign(DenseGroup.of(spec))
+        result = assignor.assign(DenseGroup.of(spec))
         assignment = _named(result)
         undetermined |= dict.fromkeys(result.undetermined)
-        rebalances.append(_rebalance(owned, assignment, procedure))
-        # A rejoin follows only when a member that is still there has to let go of something.
-        rests = procedure is not Procedure.COOPERATIVE or not _lost_by_members(owned, assignment)
-        owned, spec = dict(assignment), _next_round(spec, assignment)
+        new = _owners(assignment)
+        # Members that are gone cannot revoke, and do not rejoin.
+        lost = [place for place, owner in owners.items() if owner in assignment and new.get(place) != owner]
+        rebalances.append(
+            Rebalance(
+                assignment=assignment,
+                moved=sum(1 for place, owner in new.items() if latest.get(place, owner) != owner),
+                revoked=_held(owners, assignment) if procedure is Procedure.EAGER else len(lost),
+                without_owner=len(owners)
+                if procedure is Procedure.EAGER
+                else sum(1 for place, owner in owners.items() if new.get(place) != owner),
+            )
+        )
+        rests = procedure is not Procedure.COOPERATIVE or not lost
+        owners, latest, spec = new, latest | new, _next_round(spec, assignment)
     return Course(rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined))
 
 
@@ -88,26 +104,12 @@ def _named(result: Result) -> dict[str, Partitions]:
     return {m: {topic: tuple(p) for topic, p in topics.items()} for m, topics in named.items()}
 
 
-def _places(assignment: Mapping[str, Partitions]) -> dict[tuple[str, int], str]:
+def _owners(assignment: Mapping[str, Partitions]) -> dict[Place, str]:
     return {(t, p): m for m, topics in assignment.items() for t, numbers in topics.items() for p in numbers}
 
 
-def _rebalance(
-    owned: Mapping[str, Partitions], assignment: Mapping[str, Partitions], procedure: Procedure
-) -> Rebalance:
-    old, new = _places(owned), _places(assignment)
-    moved = sum(1 for place, owner in old.items() if new.get(place, owner) != owner)
-    taken = sum(1 for place, owner in old.items() if owner in assignment and new.get(place) != owner)
-    if procedure is Procedure.EAGER:
-        revoked = sum(1 for owner in old.values() if owner in assignment)
-        return Rebalance(assignment=assignment, moved=moved, revoked=revoked, without_owner=len(old))
-    without = sum(1 for place, owner in old.items() if new.get(place) != owner)
-    return Rebalance(assignment=assignment, moved=moved, revoked=taken, without_owner=without)
-
-
-def _lost_by_members(owned: Mapping[str, Partitions], assignment: Mapping[str, Partitions]) -> bool:
-    new = _places(assignment)
-    return any(new.get(place) != owner for place, owner in _places(owned).items() if owner in assignment)
+def _held(owners: Mapping[Place, str], members: Container[str]) -> int:
+    return sum(1 for owner in owners.values() if owner in members)
 
 
 def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions]) -> GroupSpec:

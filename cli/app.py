@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import demo, describe, listing, plan, snapshot, validate_regex
+from cli.commands import demo, describe, dry_run, listing, plan, snapshot, validate_regex
 from cli.errors import CommandError, ExitStatus
 from cli.options import expand
 
@@ -24,6 +24,7 @@ for name, verb in (
     ("list", listing.list_groups),
     ("describe", describe.describe),
     ("validate-regex", validate_regex.validate_regex),
+    ("dry-run", dry_run.dry_run),
     ("plan", plan.plan),
     ("snapshot", snapshot.snapshot),
     ("demo", demo.demo),

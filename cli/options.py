@@ -83,7 +83,7 @@ class SelectionOptions:
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Groups by id.")] = None
     match: Annotated[
-        str | None, typer.Option("--match", metavar="REGEX", help="Groups whose whole id matches (RE2).")
+        str | None, typer.Option("--match", metavar="REGEX", help="Groups in whose id this matches (RE2).")
     ] = None
     all_groups: Annotated[bool, typer.Option("--all-groups", help="All groups.")] = False
 

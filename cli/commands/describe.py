@@ -10,9 +10,8 @@ from cli.options import OutputOptions, SelectionOptions, SourceOptions
 
 
 def describe(
+    *,
     selection: SelectionOptions,
-    source: SourceOptions,
-    output: OutputOptions,
     members: Annotated[bool, typer.Option("--members", help="Show members and what they own.")] = False,
     offsets: Annotated[
         bool, typer.Option("--offsets", help="Show committed offsets and lag (the default).")
@@ -21,6 +20,8 @@ def describe(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Add epochs, targets, leader epochs, subscriptions.")
     ] = False,
+    source: SourceOptions,
+    output: OutputOptions,
 ) -> None:
     """Describe groups: offsets and lag, members, or state."""
     from cli.cluster.choose import open_source

@@ -10,24 +10,32 @@ from cli.options import OutputOptions, SourceOptions
 
 
 def list_groups(
-    source: SourceOptions,
-    output: OutputOptions,
+    *,
     types: Annotated[
         list[str] | None,
-        typer.Option("--type", help="Only these types: classic (or generic), consumer, share, streams."),
+        typer.Option(
+            "--type",
+            metavar="TYPE,…",
+            help="Only these types: classic (or generic), consumer, share, streams.",
+        ),
     ] = None,
     states: Annotated[
-        list[str] | None, typer.Option("--state", help="Only these states: Stable, Empty, …")
+        list[str] | None,
+        typer.Option("--state", metavar="STATE,…", help="Only these states: Stable, Empty, …"),
     ] = None,
     protocols: Annotated[
         list[str] | None,
         typer.Option(
-            "--protocol", help="Only these protocol types or assignors: consumer, connect, range, …"
+            "--protocol",
+            metavar="NAME,…",
+            help="Only these protocol types or assignors: consumer, connect, range, …",
         ),
     ] = None,
     match: Annotated[
         str | None, typer.Option("--match", metavar="REGEX", help="Only ids in which this matches (RE2).")
     ] = None,
+    source: SourceOptions,
+    output: OutputOptions,
 ) -> None:
     """List groups: type, state, protocol, members."""
     from cli.cluster.choose import open_source

@@ -11,10 +11,9 @@ from migration.model import Destination
 
 
 def plan(
+    *,
     group: Annotated[str, typer.Argument(metavar="GROUP", help="The group to migrate.")],
     to: Annotated[Destination, typer.Option("--to", help="Where it is to go.")],
-    source: SourceOptions,
-    output: OutputOptions,
     client: Annotated[
         list[str] | None,
         typer.Option(
@@ -23,6 +22,8 @@ def plan(
             help="The client library of all members, or of one: java, librdkafka, franz-go, …",
         ),
     ] = None,
+    source: SourceOptions,
+    output: OutputOptions,
 ) -> None:
     """Plan a migration: what speaks against it, and the steps with their checks and ways back.
 

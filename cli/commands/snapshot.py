@@ -11,14 +11,15 @@ from cli.options import SelectionOptions, SourceOptions
 
 
 def snapshot(
+    *,
     selection: SelectionOptions,
-    source: SourceOptions,
     file: Annotated[
         Path | None,
         typer.Option(
             "-o", "--out", metavar="FILE", help="Where to write; YAML, or JSON when it ends in .json."
         ),
     ] = None,
+    source: SourceOptions,
 ) -> None:
     """Save groups, with the topics they read, to a file that every command takes as --snapshot.
 

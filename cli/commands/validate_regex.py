@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 def validate_regex(
-    source: SourceOptions,
-    output: OutputOptions,
+    *,
     patterns: Annotated[list[str] | None, typer.Argument(metavar="PATTERN…", help="Regexes.")] = None,
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Regexes, one a line; - is standard input.")
     ] = None,
+    source: SourceOptions,
+    output: OutputOptions,
 ) -> None:
     """Check subscription regexes by the broker's engine, and say which topics of the source they match.
 

@@ -12,6 +12,7 @@ from typing import TextIO
 from cli.render.cells import cell_text, safe_text
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text
 
+TEXT_WIDTH = 80
 SCREENFUL = 200
 """Rows that a person may still read at once."""
 
@@ -32,7 +33,9 @@ def _lines(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
         yield safe_text(block.text)
     elif isinstance(block, Text):
-        yield from wrap(safe_text(block.text), 100, break_long_words=False, break_on_hyphens=False) or [""]
+        yield from wrap(
+            safe_text(block.text), TEXT_WIDTH, break_long_words=False, break_on_hyphens=False
+        ) or [""]
     elif isinstance(block, Code):
         yield from ("    " + line for line in block.lines)
     elif isinstance(block, Checklist):

@@ -1,0 +1,1 @@
+complete --command kohort --no-files --arguments "(env _KOHORT_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) kohort)" --condition "env _KOHORT_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) kohort"
