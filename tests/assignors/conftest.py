@@ -1,0 +1,31 @@
+"""Fixtures for the tests of the assignors."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.kafka.oracle import Oracle, running
+
+
+@pytest.fixture(scope="session")
+def oracle(kafka_jars: Path) -> Iterator[Oracle]:
+    """Give Kafka's own assignors, in one Java process."""
+    with running(f"{kafka_jars}/*") as oracle:
+        yield oracle
+
+
+@pytest.fixture(scope="session")
+def oracle_seed() -> str:
+    """Give a fresh seed, or the one that KOHORT_ORACLE_SEED repeats."""
+    return os.environ.get("KOHORT_ORACLE_SEED") or secrets.token_hex(4)
+
+
+@pytest.fixture(scope="session")
+def oracle_cases() -> int:
+    """Give the number of cases to ask per assignor: KOHORT_ORACLE_CASES, or 300."""
+    return int(os.environ.get("KOHORT_ORACLE_CASES", "300"))

@@ -1,0 +1,139 @@
+"""Java's hash codes, map orders and natural orders, by example and against Java."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from assignors.java_order import (
+    Order,
+    copied_capacity,
+    map_order,
+    presized_capacity,
+    string_hashes,
+    topic_partition_hashes,
+    utf16,
+    uuid_hashes,
+    uuid_sort_key,
+)
+from assignors.java_tree_bins import Key
+from assignors.model import Ints
+from tests.kafka.oracle import Oracle
+
+LETTERS = "abcé€\uffff\U0001f600\U00010400"
+SIZES = (0, 1, 5, 12, 13, 24, 48, 49, 100, 300)
+
+
+def test_string_hash_counts_utf16_units() -> None:
+    assert string_hashes(["", "a", "Aa", "BB", "\U0001f600", "polygenelubricants"]).tolist() == [
+        0,
+        97,
+        2112,
+        2112,
+        31 * 0xD83D + 0xDE00,
+        -(2**31),
+    ]
+
+
+def test_strings_compare_by_utf16_units_not_code_points() -> None:
+    assert sorted(["\uffee", "\U0001f600"], key=utf16) == ["\U0001f600", "\uffee"]
+    assert sorted(["\uffee", "\U0001f600"]) == ["\uffee", "\U0001f600"]
+
+
+def test_uuids_compare_as_signed_halves() -> None:
+    high, low = UUID(int=1 << 127), UUID(int=1)
+    assert sorted([low, high], key=uuid_sort_key) == [high, low]
+
+
+@pytest.mark.parametrize(("asked", "length"), [(0, 1), (1, 1), (3, 4), (16, 16), (17, 32)])
+def test_presized_maps_are_powers_of_two(asked: int, length: int) -> None:
+    assert presized_capacity(asked) == length
+
+
+@pytest.mark.parametrize(
+    ("size", "java_17", "java_21"), [(0, 16, 16), (12, 32, 16), (13, 32, 32), (24, 64, 32), (25, 64, 64)]
+)
+def test_copied_sets_got_smaller_in_java_19(size: int, java_17: int, java_21: int) -> None:
+    assert copied_capacity(size, java=17) == java_17
+    assert copied_capacity(size, java=21) == java_21
+
+
+def test_keys_in_one_bin_keep_the_order_of_insertion() -> None:
+    assert map_order(np.array([16, 1, 0, 32])).indices.tolist() == [0, 2, 3, 1]
+
+
+def test_what_java_cannot_compare_is_undetermined() -> None:
+    order = map_order(np.full(70, 7, dtype=np.int64))
+    assert not order.determined
+    assert sorted(order.indices.tolist()) == list(range(70))
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("kind", ["string", "colliding", "integer", "overfull", "uuid", "partition"])
+def test_maps_iterate_as_in_java(kind: str, oracle: Oracle, oracle_seed: str) -> None:
+    random = Random(f"{oracle_seed}-{kind}")
+    for _ in range(60):
+        asked, hashes, keys = _keys(random, kind)
+        java_kind = {"colliding": "string", "overfull": "integer"}.get(kind, kind)
+        capacity = random.choice((1, 3, 16, 64, 200))
+        for presized, ours in ((None, 16), (capacity, presized_capacity(capacity))):
+            theirs, their_hashes = oracle.order(java_kind, asked, capacity=presized)
+            assert hashes.tolist() == their_hashes
+            _same(map_order(hashes, capacity=ours, keys=keys), theirs, oracle_seed)
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("kind", ["string", "integer", "uuid"])
+def test_copied_sets_iterate_as_in_java(kind: str, oracle: Oracle, oracle_seed: str) -> None:
+    random = Random(f"{oracle_seed}-copied-{kind}")
+    for _ in range(30):
+        asked, hashes, keys = _keys(random, kind)
+        theirs, _ = oracle.order(kind, asked, copied=True)
+        either = [
+            map_order(hashes, capacity=copied_capacity(len(asked), java=java), keys=keys).indices.tolist()
+            for java in (17, 21)
+        ]
+        assert theirs in either, oracle_seed
+
+
+def _same(ours: Order, theirs: list[int], seed: str) -> None:
+    if ours.determined:
+        assert ours.indices.tolist() == theirs, f"seed {seed}"
+
+
+def _keys(random: Random, kind: str) -> tuple[list[Any], Ints, Sequence[Key] | None]:
+    """Keys as the oracle reads them, their hash codes, and what Java compares."""
+    size = random.choice(SIZES)
+    if kind in ("string", "colliding"):
+        strings = list(dict.fromkeys(_string(random, kind) for _ in range(size)))
+        return strings, string_hashes(strings), [utf16(string) for string in strings]
+    if kind in ("integer", "overfull"):
+        step = 1 if kind == "integer" else random.choice((16, 64, 1024, 65537))
+        numbers = [step * n + random.choice((0, 0, 1)) for n in range(-size, size)]
+        numbers = list(dict.fromkeys(random.sample(numbers, size)))
+        return numbers, np.array(numbers, dtype=np.int64), numbers
+    if kind == "uuid":
+        uuids = [_uuid(random) for _ in range(size)]
+        uuids = list(dict.fromkeys(uuids))
+        return [str(uuid) for uuid in uuids], uuid_hashes(uuids), [uuid_sort_key(uuid) for uuid in uuids]
+    places = list(dict.fromkeys((f"t{random.randrange(9):03}", random.randrange(60)) for _ in range(size)))
+    topics = string_hashes([topic for topic, _ in places])
+    numbers_of = np.array([number for _, number in places], dtype=np.int64)
+    return [list(place) for place in places], topic_partition_hashes(topics, numbers_of), None
+
+
+def _string(random: Random, kind: str) -> str:
+    if kind == "string":
+        return "".join(random.choice(LETTERS) for _ in range(random.randint(0, 9)))
+    return random.choice("pq") + "".join(random.choice(("Aa", "BB")) for _ in range(6))
+
+
+def _uuid(random: Random) -> UUID:
+    if random.random() < 0.5:
+        return UUID(int=random.getrandbits(128))
+    return UUID(int=random.randrange(1, 500) << 64 | random.randrange(3))
