@@ -8,12 +8,12 @@ _LONGEST_SOCKET_TIMEOUT_MS = 300_000
 _SHORTEST_SETUP_TIMEOUT_MS = 1_000
 
 
-def librdkafka_config(settings: ConnectionSettings) -> dict[str, str]:
+def librdkafka_config(settings: ConnectionSettings) -> dict[str, str | int | float | bool]:
     """The configuration dictionary. It holds secrets in clear: never print it.
 
     librdkafka's bounds are kept: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
     """
-    config = {key: secret.reveal() for key, secret in settings.extra}
+    config: dict[str, str | int | float | bool] = {key: secret.reveal() for key, secret in settings.extra}
     if settings.bootstrap_servers:
         config["bootstrap.servers"] = ",".join(settings.bootstrap_servers)
     config["security.protocol"] = settings.security_protocol.value

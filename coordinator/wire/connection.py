@@ -47,6 +47,8 @@ class Connection:
         self._transport: Transport | None = None
         self._versions: dict[int, tuple[int, int]] = {}
         self._correlation_id = 0
+        self._proven = False
+        """Whether this very connection has answered a request after its start."""
 
     def version(self, api: Api) -> int:
         """The version in common for `api`; the connection must have been opened.
@@ -90,29 +92,43 @@ class Connection:
         The messages must be of the version `version(api)` gives and safe to send twice.
         :raises WireError: of the kind that fits; the connection is then closed
         """
-        idle = self._transport is not None
+        proven = self._proven
         try:
-            yield from self.open(deadline)
-            return (yield from self._exchange(api, messages, deadline))
-        except Unreachable as error:
-            self.close()
-            if not idle or isinstance(error, NotConnected):
-                raise
-        except BaseException:
-            self.close()
+            return (yield from self._opened_exchange(api, messages, deadline))
+        except NotConnected:
             raise
+        except Unreachable as error:
+            if not proven:
+                raise self._with_hint(error) from None
+        return (yield from self._opened_exchange(api, messages, deadline))
+
+    def _opened_exchange(self, api: Api, messages: Sequence[Any], deadline: Deadline) -> Steps[list[Any]]:
         yield from self.open(deadline)
         try:
-            return (yield from self._exchange(api, messages, deadline))
+            answers = yield from self._exchange(api, messages, deadline)
         except BaseException:
             self.close()
             raise
+        self._proven = True
+        return answers
+
+    def _with_hint(self, error: Unreachable) -> Unreachable:
+        """A listener that wants a login answers ApiVersions and closes at the next request."""
+        protocol = self._settings.security_protocol
+        if protocol.sasl:
+            return error
+        wanted = "SASL_SSL" if protocol.tls else "SASL_PLAINTEXT"
+        return Unreachable(
+            str(self.address),
+            f"{error.reason}. Does the listener want a login? Then set security.protocol to {wanted}.",
+        )
 
     def close(self) -> None:
         """Close the socket; the next use connects again."""
         if self._transport is not None:
             self._transport.close()
             self._transport = None
+            self._proven = False
 
     def _connected(self, deadline: Deadline) -> Steps[Transport]:
         try:

@@ -1,0 +1,166 @@
+"""The client against a real broker, with groups of every type."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from coordinator.embedded_protocol import read_assignment, read_subscription
+from coordinator.wire.calls.consumer_group_describe import MemberProtocol
+from coordinator.wire.calls.describe_configs import ConfigSource, ResourceType
+from coordinator.wire.client import Client
+from coordinator.wire.security import ConnectionSettings
+from tests.kafka.broker import CLUSTER_ID, Broker
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def client(broker: Broker) -> Iterator[Client]:
+    with Client.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as connected:
+        yield connected
+
+
+def test_the_cluster(client: Client, broker: Broker) -> None:
+    topic, missing = fresh_name("orders"), fresh_name("missing")
+    create_topics(broker, {topic: 3})
+    metadata = client.metadata([topic, missing])
+    assert (metadata.cluster_id, metadata.controller_id) == (CLUSTER_ID, 1)
+    assert [(one.node_id, str(one.address), one.rack) for one in metadata.brokers] == [
+        (1, broker.bootstrap, "a")
+    ]
+    shown = metadata.topics[topic]
+    assert [(one.index, one.leader, one.replicas, one.in_sync) for one in shown.partitions] == [
+        (index, 1, (1,), (1,)) for index in range(3)
+    ]
+    assert shown.topic_id is not None
+    assert not shown.internal
+    assert metadata.failed[missing].name == "UNKNOWN_TOPIC_OR_PARTITION"
+    assert topic in client.metadata().topics
+    assert client.metadata([]).topics == {}
+    assert client.features().levels["group.version"] == 1
+
+
+def test_a_classic_group(client: Client, broker: Broker, members: Members) -> None:
+    topic, group = fresh_name("orders"), fresh_name("classic")
+    create_topics(broker, {topic: 2})
+    member = members.java(broker, group, [topic], group_instance_id="one")
+    member.wait_assignment({topic: [0, 1]})
+    (listed,) = [one for one in client.list_groups().groups if one.group_id == group]
+    assert (listed.protocol_type, listed.state, listed.group_type) == ("consumer", "Stable", "classic")
+    described = client.describe_groups([group]).found[group]
+    assert (described.state, described.protocol_type, described.protocol) == ("Stable", "consumer", "range")
+    (shown,) = described.members
+    assert (shown.client_id, shown.instance_id, shown.client_host) == (member.name, "one", "/127.0.0.1")
+    assert read_subscription(shown.metadata).topics == (topic,)
+    assert read_assignment(shown.assignment).partitions == {topic: (0, 1)}
+    assert client.consumer_group_describe([group]).failed[group].code == 69
+
+
+def test_a_consumer_group(client: Client, broker: Broker, members: Members) -> None:
+    topic, group = fresh_name("orders"), fresh_name("consumer")
+    create_topics(broker, {topic: 2})
+    members.java(broker, group, re2=f"{topic}.*", group_protocol="consumer").wait_assignment({topic: [0, 1]})
+    described = client.consumer_group_describe([group, "nobody"])
+    assert described.failed["nobody"].message == "Group nobody not found. (GROUP_ID_NOT_FOUND)"
+    shown = described.found[group]
+    assert (shown.state, shown.assignor) == ("Stable", "uniform")
+    assert shown.group_epoch == shown.assignment_epoch
+    (member,) = shown.members
+    assert (member.epoch, member.regex, member.topics) == (shown.group_epoch, f"{topic}.*", ())
+    assert member.protocol is MemberProtocol.CONSUMER
+    assert [(one.topic, one.partitions) for one in member.assignment] == [(topic, (0, 1))]
+    assert member.target == member.assignment
+    refused = client.describe_groups([group]).failed[group]
+    assert refused.message == f"Group {group} is not a classic group. (GROUP_ID_NOT_FOUND)"
+
+
+def test_a_share_group(client: Client, broker: Broker, members: Members) -> None:
+    topic, group = fresh_name("orders"), fresh_name("share")
+    create_topics(broker, {topic: 1})
+    members.share(broker, group, [topic])
+
+    def held() -> bool:
+        found = client.share_group_describe([group]).found
+        return group in found and any(one.assignment for one in found[group].members)
+
+    wait_until(held, "the share group has an assignment")
+    described = client.share_group_describe([group]).found[group]
+    (member,) = described.members
+    assert (described.state, member.topics) == ("Stable", (topic,))
+    assert [(one.topic, one.partitions) for one in member.assignment] == [(topic, (0,))]
+    wait_until(
+        lambda: (topic, 0) in client.share_group_offsets([group]).found[group].offsets,
+        "the share group has a start offset",
+    )
+    assert [one.group_id for one in client.list_groups(types=["SHARE"]).groups].count(group) == 1
+
+
+def test_a_streams_group(client: Client, broker: Broker, members: Members) -> None:
+    topic, group = fresh_name("orders"), fresh_name("streams")
+    create_topics(broker, {topic: 2})
+    members.streams(broker, group, [topic])
+
+    def held() -> bool:
+        found = client.streams_group_describe([group]).found
+        return group in found and any(one.assignment.active for one in found[group].members)
+
+    wait_until(held, "the streams group has tasks")
+    described = client.streams_group_describe([group]).found[group]
+    assert list(described.source_topics.values()) == [(topic,)]
+    assert [list(one.assignment.active.values()) for one in described.members] == [[(0, 1)]]
+
+
+def test_offsets(client: Client, broker: Broker) -> None:
+    from confluent_kafka import Consumer, Producer, TopicPartition
+
+    topic, group, nobody = fresh_name("orders"), fresh_name("offsets"), fresh_name("nobody")
+    create_topics(broker, {topic: 2})
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for number in range(5):
+        producer.produce(topic, str(number).encode(), partition=0, timestamp=1000 * (number + 1))
+    producer.flush()
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(topic, 0, 3), TopicPartition(topic, 1, 0)], asynchronous=False)
+    consumer.close()
+    committed = client.committed_offsets([group, nobody]).found
+    assert {place: one.offset for place, one in committed[group].offsets.items()} == {
+        (topic, 0): 3,
+        (topic, 1): 0,
+    }
+    assert committed[nobody].offsets == {}
+    places = [(topic, 0), (topic, 1), (topic, 2)]
+    ends = client.end_offsets(places)
+    assert {place: one.offset for place, one in ends.found.items()} == {(topic, 0): 5, (topic, 1): 0}
+    assert ends.failed[topic, 2].message == f"{topic} has no partition 2"
+    assert client.beginning_offsets([(topic, 0)]).found[topic, 0].offset == 0
+    at = client.offsets_at([(topic, 0), (topic, 1)], 2500).found
+    assert (at[topic, 0].offset, at[topic, 0].timestamp, at[topic, 1].offset) == (2, 3000, -1)
+
+
+def test_configs(client: Client, broker: Broker) -> None:
+    topic, group = fresh_name("orders"), fresh_name("configured")
+    create_topics(broker, {topic: 1})
+    of_group = client.describe_configs(ResourceType.GROUP, [group]).found[group]
+    assert of_group["consumer.session.timeout.ms"].value == "6000"
+    of_brokers = client.describe_configs(ResourceType.BROKER, ["1", "9"])
+    assert of_brokers.found["1"]["broker.rack"].source is ConfigSource.STATIC_BROKER_CONFIG
+    assert of_brokers.failed["9"].message == "the cluster has no such broker"
+    of_topics = client.describe_configs(ResourceType.TOPIC, [topic, "nowhere"])
+    assert of_topics.found[topic]["cleanup.policy"].value == "delete"
+    assert of_topics.failed["nowhere"].name == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_coordinators(client: Client, broker: Broker) -> None:
+    answer = client.find_coordinators(["a", "b", "a"])
+    assert {group: str(place) for group, place in answer.found.items()} == {
+        "a": broker.bootstrap,
+        "b": broker.bootstrap,
+    }
+
+
+def test_no_group_and_no_partition_cost_no_question(client: Client) -> None:
+    assert client.describe_groups([]).found == {}
+    assert client.end_offsets([]).found == {}
