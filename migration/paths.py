@@ -28,9 +28,12 @@ def choose_path(case: Case) -> tuple[Step, ...]:
     if case.destination is Destination.CONSUMER:
         return _offline_to_consumer(case) if case.group.state is GroupState.EMPTY else _roll_to_consumer(case)
     libraries = [client.library for client in case.clients.values() if client.library]
-    if case.group.state is not GroupState.EMPTY and all(library.two_bounces for library in libraries):
-        return _two_bounces(case)
-    return _stop_and_start(case)
+    if case.group.state is GroupState.EMPTY or not all(library.two_bounces for library in libraries):
+        return _stop_and_start(case)
+    if all("cooperative-sticky" in (member.protocols or ()) for member in case.group.members):
+        # Java's default since 3.0 lists both already.
+        return (_last_bounce(case, "The only bounce"),)
+    return (_first_bounce(case), _last_bounce(case, "Second bounce"))
 
 
 def has_arrived(case: Case) -> bool:
@@ -43,38 +46,47 @@ def has_arrived(case: Case) -> bool:
     return case.group.protocol == "cooperative-sticky"
 
 
-def _two_bounces(case: Case) -> tuple[Step, ...]:
-    group, old = case.group.id, case.group.protocol or "range"
-    look = f"kohort list --match '^{group}$' --protocol cooperative-sticky"
-    return (
-        Step(
-            title="First bounce: every member knows both assignors",
-            actions=(
-                "Restart the members one by one with cooperative-sticky first and the old assignor behind it.",
-                "Wait for Stable after each restart.",
-            ),
-            config=_strategy_lines(case.clients, ["cooperative-sticky", old]),
-            expect=f"The group stays on {old}: every rebalance still revokes everything, each time a member restarts.",
-            commands=(look,),
-            complete_when="The group's protocol turns to cooperative-sticky: the last member has the new list.",
-            danger="A member with cooperative-sticky alone is refused with INCONSISTENT_GROUP_PROTOCOL while any "
-            "member does not know it.",
-            way_back=f"Restart the changed members with {old} alone.",
+def _first_bounce(case: Case) -> Step:
+    old = _old_assignor(case)
+    return Step(
+        title="First bounce: every member knows both assignors",
+        actions=(
+            "Restart the members one by one with cooperative-sticky first and the old assignor behind it.",
+            "Wait for Stable after each restart.",
         ),
-        Step(
-            title="Second bounce: only the cooperative assignor is left",
-            actions=(
-                "Restart the members one by one with cooperative-sticky alone.",
-                "Wait for Stable after each restart.",
-            ),
-            config=_strategy_lines(case.clients, ["cooperative-sticky"]),
-            expect="Each restarted member keeps what it owns in later rebalances; the others still revoke everything.",
-            commands=(look, f"kohort describe {group} --members --verbose"),
-            complete_when="Every member has been restarted and the group is Stable.",
-            danger=f"A forgotten member with the old list alone ({old}) can no longer join.",
-            way_back="The same two bounces in reverse: both assignors first, then the old one alone.",
-        ),
+        config=_strategy_lines(case.clients, ["cooperative-sticky", old]),
+        expect=f"The group stays on {old}: every rebalance still revokes everything, each time a member restarts.",
+        commands=(_look(case),),
+        complete_when="The group's protocol turns to cooperative-sticky: the last member has the new list.",
+        danger="A member with cooperative-sticky alone is refused with INCONSISTENT_GROUP_PROTOCOL while any "
+        "member does not know it.",
+        way_back=f"Restart the changed members with {old} alone.",
     )
+
+
+def _last_bounce(case: Case, title: str) -> Step:
+    old = _old_assignor(case)
+    return Step(
+        title=f"{title}: only the cooperative assignor is left",
+        actions=(
+            "Restart the members one by one with cooperative-sticky alone.",
+            "Wait for Stable after each restart.",
+        ),
+        config=_strategy_lines(case.clients, ["cooperative-sticky"]),
+        expect="A restarted member keeps what it owns in later rebalances; the others still revoke everything.",
+        commands=(_look(case), f"kohort describe {case.group.id} --members --verbose"),
+        complete_when="Every member has been restarted and the group is Stable on cooperative-sticky.",
+        danger=f"A forgotten member with the old list alone ({old}) can no longer join.",
+        way_back="The same in reverse: both assignors first, then the old one alone.",
+    )
+
+
+def _old_assignor(case: Case) -> str:
+    return case.group.protocol or "range"
+
+
+def _look(case: Case) -> str:
+    return f"kohort list --match '^{case.group.id}$' --protocol cooperative-sticky"
 
 
 def _stop_and_start(case: Case) -> tuple[Step, ...]:

@@ -36,7 +36,7 @@ _NO_OFFSET = -1001
 class AdminReader:
     """Questions to a live cluster. Every one takes at most `timeout_s`."""
 
-    def __init__(self, config: Mapping[str, str], timeout_s: float) -> None:
+    def __init__(self, config: Mapping[str, str | int | float | bool], timeout_s: float) -> None:
         # librdkafka's own log would print what a problem already says; nothing may reach stdout or stderr.
         self.admin = AdminClient({**config, "log_level": 0})
         self.timeout_s = timeout_s
