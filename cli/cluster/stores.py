@@ -5,7 +5,7 @@ from coordinator.wire.security import TlsSettings
 
 _PEM_HINT = (
     "Only PEM is read here. If the file is PEM already, set {kind}.type=PEM. Otherwise convert it:\n"
-    "{commands}\nand set {kind}.type=PEM, {kind}.location={target}."
+    "{commands}\nand set {kind}.type=PEM, {kind}.location={target}{password}."
 )
 _TO_PKCS12 = "  keytool -importkeystore -srckeystore {source} -destkeystore store.p12 -deststoretype PKCS12"
 _TRUST_FROM_JKS = "  keytool -list -rfc -keystore {source} > {target}"
@@ -54,7 +54,8 @@ def _want_pem(properties: Properties, kind: str) -> None:
         raise properties.error(inline, f"certificates in the file itself need {kind}.type=PEM.")
     target = "truststore.pem" if kind == "ssl.truststore" else "keystore.pem"
     commands = _commands(kind, store_type, location, target)
-    hint = _PEM_HINT.format(kind=kind, commands=commands, target=target)
+    password = ", ssl.key.password=<the PEM pass phrase>" if kind == "ssl.keystore" else ""
+    hint = _PEM_HINT.format(kind=kind, commands=commands, target=target, password=password)
     raise properties.error(f"{kind}.location", f"{location} is a store of type {store_type}. {hint}")
 
 

@@ -1,0 +1,341 @@
+"""`--command-config` files, Java's and librdkafka's."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.cluster.config_file import ConfigFileError
+from cli.cluster.jaas import BadJaas, parse_jaas
+from cli.cluster.java_properties import BadProperty, parse_properties
+from cli.cluster.librdkafka import librdkafka_config
+from cli.cluster.properties import load_properties
+from coordinator.wire.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
+
+# Each line with what java.util.Properties 17 makes of it.
+SYNTAX = {
+    "plain=value": ("plain", "value"),
+    "   indented = spaced value  ": ("indented", "spaced value  "),
+    "colon:value": ("colon", "value"),
+    "blank value": ("blank", "value"),
+    "tabbed\tvalue": ("tabbed", "value"),
+    "equals = = two": ("equals", "= two"),
+    "colonblank : : two": ("colonblank", ": two"),
+    "empty": ("empty", ""),
+    "empty3 =   ": ("empty3", ""),
+    r"\#hash=x": ("#hash", "x"),
+    r"k\=e\:y\ s=v": ("k=e:y s", "v"),
+    "cont = one, \\\n       two,\\\n   \tthree": ("cont", "one, two,three"),
+    "odd=a\\\\\\\nb": ("odd", "a\\b"),
+    r"even=a" + "\\\\": ("even", "a\\"),
+    r"esc=\t\n\r\f\q\"\'" + "\\\\": ("esc", "\t\n\r\fq\"'\\"),
+    r"uni=\u00e9\u20AC\ud83d\ude00": ("uni", "é€😀"),
+    "umlaut=ä": ("umlaut", "ä"),
+    "contcomment=a\\\n# not a comment": ("contcomment", "a# not a comment"),
+    "contblank=a\\\n\n": ("contblank", "a"),
+    "=novalue": ("", "novalue"),
+    "trailing=back\\": ("trailing", "back"),
+    "windows=line\r\n": ("windows", "line"),
+}
+
+
+@pytest.mark.parametrize("text", SYNTAX)
+def test_syntax_as_java_reads_it(text: str) -> None:
+    (entry,) = parse_properties(text)
+    assert (entry.key, entry.value) == SYNTAX[text]
+
+
+def test_comments_and_line_numbers() -> None:
+    entries = parse_properties("# c\n ! d \\\n\na=1\nb=2\\\n  3\n\nc=4\n")
+    assert [(entry.key, entry.value, entry.line) for entry in entries] == [
+        ("a", "1", 4),
+        ("b", "23", 5),
+        ("c", "4", 8),
+    ]
+
+
+@pytest.mark.parametrize("text", [r"a=\u12", r"a=\uxyzw", r"a=\u"])
+def test_a_broken_unicode_escape(text: str) -> None:
+    with pytest.raises(BadProperty, match="four hexadecimal digits"):
+        parse_properties(text)
+
+
+# As JaasConfig of kafka-clients 4.3.1 reads them.
+@pytest.mark.parametrize(
+    ("options", "username", "password"),
+    [
+        ('username="alice" password="a b;=c"', "alice", "a b;=c"),
+        ("username=alice password=s3cr_et-$x", "alice", "s3cr_et-$x"),
+        ("username='al\"ice' password=\"it's\"", 'al"ice', "it's"),
+        (r'username="a\"b\\c" password="\t\n\101\7z\q"', 'a"b\\c', "\t\nA\7zq"),
+        ('username="a" // comment "x\n /* more */ password="p"', "a", "p"),
+        ('username="a" username="b" password="http://x/*y*/"', "b", "http://x/*y*/"),
+        ("username=user.name password=pass.word", "user.name", "pass.word"),
+    ],
+)
+def test_jaas(options: str, username: str, password: str) -> None:
+    module = parse_jaas(f"org.x.PlainLoginModule required {options};")
+    assert (module.name, module.short_name) == ("org.x.PlainLoginModule", "PlainLoginModule")
+    assert {key: value.reveal() for key, value in module.options.items()} == {
+        "username": username,
+        "password": password,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "write it as"),
+        ('P required username="a"', "the closing ; is missing"),
+        ('P username="a";', "write it as"),
+        ('P sometimes username="a";', "write it as"),
+        ('P required username="a;', "a quote is not closed"),
+        ('P required username="a"; Q required;', "only one login module is allowed"),
+        ('P required username "a";', 'every option is written as key="value"'),
+        ('P required ="a";', 'every option is written as key="value"'),
+        ('P required username="s3cret" "b";', 'every option is written as key="value"'),
+    ],
+)
+def test_broken_jaas_shows_no_value(text: str, message: str) -> None:
+    with pytest.raises(BadJaas) as caught:
+        parse_jaas(text)
+    assert message in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def load(tmp_path: Path, text: str) -> ConnectionSettings:
+    file = tmp_path / "client.properties"
+    file.write_text(text, encoding="utf-8")
+    return load_properties(file)
+
+
+def refused(tmp_path: Path, text: str) -> str:
+    """What is wrong with a file, without the file's name in front."""
+    with pytest.raises(ConfigFileError) as caught:
+        load(tmp_path, text)
+    return str(caught.value).removeprefix(str(tmp_path / "client.properties"))
+
+
+def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path, "") == ConnectionSettings()
+
+
+def test_every_java_key_we_use(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "bootstrap.servers=a:9092, b:9092,\n"
+        "security.protocol=sasl_ssl\n"
+        "sasl.mechanism=SCRAM-SHA-512\n"
+        'sasl.jaas.config=x.ScramLoginModule required username="bob" password="s3\\\\"cret";\n'
+        "ssl.truststore.type=PEM\n"
+        "ssl.truststore.location=/etc/ca.pem\n"
+        "ssl.keystore.type=pem\n"
+        "ssl.keystore.location=/etc/client.pem\n"
+        "ssl.key.password=k3y\n"
+        "ssl.endpoint.identification.algorithm=\n"
+        "client.id=ops\n"
+        "request.timeout.ms=5000\n"
+        "default.api.timeout.ms=20000\n"
+        "socket.connection.setup.timeout.ms=3000\n"
+        "group.id=ignored\nkey.deserializer=ignored\nacks=all\nmetadata.max.age.ms=1\n",
+    )
+    assert settings == ConnectionSettings(
+        bootstrap_servers=("a:9092", "b:9092"),
+        security_protocol=SecurityProtocol.SASL_SSL,
+        sasl_mechanism="SCRAM-SHA-512",
+        sasl_username="bob",
+        sasl_password=Secret('s3"cret'),
+        tls=TlsSettings(
+            ca_path="/etc/ca.pem",
+            certificate_path="/etc/client.pem",
+            key_path="/etc/client.pem",
+            key_password=Secret("k3y"),
+            verify_hostname=False,
+        ),
+        client_id="ops",
+        connection_setup_timeout_ms=3000,
+        request_timeout_ms=5000,
+        api_timeout_ms=20_000,
+    )
+    assert librdkafka_config(settings) == {
+        "bootstrap.servers": "a:9092,b:9092",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "bob",
+        "sasl.password": 's3"cret',
+        "ssl.ca.location": "/etc/ca.pem",
+        "ssl.certificate.location": "/etc/client.pem",
+        "ssl.key.location": "/etc/client.pem",
+        "ssl.key.password": "k3y",
+        "ssl.endpoint.identification.algorithm": "none",
+        "enable.ssl.certificate.verification": "true",
+        "client.id": "ops",
+        "socket.timeout.ms": "5000",
+        "socket.connection.setup.timeout.ms": "3000",
+    }
+
+
+def test_inline_pem(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "security.protocol=SSL\n"
+        "ssl.truststore.type=PEM\nssl.truststore.certificates=-----BEGIN CERTIFICATE-----\\nAA\\n-----END\n"
+        "ssl.keystore.type=PEM\nssl.keystore.certificate.chain=CHAIN\nssl.keystore.key=KEY\n",
+    )
+    assert settings.tls == TlsSettings(
+        ca_pem="-----BEGIN CERTIFICATE-----\nAA\n-----END", certificate_pem="CHAIN", key_pem=Secret("KEY")
+    )
+
+
+def test_a_librdkafka_file(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "metadata.broker.list=a:9092\nsecurity.protocol=sasl_ssl\nsasl.mechanisms=PLAIN\n"
+        "sasl.username=alice\nsasl.password= s3cret\nssl.ca.location=/etc/ca.pem\n"
+        "ssl.certificate.location=/etc/c.pem\nssl.key.location=/etc/c.key\nssl.key.password=k3y\n"
+        "enable.ssl.certificate.verification=false\nssl.crl.location=/etc/crl.pem\n"
+        "socket.timeout.ms=4000\nbroker.address.family=v4\nqueued.min.messages=1\n",
+    )
+    assert settings == ConnectionSettings(
+        bootstrap_servers=("a:9092",),
+        security_protocol=SecurityProtocol.SASL_SSL,
+        sasl_mechanism="PLAIN",
+        sasl_username="alice",
+        sasl_password=Secret("s3cret"),
+        tls=TlsSettings(
+            ca_path="/etc/ca.pem",
+            certificate_path="/etc/c.pem",
+            key_path="/etc/c.key",
+            key_password=Secret("k3y"),
+            verify_certificate=False,
+        ),
+        request_timeout_ms=4000,
+        extra=(("ssl.crl.location", Secret("/etc/crl.pem")), ("broker.address.family", Secret("v4"))),
+    )
+    config = librdkafka_config(settings)
+    assert (config["ssl.crl.location"], config["broker.address.family"]) == ("/etc/crl.pem", "v4")
+    assert config["enable.ssl.certificate.verification"] == "false"
+
+
+def test_a_mechanism_that_only_librdkafka_speaks_is_kept(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
+        "sasl.oauthbearer.method=oidc\nsasl.oauthbearer.token.endpoint.url=https://login\n"
+        "sasl.jaas.config=x.OAuthBearerLoginModule required ;\n",
+    )
+    config = librdkafka_config(settings)
+    assert config["sasl.mechanism"] == "OAUTHBEARER"
+    assert config["sasl.oauthbearer.token.endpoint.url"] == "https://login"
+    assert "sasl.jaas.config" not in config
+
+
+def test_secrets_do_not_show(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.username=alice\nsasl.password=s3cret\n"
+        "ssl.key.password=s3cret\nssl.key.pem=s3cret\nsasl.oauthbearer.client.secret=s3cret\n",
+    )
+    assert "s3cret" not in f"{settings!r} {settings} {settings.sasl_password} {settings.tls}"
+    assert "s3cret" not in repr(parse_properties("sasl.password=s3cret"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "\nsasl.mecanism=PLAIN",
+            ", line 2: 'sasl.mecanism' is no Kafka client property. Did you mean sasl.mechanism?",
+        ),
+        (
+            "zzz=1",
+            ", line 1: 'zzz' is no Kafka client property. Remove the line, or check the key's spelling.",
+        ),
+        (r"a=\u1", ", line 1: \\u must be followed by four hexadecimal digits."),
+        (
+            "config.providers=file",
+            ", line 1: config.providers are not supported. Write the values themselves",
+        ),
+        (
+            "security.protocol=TLS",
+            ", line 1: security.protocol: 'TLS' is none of PLAINTEXT, SSL, SASL_PLAINTEXT,",
+        ),
+        (
+            "request.timeout.ms=soon",
+            ", line 1: request.timeout.ms: 'soon' is not a positive number of milliseconds.",
+        ),
+        ("request.timeout.ms=0", ", line 1: request.timeout.ms: '0' is not a positive"),
+        ("enable.ssl.certificate.verification=no", "verification: 'no' is neither true nor false."),
+        (
+            "sasl.jaas.config=x",
+            ", line 1: sasl.jaas.config: the value cannot be read: write it as <login module",
+        ),
+        (
+            'sasl.jaas.config=x.PlainLoginModule required username="a";',
+            "PlainLoginModule needs username and password.",
+        ),
+        (
+            "security.protocol=SASL_SSL\n"
+            'sasl.jaas.config=x.ScramLoginModule required username="a" password="s3cret";',
+            "sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism=SCRAM-SHA-512.",
+        ),
+        (
+            "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n"
+            'sasl.jaas.config=x.ScramLoginModule required username="a" password="s3cret";',
+            ", line 2: sasl.mechanism: PLAIN does not go with the login module of sasl.jaas.config.",
+        ),
+        ("ssl.truststore.certificates=PEM", "certificates in the file itself need ssl.truststore.type=PEM."),
+        ("ssl.keystore.type=PEM\nssl.keystore.key=s3cret", "ssl.keystore.certificate.chain is missing."),
+    ],
+)
+def test_a_mistake_is_named_with_its_line_and_the_next_step(tmp_path: Path, text: str, message: str) -> None:
+    found = refused(tmp_path, text)
+    assert message in found
+    assert "s3cret" not in found
+
+
+STORES = {
+    "ssl.truststore.location=t.jks": "keytool -list -rfc -keystore t.jks > truststore.pem",
+    "ssl.truststore.type=PKCS12\nssl.truststore.location=t.p12": "openssl pkcs12 -in t.p12 -nokeys -out truststore.pem",
+    "ssl.keystore.type=JKS\nssl.keystore.location=k.jks": (
+        "keytool -importkeystore -srckeystore k.jks -destkeystore store.p12 -deststoretype PKCS12\n"
+        "  openssl pkcs12 -in store.p12 -out keystore.pem"
+    ),
+    "ssl.keystore.type=PKCS12\nssl.keystore.location=k.p12": "openssl pkcs12 -in k.p12 -out keystore.pem",
+}
+
+
+@pytest.mark.parametrize("text", STORES)
+def test_a_store_that_is_not_pem_comes_with_the_commands_that_convert_it(tmp_path: Path, text: str) -> None:
+    found = refused(tmp_path, text)
+    assert STORES[text] in found
+    assert ".type=PEM" in found
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigFileError, match=r"none: the file does not exist\. Check the path\."):
+        load_properties(tmp_path / "none")
+
+
+def test_a_directory(tmp_path: Path) -> None:
+    with pytest.raises(ConfigFileError, match="this is a directory"):
+        load_properties(tmp_path)
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "latin1.properties"
+    file.write_bytes("client.id=a\nsasl.username=müller\n".encode("latin-1"))
+    with pytest.raises(ConfigFileError, match=r"line 2: byte 27 is not UTF-8\. Save the file as UTF-8"):
+        load_properties(file)
+
+
+def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
+    assert load(tmp_path, "\ufeffclient.id=a").client_id == "a"
+
+
+def test_reading_properties_imports_nothing_heavy() -> None:
+    script = "import sys, cli.cluster.properties; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"ssl", "kio", "confluent_kafka", "scramp", "hashlib", "asyncio", "typer"}

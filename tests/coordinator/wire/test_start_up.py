@@ -1,0 +1,34 @@
+"""What listing groups imports: start-up is most of the time `kohort list` takes."""
+
+import subprocess
+import sys
+
+from tests.coordinator.wire.peer import peer
+from tests.coordinator.wire.scripted import broker
+from tests.coordinator.wire.test_client import ALL, listed, metadata
+
+SCRIPT = """
+import sys
+sys.modules["hypothesis"] = None  # kio imports it where it is installed, that is in tests only
+from coordinator.wire.client import Client
+from coordinator.wire.security import ConnectionSettings
+with Client.connect(ConnectionSettings(bootstrap_servers=(sys.argv[1],))) as client:
+    assert client.list_groups().groups
+print(*sys.modules)
+"""
+
+TOO_HEAVY = {"asyncio", "ssl", "hashlib", "scramp", "confluent_kafka", "kio.serial", "numpy", "logging"}
+SCHEMAS = {"api_versions.v4", "metadata.v13", "list_groups.v5"}
+
+
+def test_only_the_schemas_of_the_agreed_versions_are_imported() -> None:
+    answers = {"ListGroups": listed("g")}
+    with peer(broker(answers, ALL)) as address:
+        answers["Metadata"] = metadata(address)
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, address], capture_output=True, check=True, text=True
+        )
+    loaded = done.stdout.split()
+    assert not set(loaded) & TOO_HEAVY
+    schemas = {name.removeprefix("kio.schema.") for name in loaded if name.startswith("kio.schema.")}
+    assert {name.rpartition(".")[0] for name in schemas if name.endswith("response")} == SCHEMAS
