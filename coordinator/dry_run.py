@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from assignors.assignor import Assignor, Side
-from assignors.diff import Balance, MemberDiff, balance, member_diffs, minimum_moved
-from assignors.model import AssignorFailedError, Partitions, Undetermined
-from assignors.rebalance import Rebalance, procedure_of, run_rebalances
+from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.diff import Balance, MemberDiff, balance, member_diffs, minimum_moved, topic_balance
+from assignors.model import AssignorFailedError, Undetermined
+from assignors.protocols import NoCommonProtocolError, rebalance_protocol
+from assignors.rebalance import Procedure, Rebalance, procedure_of, run_rebalances
 from assignors.registry import UnknownAssignorError, find
-from coordinator.group_spec import WhatIf, apply_what_if, ask, current_of
+from assignors.rules import RuleBrokenError
+from coordinator.client_library import library_of_all
+from coordinator.group_spec import ask, current_of
 from coordinator.model import Group, GroupType, Problem, Topic
+from coordinator.oddities import oddities_of
+from coordinator.what_if import WhatIf, change_group, change_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +27,17 @@ class Request:
     """By default the group's own."""
     side: Side | None = None
     """By default the client's for classic groups and the broker's for consumer groups."""
+    leader: Leader | None = None
+    """By default what the group's leader is known or inferred to be."""
     what_if: WhatIf = field(default_factory=WhatIf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssumedLeader:
+    """Whose implementation of a client-side assignor is asked, and how that is known."""
+
+    library: Leader
+    known_by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,58 +47,79 @@ class DryRun:
     group: str
     assignor: str
     side: Side
+    leader: AssumedLeader | None
+    """None on the broker."""
+    procedure: Procedure
     rebalances: tuple[Rebalance, ...]
+    rests: bool
+    """False when the group did not come to rest within the bound."""
     minimum_moved: int | None
     """The fewest partitions that any even assignment must move; None where that has no one meaning."""
     members: tuple[MemberDiff, ...]
     before: Balance
     after: Balance
+    topics: Mapping[str, Balance]
+    """Over each topic's subscribers, where the group rests."""
     undetermined: tuple[Undetermined, ...]
+    oddities: tuple[Problem, ...]
 
     @property
-    def final(self) -> Mapping[str, Partitions]:
-        """Where the group comes to rest."""
-        return self.rebalances[-1].assignment
+    def moved(self) -> int:
+        """Partitions that change hands in all rebalances."""
+        return sum(rebalance.moved for rebalance in self.rebalances)
+
+    @property
+    def owned(self) -> int:
+        """Partitions that had an owner."""
+        return sum(len(numbers) for member in self.members for numbers in member.before.values())
 
 
 def dry_run_all(
     groups: Sequence[Group], topics: Mapping[str, Topic], request: Request
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
-    """Every group by itself; one that cannot be tried is named with the reason.
-
-    Members to remove need only be in one of the groups.
-    """
+    """Every group by itself; one that cannot be tried is named with the reason."""
     runs: list[DryRun] = []
     problems: list[Problem] = []
     for group in groups:
         try:
             runs.append(dry_run(group, topics, request))
-        except (LookupError, AssignorFailedError) as error:
+        except (LookupError, AssignorFailedError, RuleBrokenError, NoCommonProtocolError) as error:
             problems.append(Problem(subject=group.id, message=str(error.args[0] if error.args else error)))
     return tuple(runs), tuple(problems)
 
 
 def dry_run(group: Group, topics: Mapping[str, Topic], request: Request) -> DryRun:
-    """LookupError for an assignor or a member that does not exist; AssignorFailedError where Java would throw."""
+    """One group under one assignor.
+
+    LookupError for a group or an assignor that cannot be asked, ValueError for a what-if that Kafka would refuse,
+    AssignorFailedError where the real assignor would throw, RuleBrokenError where a custom one errs.
+    """
     why_not = inapplicable(group, request)
     if why_not:
         raise LookupError(why_not)
-    assignor = choose_assignor(group, request)
-    changed = apply_what_if(group, request.what_if)
-    question = ask(changed, topics, assignor)
+    leader = assumed_leader(group, request)
+    assignor = choose_assignor(group, request, leader.library)
     before = {member.id: current_of(group, member) for member in group.members}
-    course = run_rebalances(question.spec, assignor, before, procedure_of(assignor))
+    changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
+    procedure = _procedure(changed, assignor, leader.library)
+    question = ask(changed, changed_topics, assignor, procedure)
+    course = run_rebalances(question.spec, assignor, before, procedure)
     after = course.rebalances[-1].assignment
     return DryRun(
         group=group.id,
         assignor=assignor.name,
         side=assignor.side,
+        leader=leader if assignor.side is Side.CLIENT else None,
+        procedure=procedure,
         rebalances=course.rebalances,
+        rests=course.rests,
         minimum_moved=minimum_moved(question.spec, before),
         members=member_diffs(before, after),
         before=balance(before),
         after=balance(after),
+        topics=topic_balance(question.spec, after),
         undetermined=(*question.undetermined, *course.undetermined),
+        oddities=oddities_of(changed, changed_topics),
     )
 
 
@@ -98,20 +134,68 @@ def inapplicable(group: Group, request: Request) -> str | None:
     return None
 
 
-def choose_assignor(group: Group, request: Request) -> Assignor:
+def assumed_leader(group: Group, request: Request) -> AssumedLeader:
+    """What was asked for, else the library that the members run, else Java."""
+    if request.leader is not None:
+        return AssumedLeader(library=request.leader, known_by="asked for")
+    library = library_of_all(group.members)
+    for leader in Leader:
+        if library.name == leader.value:
+            return AssumedLeader(library=leader, known_by=library.known_by)
+    why = (
+        f"the members run {library.name}, whose assignors are not known" if library.name else library.known_by
+    )
+    return AssumedLeader(library=Leader.JAVA, known_by=f"assumed: {why}")
+
+
+def choose_assignor(group: Group, request: Request, leader: Leader) -> Assignor:
     """The assignor that is asked for, or the one in use; UnknownAssignorError lists what there is."""
     side = request.side
     if side is None:
         side = Side.BROKER if group.type is GroupType.CONSUMER else Side.CLIENT
     name = request.assignor or group.protocol or ""
     try:
-        return find(name, side)
+        return find(name, side, leader)
     except UnknownAssignorError:
         if request.side is not None:
             raise
         other = Side.CLIENT if side is Side.BROKER else Side.BROKER
         try:
-            return find(name, other)
+            return find(name, other, leader)
         except UnknownAssignorError:
             pass
         raise
+
+
+def compare(
+    group: Group, topics: Mapping[str, Topic], request: Request, assignors: Sequence[Assignor]
+) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
+    """The same change under several assignors; one that fails is named."""
+    runs: list[DryRun] = []
+    problems: list[Problem] = []
+    for assignor in assignors:
+        asked = replace(request, assignor=assignor.name, side=assignor.side)
+        found, failed = dry_run_all([group], topics, asked)
+        runs += found
+        problems += [Problem(subject=f"{p.subject}, {assignor.name}", message=p.message) for p in failed]
+    return tuple(runs), tuple(problems)
+
+
+def _procedure(group: Group, assignor: Assignor, leader: Leader) -> Procedure:
+    """How partitions change hands; a member that lists an eager assignor too stays eager (KIP-429)."""
+    procedure = procedure_of(assignor)
+    if procedure is not Procedure.COOPERATIVE:
+        return procedure
+    for member in group.members:
+        names = member.protocols or ()
+        if assignor.name in names and _protocol_of(names, leader) is RebalanceProtocol.EAGER:
+            return Procedure.EAGER
+    return procedure
+
+
+def _protocol_of(names: Sequence[str], leader: Leader) -> RebalanceProtocol:
+    """Of a member's list; an assignor that is not known is taken to be eager, as most are."""
+    try:
+        return rebalance_protocol([find(name, Side.CLIENT, leader) for name in names])
+    except UnknownAssignorError:
+        return RebalanceProtocol.EAGER

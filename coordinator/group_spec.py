@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from assignors.assignor import Assignor, RebalanceProtocol, Side
+from assignors.assignor import Assignor, Side
 from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
-from coordinator.model import Group, GroupType, Member, MemberProtocol, Partitions, Subscription, Topic
+from assignors.rebalance import Procedure
+from coordinator.model import Group, GroupType, Member, Partitions, Topic
 from coordinator.regex import InvalidRegexError, compile_broker_regex
+from coordinator.what_if import ADDED, WhatIf
 
 ASSUMED_GENERATION = 1
 """Where a source does not tell the generation, all members are taken to be at the same one."""
-
-ADDED = "added-"
-"""The ids of members that a what-if adds begin like this; the real ones are drawn when they join."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIf:
-    """Changes to a group before it rebalances."""
-
-    add: int = 0
-    """Members to add, each subscribed as most members are."""
-    remove: tuple[str, ...] = ()
-    """Members to remove, by member id, instance id or client id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,41 +21,18 @@ class Question:
     """What an assignor is asked about a group."""
 
     spec: GroupSpec
-    before: Mapping[str, Partitions]
-    """What each member owned before, those that were removed included."""
     undetermined: tuple[Undetermined, ...] = ()
 
 
-def apply_what_if(group: Group, what_if: WhatIf) -> Group:
-    """The group after members came and went; a LookupError names a member to remove that is not there."""
-    members = list(group.members)
-    for name in what_if.remove:
-        gone = [member for member in members if name in names_of(member)]
-        if not gone:
-            raise LookupError(f"{group.id} has no member {name!r}")
-        members = [member for member in members if member not in gone]
-    wanted = _usual_subscription(group.members)
-    protocol = group.members[0].protocol if group.members else MemberProtocol.CLASSIC
-    added = [
-        Member(id=f"{ADDED}{number}", protocol=protocol, subscription=wanted, owned={})
-        for number in range(1, what_if.add + 1)
-    ]
-    return replace(group, members=(*members, *added))
-
-
-def names_of(member: Member) -> set[str]:
-    """What an operator may call a member."""
-    return {name for name in (member.id, member.instance, member.client.id) if name}
-
-
-def ask(group: Group, topics: Mapping[str, Topic], assignor: Assignor) -> Question:
+def ask(group: Group, topics: Mapping[str, Topic], assignor: Assignor, procedure: Procedure) -> Question:
     """The question for an assignor, as its members or its coordinator would put it.
 
     sticky gets user data of what is owned and the generation; cooperative-sticky ownedPartitions and the
-    generation; range and round robin ask nothing of it. On the broker, the target assignment is what counts.
+    generation, unless an eager assignor beside it makes members give up everything first; range and round robin
+    ask nothing of it. On the broker, the target assignment is what counts.
     """
     notes: list[Undetermined] = []
-    members = [_member_spec(group, member, topics, assignor, notes) for member in group.members]
+    members = [_member_spec(group, member, topics, assignor, procedure, notes) for member in group.members]
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
     specs = tuple(
         TopicSpec(name=t.name, partitions=t.partitions, id=t.id, racks=_racks(t))
@@ -81,10 +47,7 @@ def ask(group: Group, topics: Mapping[str, Topic], assignor: Assignor) -> Questi
         for member in members
         if member.id.startswith(ADDED)
     ]
-    before = {member.id: current_of(group, member) for member in group.members}
-    return Question(
-        spec=GroupSpec(topics=specs, members=tuple(members)), before=before, undetermined=tuple(notes)
-    )
+    return Question(spec=GroupSpec(topics=specs, members=tuple(members)), undetermined=tuple(notes))
 
 
 def current_of(group: Group, member: Member) -> Partitions:
@@ -99,6 +62,7 @@ def _member_spec(
     member: Member,
     topics: Mapping[str, Topic],
     assignor: Assignor,
+    procedure: Procedure,
     notes: list[Undetermined],
 ) -> MemberSpec:
     current = current_of(group, member)
@@ -106,7 +70,7 @@ def _member_spec(
     generation = _generation(group, member)
     claim = Claim(partitions=current, generation=generation)
     nothing = Claim(generation=generation)
-    keeps = assignor.side is Side.BROKER or RebalanceProtocol.COOPERATIVE in assignor.protocols
+    keeps = procedure is not Procedure.EAGER
     return MemberSpec(
         id=member.id,
         topics=names,
@@ -147,22 +111,21 @@ def _subscribed(
     return (*wanted.topics, *by_regex), by_regex
 
 
-def _usual_subscription(members: Sequence[Member]) -> Subscription | None:
-    """The subscription that most members have, the first of them where several do."""
-    known = [member.subscription for member in members if member.subscription is not None]
-    return max(known, key=known.count) if known else None
-
-
 def _racks(topic: Topic) -> tuple[tuple[str, ...], ...] | None:
     if topic.racks is None:
         return None
     return tuple(tuple(topic.racks.get(partition, ())) for partition in range(topic.partitions))
 
 
-def wanted_topics(groups: Iterable[Group]) -> set[str] | None:
+def wanted_topics(groups: Iterable[Group], what_if: WhatIf) -> set[str] | None:
     """The topics that a dry run of these groups needs; None for all, where somebody subscribes by regex."""
     members = [member for group in groups for member in group.members]
     if any(member.subscription is not None and member.subscription.regex for member in members):
         return None
     named = {name for m in members if m.subscription is not None for name in m.subscription.topics}
-    return named | {name for m in members for name in (*(m.owned or ()), *(m.target or ()))}
+    named |= {name for m in members for name in (*(m.owned or ()), *(m.target or ()))}
+    return (
+        named
+        | {name for topics in what_if.subscribe.values() for name in topics}
+        | {*what_if.topic_partitions}
+    )

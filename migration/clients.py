@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from coordinator.client_library import canonical_library, library_of
 from coordinator.model import Group, Member
 
 Version = tuple[int, ...]
@@ -77,26 +78,6 @@ LIBRARIES: Mapping[str, Library] = {
     )
 }
 
-_ALIASES = {
-    "confluent-kafka": "librdkafka",
-    "confluent-kafka-python": "librdkafka",
-    "confluent-kafka-go": "librdkafka",
-    "confluent-kafka-dotnet": "librdkafka",
-    "node-rdkafka": "librdkafka",
-    "kafka-clients": "java",
-    "spring-kafka": "java",
-}
-
-_FROM_IDS = (
-    (re.compile(r"consumer-.+-\d+-[0-9a-f-]{36}"), "java"),
-    (re.compile(r"rdkafka-[0-9a-f-]{36}"), "librdkafka"),
-    (re.compile(r"kgo-[0-9a-f-]{36}"), "franz-go"),
-    (re.compile(r"kafka-python-[0-9.]+-[0-9a-f-]{36}"), "kafka-python"),
-    (re.compile(r"aiokafka-[0-9.]+-[0-9a-f-]{36}"), "aiokafka"),
-    (re.compile(r"sarama-[0-9a-f-]{36}"), "sarama"),
-)
-"""Member ids that a library's default client id makes; a client id that somebody chose tells nothing."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberClient:
@@ -138,11 +119,7 @@ def parse_clients(values: Iterable[str]) -> ToldClients:
 
 def library_named(name: str) -> Library:
     """A library by its name or a binding's; ValueError lists the names."""
-    lower = name.strip().lower()
-    library = LIBRARIES.get(_ALIASES.get(lower, lower))
-    if library is None:
-        raise ValueError(f"unknown client library {name!r}; known: {', '.join(sorted(LIBRARIES))}")
-    return library
+    return LIBRARIES[canonical_library(name)]
 
 
 def parse_version(text: str) -> Version:
@@ -160,17 +137,11 @@ def client_of(member: Member, told: ToldClients) -> MemberClient:
             return _told(told.single[key])
     if told.everybody is not None:
         return _told(told.everybody)
-    if member.client.library is not None:
-        try:
-            library = library_named(member.client.library)
-        except ValueError:
-            return MemberClient(library=None, known_by=f"the source says {member.client.library!r}")
-        version = _version_or_none(member.client.version)
-        return MemberClient(library=library, version=version, known_by="recorded in the source")
-    for pattern, name in _FROM_IDS:
-        if pattern.fullmatch(member.id):
-            return MemberClient(library=LIBRARIES[name], known_by="inferred from the member id")
-    return MemberClient(library=None)
+    known = library_of(member)
+    library = LIBRARIES[known.name] if known.name else None
+    return MemberClient(
+        library=library, version=_version_or_none(member.client.version), known_by=known.known_by
+    )
 
 
 def clients_of(group: Group, told: ToldClients) -> dict[str, MemberClient]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +18,13 @@ class SideOption(Enum):
     BROKER = "broker"
 
 
+class LeaderOption(Enum):
+    """`--leader`."""
+
+    JAVA = "java"
+    LIBRDKAFKA = "librdkafka"
+
+
 def dry_run(
     *,
     selection: SelectionOptions,
@@ -28,6 +36,11 @@ def dry_run(
         SideOption | None,
         typer.Option("--side", help="Who computes; by default whoever does for groups of this type."),
     ] = None,
+    leader: Annotated[
+        LeaderOption | None,
+        typer.Option("--leader", help="The leader's library; by default what the members' seems to be."),
+    ] = None,
+    compare: Annotated[bool, typer.Option("--compare", help="Show all assignors side by side.")] = False,
     add: Annotated[int, typer.Option("--add", metavar="N", min=0, help="As if N members joined.")] = 0,
     remove: Annotated[
         list[str] | None,
@@ -35,33 +48,66 @@ def dry_run(
             "--remove", metavar="MEMBER", help="As if this member left (member, instance or client id)."
         ),
     ] = None,
+    subscribe: Annotated[
+        list[str] | None,
+        typer.Option("--subscribe", metavar="MEMBER=TOPIC,…", help="As if this member wanted these topics."),
+    ] = None,
+    topic_partitions: Annotated[
+        list[str] | None,
+        typer.Option("--topic-partitions", metavar="TOPIC=N", help="As if this topic had N partitions."),
+    ] = None,
+    rack: Annotated[
+        list[str] | None,
+        typer.Option("--rack", metavar="MEMBER=RACK", help="As if this member were in this rack."),
+    ] = None,
+    fail_rack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-rack", metavar="RACK", help="As if this rack, its members and replicas, were gone."
+        ),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg", metavar="FILE", help="Draw ownership before and after; one group, one assignor."
+        ),
+    ] = None,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
     """Show what a rebalance would do now: the very assignment that Kafka would compute."""
-    from assignors.registry import Side
+    from assignors.registry import Leader, Side
     from cli.cluster.choose import open_source
-    from cli.output import emit, notice
+    from cli.dry_runs import carry_out, what_if_of
+    from cli.output import emit
     from cli.selection import choose_groups
     from cli.views.dry_run import dry_run_document
-    from coordinator.dry_run import Request, dry_run_all, inapplicable
-    from coordinator.group_spec import WhatIf, wanted_topics
+    from cli.views.ownership import write_ownership
+    from coordinator.dry_run import Request
+    from coordinator.group_spec import wanted_topics
 
+    what_if = what_if_of(
+        add=add,
+        remove=remove or (),
+        subscribe=subscribe or (),
+        topic_partitions=topic_partitions or (),
+        rack=rack or (),
+        fail_rack=fail_rack or (),
+    )
     request = Request(
         assignor=assignor,
         side=Side(side.value) if side else None,
-        what_if=WhatIf(add=add, remove=tuple(remove or ())),
+        leader=Leader(leader.value) if leader else None,
+        what_if=what_if,
     )
     with open_source(source) as groups:
         chosen, problems = choose_groups(groups, selection)
         described = groups.describe(chosen, offsets=False)
-        topics = groups.topics(wanted_topics(described.items), end_offsets=False)
-    meant = described.items
-    if not selection.groups:
-        # Whoever asks for all groups does not mean those that no assignor serves; they are only named.
-        for group in meant:
-            if why_not := inapplicable(group, request):
-                notice(f"{group.id} is left out: {why_not}")
-        meant = tuple(group for group in meant if not inapplicable(group, request))
-    results, failures = dry_run_all(meant, {topic.name: topic for topic in topics.items}, request)
-    emit(dry_run_document(results, (*problems, *described.problems, *topics.problems, *failures)), output)
+        topics = groups.topics(wanted_topics(described.items, what_if), end_offsets=False)
+    by_name = {topic.name: topic for topic in topics.items}
+    named = bool(selection.groups)
+    runs, failures = carry_out(described.items, by_name, request, side_by_side=compare, named=named)
+    if svg is not None:
+        write_ownership(svg, runs)
+    problems += (*described.problems, *topics.problems, *failures)
+    emit(dry_run_document(runs, problems, side_by_side=compare), output)

@@ -7,16 +7,18 @@ from typing import Any
 
 from assignors.diff import Balance, MemberDiff
 from assignors.model import Partitions, Undetermined
-from assignors.registry import Side
+from assignors.rebalance import Procedure
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns
 from coordinator.dry_run import DryRun
 from coordinator.model import Problem
 
 
-def dry_run_document(runs: Sequence[DryRun], problems: tuple[Problem, ...]) -> Document:
-    """Per group: a sentence, the rebalances, and what changes for each member."""
-    blocks = [block for run in runs for block in _blocks(run)]
+def dry_run_document(
+    runs: Sequence[DryRun], problems: tuple[Problem, ...], *, side_by_side: bool = False
+) -> Document:
+    """Per group a sentence, the rebalances, and what changes for each member; or a row per assignor."""
+    blocks = [_comparison(runs)] if side_by_side else [block for run in runs for block in _blocks(run)]
     return Document(
         command="dry-run", data={"groups": [_data(run) for run in runs]}, blocks=blocks, errors=problems
     )
@@ -27,6 +29,8 @@ def _data(run: DryRun) -> dict[str, Any]:
         "group": run.group,
         "assignor": run.assignor,
         "side": run.side.value,
+        "leader": run.leader and {"library": run.leader.library.value, "known_by": run.leader.known_by},
+        "procedure": run.procedure.value,
         "rebalances": [
             {
                 "assignment": {member: _plain(owned) for member, owned in rebalance.assignment.items()},
@@ -36,10 +40,17 @@ def _data(run: DryRun) -> dict[str, Any]:
             }
             for rebalance in run.rebalances
         ],
+        "rests": run.rests,
+        "moved": run.moved,
         "minimum_moved": run.minimum_moved,
-        "balance": {"before": _balance_data(run.before), "after": _balance_data(run.after)},
+        "balance": {
+            "before": _balance_data(run.before),
+            "after": _balance_data(run.after),
+            "topics": {topic: _balance_data(balance) for topic, balance in sorted(run.topics.items())},
+        },
         "members": [_member_data(member) for member in run.members],
         "undetermined": [_undetermined_data(run, item) for item in run.undetermined],
+        "oddities": [{"subject": item.subject, "message": item.message} for item in run.oddities],
     }
 
 
@@ -73,7 +84,7 @@ def _plain(partitions: Partitions) -> dict[str, list[int]]:
 
 
 def _blocks(run: DryRun) -> Iterator[Block]:
-    where = "on the broker" if run.side is Side.BROKER else "at the leader"
+    where = "on the broker" if run.leader is None else f"at a {run.leader.library.value} leader"
     yield Heading(f"{run.group}: {run.assignor} {where}")
     yield Text(_summary(run))
     rows = [
@@ -95,22 +106,62 @@ def _blocks(run: DryRun) -> Iterator[Block]:
             for member in run.members
         ],
     )
+    if run.oddities:
+        rows_odd = [(item.subject, item.message) for item in run.oddities]
+        yield Table(columns=columns("ODD", "WHAT"), rows=rows_odd)
     if run.undetermined:
-        yield Table(
-            columns=columns("UNDETERMINED", "WHY"),
-            rows=[(item.subject, item.why) for item in run.undetermined],
-        )
+        rows_open = [(item.subject, item.why) for item in run.undetermined]
+        yield Table(columns=columns("UNDETERMINED", "WHY"), rows=rows_open)
 
 
 def _summary(run: DryRun) -> str:
-    moved = sum(rebalance.moved for rebalance in run.rebalances)
-    owned = sum(_count(member.before) for member in run.members)
-    share = f" ({100 * moved / owned:.0f} %)" if owned else ""
+    share = f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
     fewest = "" if run.minimum_moved is None else f"; no even assignment moves fewer than {run.minimum_moved}"
-    return (
-        f"{moved} of {owned} partitions change hands{share}{fewest}. "
-        f"Partitions per member: {run.before.least} to {run.before.most} before, "
-        f"{run.after.least} to {run.after.most} after."
+    sentences = [
+        f"{run.moved} of {run.owned} partitions change hands{share}{fewest}.",
+        f"Partitions per member: {_spread(run.before)} before, {_spread(run.after)} after.",
+    ]
+    if run.leader is not None and run.leader.known_by != "asked for":
+        sentences.append(f"The leader is taken to be {run.leader.library.value} ({run.leader.known_by}).")
+    if run.leader is not None:
+        sentences.append(_HOW[run.procedure])
+    if not run.rests:
+        sentences.append(f"The group does not come to rest within {len(run.rebalances)} rebalances.")
+    return " ".join(sentences)
+
+
+_HOW = {
+    Procedure.EAGER: "Every member gives up everything first.",
+    Procedure.COOPERATIVE: "Members keep what does not move.",
+    Procedure.CONSUMER: "Partitions move one by one.",
+}
+
+
+def _spread(balance: Balance) -> str:
+    return f"{balance.least} to {balance.most} (standard deviation {balance.standard_deviation:.2f})"
+
+
+def _comparison(runs: Sequence[DryRun]) -> Table:
+    names = ("GROUP", "ASSIGNOR", "SIDE", "#REBALANCES", "#MOVED", "#SHARE-%", "#MINIMUM", "#REVOKED")
+    return Table(
+        columns=columns(*names, "#WITHOUT-OWNER", "#LEAST", "#MOST", "#STD-DEV"),
+        rows=[
+            (
+                run.group,
+                run.assignor,
+                run.side.value,
+                len(run.rebalances),
+                run.moved,
+                round(100 * run.moved / run.owned) if run.owned else None,
+                run.minimum_moved,
+                sum(rebalance.revoked for rebalance in run.rebalances),
+                max(rebalance.without_owner for rebalance in run.rebalances),
+                run.after.least,
+                run.after.most,
+                run.after.standard_deviation,
+            )
+            for run in runs
+        ],
     )
 
 

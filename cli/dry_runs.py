@@ -1,0 +1,124 @@
+"""From the options of `kohort dry-run` to runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from assignors.registry import Leader, Side, UnknownAssignorError, find, known
+from cli.errors import UsageError
+from cli.output import notice
+from cli.selection import split_list
+from coordinator.dry_run import DryRun, Request, assumed_leader, compare, dry_run_all, inapplicable
+from coordinator.model import Group, Problem, Topic
+from coordinator.what_if import WhatIf, strangers
+
+
+def what_if_of(
+    *,
+    add: int,
+    remove: Iterable[str],
+    subscribe: Iterable[str],
+    topic_partitions: Iterable[str],
+    rack: Iterable[str],
+    fail_rack: Iterable[str],
+) -> WhatIf:
+    """The what-if options; UsageError for one that is not `NAME=VALUE` or whose value is none."""
+    subscriptions = {
+        member: tuple(split_list([topics]))
+        for member, topics in _pairs("--subscribe", subscribe, "MEMBER=TOPIC,…")
+    }
+    counts = {
+        topic: _count(topic, text)
+        for topic, text in _pairs("--topic-partitions", topic_partitions, "TOPIC=N")
+    }
+    return WhatIf(
+        add=add,
+        remove=frozenset(remove),
+        subscribe=subscriptions,
+        topic_partitions=counts,
+        rack=dict(_pairs("--rack", rack, "MEMBER=RACK")),
+        fail_rack=frozenset(split_list(fail_rack)),
+    )
+
+
+def carry_out(
+    groups: Sequence[Group], topics: Mapping[str, Topic], request: Request, *, side_by_side: bool, named: bool
+) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
+    """Run what can be run. Groups that no assignor serves are problems where they were named, else only said."""
+    _check(groups, request)
+    meant: list[Group] = []
+    for group in groups:
+        why_not = inapplicable(group, request) if not side_by_side else _never(group, request)
+        if why_not and not named:
+            notice(f"{group.id} is left out: {why_not}")
+        else:
+            meant.append(group)
+    try:
+        if side_by_side:
+            return _compare(meant, topics, request)
+        return dry_run_all(meant, topics, request)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _never(group: Group, request: Request) -> str | None:
+    """Like inapplicable, for a group that is tried under assignors of its own choice and of others."""
+    return inapplicable(group, replace(request, assignor=request.assignor or "range"))
+
+
+def _compare(
+    groups: Sequence[Group], topics: Mapping[str, Topic], request: Request
+) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
+    runs: list[DryRun] = []
+    problems: list[Problem] = []
+    for group in groups:
+        leader = assumed_leader(group, request).library
+        sides = [request.side] if request.side else list(Side)
+        assignors = [find(name, side, leader) for side in sides for name in known(side, leader)]
+        found, failed = compare(group, topics, request, assignors)
+        runs += found
+        problems += failed
+    return tuple(runs), tuple(problems)
+
+
+def _check(groups: Sequence[Group], request: Request) -> None:
+    """UsageError for an assignor that nobody has, or a member that no group has."""
+    if request.assignor is not None:
+        places = [
+            (side, leader)
+            for side in ([request.side] if request.side else Side)
+            for leader in ([request.leader] if request.leader else Leader)
+        ]
+        refusals = [refusal for place in places if (refusal := _refusal(request.assignor, *place))]
+        if len(refusals) == len(places):
+            raise UsageError(f"--assignor: {refusals[0]}")
+    unknown = strangers(request.what_if, groups)
+    if unknown and groups:
+        raise UsageError(f"{unknown[0]!r} is no member, instance or client id of {_names(groups)}")
+
+
+def _refusal(assignor: str, side: Side, leader: Leader) -> str | None:
+    try:
+        find(assignor, side, leader)
+    except UnknownAssignorError as error:
+        return str(error)
+    return None
+
+
+def _names(groups: Sequence[Group]) -> str:
+    return groups[0].id if len(groups) == 1 else f"any of the {len(groups)} groups"
+
+
+def _pairs(option: str, values: Iterable[str], form: str) -> Iterator[tuple[str, str]]:
+    for value in values:
+        name, equals, text = value.rpartition("=")
+        if not equals or not name or not text:
+            raise UsageError(f"{option} {value!r} is not {form}")
+        yield name, text
+
+
+def _count(topic: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
+        raise UsageError(f"--topic-partitions {topic}={text}: expected a number of partitions")
+    return int(text)

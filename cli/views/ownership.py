@@ -1,0 +1,171 @@
+"""A picture of who owned what before and who owns it after: a bar per member, coloured by the owner before.
+
+Left the members as they were, right as they will be. What stays keeps its colour; what moves shows where it came
+from, and a ribbon leads there. Partitions that nobody owned are white.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from cli.errors import CommandError, UsageError
+from coordinator.dry_run import DryRun
+
+WIDTH = 960
+BAR = 200
+LEFT, RIGHT = 220, WIDTH - 220 - BAR
+ROW, GAP, TOP = 18, 6, 86
+MOST_MEMBERS = 200
+"""More bars than this nobody can read; the picture says how many it leaves out."""
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """A member's partitions on one side, in the order in which they are drawn."""
+
+    member: str
+    y: int
+    places: Sequence[Place]
+
+
+def write_ownership(file: Path, runs: Sequence[DryRun]) -> None:
+    """Write the picture of the only run; UsageError when there are several, or none."""
+    if len(runs) != 1:
+        raise UsageError(f"--svg draws one group under one assignor; this is {len(runs)}")
+    try:
+        file.write_text(ownership_svg(runs[0]), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+
+
+def ownership_svg(run: DryRun) -> str:
+    """The SVG text; deterministic."""
+    members = run.members[:MOST_MEMBERS]
+    colours = {member.id: _colour(position, len(members)) for position, member in enumerate(members)}
+    origin = {place: member.id for member in run.members for place in _places(member.before)}
+    before = _bars([(member.id, _places(member.before)) for member in members], origin)
+    after = _bars([(member.id, _places(member.after)) for member in members], origin)
+    height = TOP + len(members) * (ROW + GAP) + 40
+    most = max([1, *(len(bar.places) for bar in (*before, *after))])
+    body = [*_heading(run), *_ribbons(before, after, origin, colours, most)]
+    for bars, x, anchor in ((before, LEFT, "end"), (after, RIGHT, "start")):
+        for bar in bars:
+            body += _bar(bar, x, anchor, origin, colours, most)
+    if len(run.members) > MOST_MEMBERS:
+        body.append(
+            _text(WIDTH // 2, height - 12, f"{len(run.members) - MOST_MEMBERS} more members", "middle", 11)
+        )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}" font-family="sans-serif">\n'
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>\n' + "\n".join(body) + "\n</svg>\n"
+    )
+
+
+def _heading(run: DryRun) -> Iterator[str]:
+    side = "broker" if run.leader is None else f"{run.leader.library.value} leader"
+    yield _text(24, 30, f"{run.group}: {run.assignor} ({side})", "start", 18, weight="bold")
+    share = f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
+    count = len(run.rebalances)
+    rebalances = "one rebalance" if count == 1 else f"{count} rebalances"
+    yield _text(
+        24, 50, f"{run.moved} of {run.owned} partitions change hands{share} in {rebalances}", "start", 12
+    )
+    yield _text(LEFT + BAR, 74, "before", "end", 12, weight="bold")
+    yield _text(RIGHT, 74, "after", "start", 12, weight="bold")
+
+
+def _bars(sides: Sequence[tuple[str, Sequence[Place]]], origin: Mapping[Place, str]) -> list[_Bar]:
+    """What a member keeps stands next to the middle, so that what moves is seen at the ends."""
+    order = {member: position for position, (member, _) in enumerate(sides)}
+    return [
+        _Bar(
+            member,
+            TOP + position * (ROW + GAP),
+            sorted(places, key=lambda p: (origin.get(p) != member, order.get(origin.get(p, ""), -1), p)),
+        )
+        for position, (member, places) in enumerate(sides)
+    ]
+
+
+def _bar(
+    bar: _Bar, x: int, anchor: str, origin: Mapping[Place, str], colours: Mapping[str, str], most: int
+) -> Iterator[str]:
+    label_x = x - 8 if anchor == "end" else x + BAR + 8
+    if anchor == "end":
+        label_x = LEFT - 8
+    yield _text(label_x, bar.y + 13, _short(bar.member), anchor, 11)
+    width = BAR * len(bar.places) / most
+    start = x + BAR - width if anchor == "end" else float(x)
+    for owner, offset, length in _runs(bar.places, origin):
+        left = start + offset * BAR / most
+        if anchor == "end":
+            left = start + (len(bar.places) - offset - length) * BAR / most
+        fill, title = colours.get(owner, "#ffffff"), escape(_title(bar, owner, length))
+        yield (
+            f'<rect x="{left:.1f}" y="{bar.y}" width="{length * BAR / most:.1f}" height="{ROW}" '
+            f'fill="{fill}" stroke="#555555" stroke-width="0.5"><title>{title}</title></rect>'
+        )
+    inside = f"{len(bar.places)}"
+    count_x = x + BAR - 4 if anchor == "end" else x + 4
+    yield _text(count_x, bar.y + 13, inside, anchor, 10)
+
+
+def _ribbons(
+    before: Sequence[_Bar],
+    after: Sequence[_Bar],
+    origin: Mapping[Place, str],
+    colours: Mapping[str, str],
+    most: int,
+) -> Iterator[str]:
+    """From each old owner to each new one, as thick as what moves."""
+    rows = {bar.member: bar.y + ROW / 2 for bar in before}
+    for bar in after:
+        for owner, _, length in _runs(bar.places, origin):
+            if owner != bar.member and owner in rows:
+                x1, y1, x2, y2 = LEFT + BAR, rows[owner], RIGHT, bar.y + ROW / 2
+                middle = (x1 + x2) / 2
+                thick = max(1.0, ROW * length / most)
+                yield (
+                    f'<path d="M{x1} {y1:.1f} C{middle} {y1:.1f} {middle} {y2:.1f} {x2} {y2:.1f}" fill="none" '
+                    f'stroke="{colours.get(owner, "#999999")}" stroke-opacity="0.7" stroke-width="{thick:.1f}"/>'
+                )
+
+
+def _runs(places: Sequence[Place], origin: Mapping[Place, str]) -> Iterator[tuple[str, int, int]]:
+    """Owner before, offset and length of each run of partitions that came from the same owner."""
+    start = 0
+    for end in range(1, len(places) + 1):
+        if end == len(places) or origin.get(places[end]) != origin.get(places[start]):
+            yield origin.get(places[start], ""), start, end - start
+            start = end
+
+
+def _title(bar: _Bar, owner: str, count: int) -> str:
+    if owner == bar.member:
+        return f"{bar.member}: {count} of its own"
+    return f"{bar.member}: {count} {f'from {owner}' if owner else 'that nobody owned'}"
+
+
+def _places(partitions: Mapping[str, Sequence[int]]) -> list[Place]:
+    return [(topic, number) for topic, numbers in sorted(partitions.items()) for number in numbers]
+
+
+def _colour(position: int, count: int) -> str:
+    return f"hsl({360 * position / max(count, 1):.0f}, 62%, {68 if position % 2 else 58}%)"
+
+
+def _short(text: str, most: int = 30) -> str:
+    return text if len(text) <= most else f"{text[:12]}…{text[-(most - 13) :]}"
+
+
+def _text(x: float, y: float, text: str, anchor: str, size: int, weight: str = "normal") -> str:
+    return (
+        f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}" '
+        f'fill="#222222">{escape(text)}</text>'
+    )

@@ -1,0 +1,63 @@
+"""What is strange about a group's ownership: an assignor takes it as it is, an operator wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from coordinator.group_spec import current_of
+from coordinator.model import Group, Problem, Topic
+
+MOST_NAMED = 5
+"""Partitions named in one line."""
+
+
+def oddities_of(group: Group, topics: Mapping[str, Topic]) -> tuple[Problem, ...]:
+    """Every oddity, the member or partition it is about first. None of them stops a dry run."""
+    return tuple(_oddities(group, topics))
+
+
+def _oddities(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
+    if not group.members:
+        yield Problem(subject=group.id, message="has no members: there is nobody to assign to")
+    owners: dict[tuple[str, int], list[str]] = {}
+    for member in group.members:
+        wanted = member.subscription
+        for topic, partitions in current_of(group, member).items():
+            for partition in partitions:
+                owners.setdefault((topic, partition), []).append(member.id)
+            known = topics.get(topic)
+            if known is None:
+                yield Problem(
+                    subject=member.id, message=f"owns {_some(topic, partitions)} of a topic that is gone"
+                )
+            elif beyond := [partition for partition in partitions if partition >= known.partitions]:
+                yield Problem(
+                    subject=member.id,
+                    message=f"owns {_some(topic, beyond)}, beyond the topic's {known.partitions} partitions",
+                )
+            if wanted is not None and not wanted.regex and topic not in wanted.topics:
+                yield Problem(
+                    subject=member.id, message=f"owns {_some(topic, partitions)} without subscribing to it"
+                )
+    for (topic, partition), claimants in sorted(owners.items()):
+        if len(claimants) > 1:
+            yield Problem(subject=f"{topic}-{partition}", message=f"is owned by {' and '.join(claimants)}")
+    yield from _missing_topics(group, topics)
+
+
+def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
+    wanted = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
+    for name in sorted(wanted - topics.keys()):
+        yield Problem(subject=name, message="is subscribed to and does not exist")
+    if (
+        group.members
+        and not wanted
+        and not any(m.subscription and m.subscription.regex for m in group.members)
+    ):
+        yield Problem(subject=group.id, message="subscribes to no topic: there is nothing to assign")
+
+
+def _some(topic: str, partitions: tuple[int, ...] | list[int]) -> str:
+    named = ",".join(map(str, partitions[:MOST_NAMED]))
+    more = f" and {len(partitions) - MOST_NAMED} more" if len(partitions) > MOST_NAMED else ""
+    return f"{topic}:{named}{more}"
