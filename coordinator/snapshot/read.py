@@ -124,7 +124,7 @@ class _At:
             except ValueError:
                 number = -1
             if not 0 <= number <= MAX_PARTITIONS:
-                at.fail(f"expected a partition number, found {name!r}")
+                at.fail(f"expected a partition number, found {_shown(name)}")
             yield number, at
 
     def items(self) -> list[_At]:
@@ -261,12 +261,14 @@ def _member(at: _At, group_type: GroupType) -> Member:
     if fields["id"].value is None:
         at.fail("the field 'id' is missing")
     protocol = fields["protocol"].optional(lambda at: at.one_of(_member_protocol))
+    if "protocol" not in at.value:
+        protocol = usual_protocol(group_type)
     return Member(
         id=fields["id"].text(),
         instance=fields["instance"].optional(_At.text),
         client=fields["client"].optional(_client) or Client(),
         rack=fields["rack"].optional(_At.text),
-        protocol=protocol or usual_protocol(group_type),
+        protocol=protocol,
         protocols=fields["protocols"].optional(_At.texts),
         subscription=fields["subscription"].optional(_subscription),
         owned=fields["owned"].optional(_At.partitions),
@@ -322,14 +324,20 @@ def _offset(at: _At) -> CommittedOffset:
 
 
 def _dotted(path: tuple[str | int, ...]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{_short(step)}" for step in path).lstrip(".")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _kind(value: Any) -> str:
     kinds = {dict: "a mapping", list: "a list", type(None): "nothing", str: "a text"}
-    return kinds.get(type(value), _shown(value))
+    return kinds.get(type(value)) or _shown(value)
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+    # The text of a mapping or a list may be endless: YAML's aliases put one thing in many places.
+    if isinstance(value, dict | list):
+        return _kind(value)
+    return _short(repr(value))

@@ -35,7 +35,9 @@ def load_tree(file: Path, text: str) -> Any:
     """Parse; a syntax error, a repeated key or a file that is too deep is a SnapshotError."""
     if text.lstrip()[:1] == "{":
         try:
-            return json.loads(text, object_pairs_hook=_unique_pairs)
+            tree = json.loads(text, object_pairs_hook=_unique_pairs)
+            _refuse_half_characters(text, tree)
+            return tree
         except (ValueError, RecursionError):
             pass  # flow-style YAML begins the same way; its parser also says where the error stands
     try:
@@ -75,6 +77,12 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         raise ValueError("repeated key")
     return result
+
+
+def _refuse_half_characters(text: str, tree: Any) -> None:
+    """JSON's escapes can write half of a surrogate pair: no text, and nothing could print it."""
+    if "\\ud" in text.lower():
+        json.dumps(tree, ensure_ascii=False).encode()
 
 
 class _Events:

@@ -93,8 +93,9 @@ def _group(group: Group) -> dict[str, Any]:
 
 def _member(member: Member, group_type: GroupType) -> dict[str, Any]:
     client, wanted, data = member.client, member.subscription, member.user_data
-    protocol = None if member.protocol is usual_protocol(group_type) else member.protocol
-    return _known(
+    usual = usual_protocol(group_type)
+    protocol = None if member.protocol is usual else member.protocol
+    known = _known(
         {
             "id": member.id,
             "instance": member.instance,
@@ -117,6 +118,9 @@ def _member(member: Member, group_type: GroupType) -> dict[str, Any]:
             else {"subscription": _base64(data.subscription), "assignment": _base64(data.assignment)},
         }
     )
+    if member.protocol is None and usual is not None:
+        known["protocol"] = None  # left out, it would be the usual one
+    return known
 
 
 def _partitions(partitions: Mapping[str, tuple[int, ...]] | None) -> dict[str, list[int]] | None:
