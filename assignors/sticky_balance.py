@@ -9,6 +9,10 @@ fro, an earlier move is taken back (`sticky_movements`).
 Nothing changes between two moves. So instead of asking about every partition, this looks for the next one that moves
 in blocks of one class, and keeps one witness of imbalance until it is no longer one.
 
+A claimant that no longer subscribes can make Java move partitions round and round for ever: the claimant takes them, a
+subscriber takes them from it, or an earlier move is taken back although that levels nothing. The state of a visit that
+was there before gives this away.
+
 Racks play no part in the result: where Java asks for a better member in the rack, it then moves the partition to the
 same member that it takes without asking.
 
@@ -17,11 +21,13 @@ Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAss
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.java_order import spread, string_hashes, topic_partition_hashes
-from assignors.model import NO_GENERATION, AssignorFailedError, Ints, Undetermined
+from assignors.model import NO_GENERATION, AssignorFailedError, AssignorHangsError, Ints, Undetermined
 from assignors.runs import run_starts, runs
 from assignors.sticky_group import StickyGroup, places
 from assignors.sticky_holdings import Holdings
@@ -39,6 +45,30 @@ SET_ASIDE = -(2**40)
 
 FULL = 2**40
 """Stands for the load of a member that has all it could have: nobody looks overloaded beside it."""
+
+
+class Watch:
+    """Looks out for a state that comes back, in visits far beyond what a group needs that comes to rest."""
+
+    PATIENCE = 64
+
+    def __init__(self) -> None:
+        self._visits = 0
+        self._kept: object = None
+        self._next = self.PATIENCE
+
+    def visited(self, state: Callable[[], object]) -> None:
+        """Count a visit; raises AssignorHangsError if its state was there before (Brent's algorithm)."""
+        self._visits += 1
+        if self._visits < self.PATIENCE:
+            return
+        now = state()
+        if now == self._kept:
+            raise AssignorHangsError(
+                "the assignor never comes to an end: it moves the same partitions round and round"
+            )
+        if self._visits == self._next:
+            self._kept, self._next = now, 2 * self._next
 
 
 class Balancing:
@@ -68,10 +98,15 @@ class Balancing:
         """Visit these partitions until nothing moves; whether anything did."""
         classes = self.subscribers.class_of[self.question.topics_of(ids)]
         blocks = [(ids[start:end], int(classes[start])) for start, end in runs(classes)]
-        performed = False
+        performed, watch = False, Watch()
         while self._visit(blocks):
             performed = True
+            watch.visited(self._state)
         return performed
+
+    def _state(self) -> tuple[bytes, object]:
+        """All that the next visit hangs on."""
+        return self.held.owner.tobytes(), self.movements.state()
 
     def undetermined(self) -> tuple[Undetermined, ...]:
         """Moves taken back that hang on the order inside a tree."""

@@ -82,6 +82,14 @@ class Movements:
             self.guessed[first] = topic
         return first
 
+    def state(self) -> object:
+        """All that later answers hang on, to be compared."""
+        sets = {
+            way: (found.capacity, {index: tuple(bin_) for index, bin_ in found.bins.items()})
+            for way, found in self._by_way.items()
+        }
+        return dict(self._way), sets
+
     def record(self, partition: int, topic: int, source: int, target: int) -> None:
         spread = self._spread_of(partition)
         known = self._way.pop(partition, None)

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from assignors.model import NO_GENERATION, AssignorFailedError, GroupSpec, MemberSpec, TopicSpec
+from assignors.model import (
+    NO_GENERATION,
+    AssignorFailedError,
+    AssignorHangsError,
+    GroupSpec,
+    MemberSpec,
+    TopicSpec,
+)
 from tests.support.plain_java import Buckets, partition_hash, string_hash, utf16
 
 Partition = tuple[str, int]
@@ -18,6 +25,9 @@ Held = dict[str, list[Partition]]
 NO_LIST = (
     'Cannot invoke "java.util.List.size()" because the return value of "java.util.Map.get(Object)" is null'
 )
+ROUND_AND_ROUND = "the assignor never comes to an end: it moves the same partitions round and round"
+MANY_VISITS = 500
+"""Nothing that comes to rest visits its partitions so often."""
 
 
 def obvious_sticky(spec: GroupSpec) -> Held:
@@ -410,9 +420,11 @@ class General:
         return True
 
     def reassign(self, partitions: list[Partition]) -> bool:
-        performed, modified = False, True
+        performed, modified, visits = False, True, 0
         while modified:
-            modified = False
+            modified, visits = False, visits + 1
+            if visits > MANY_VISITS:
+                raise AssignorHangsError(ROUND_AND_ROUND)
             for p in partitions:
                 if self.balanced():
                     break

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from assignors import cooperative
 from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec
-from tests.assignors.groups import cooperative_member, group, topics
+from tests.assignors.sticky_groups import cooperative_member, group, topics
 
 
 def assigned(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:

@@ -7,8 +7,15 @@ from dataclasses import replace
 import pytest
 
 from assignors import sticky
-from assignors.model import NO_GENERATION, AssignorFailedError, DenseGroup, GroupSpec, TopicSpec
-from tests.assignors.groups import group, sticky_member, topics
+from assignors.model import (
+    NO_GENERATION,
+    AssignorFailedError,
+    AssignorHangsError,
+    DenseGroup,
+    GroupSpec,
+    TopicSpec,
+)
+from tests.assignors.sticky_groups import group, sticky_member, topics
 
 
 def assigned(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
@@ -140,3 +147,16 @@ def test_racks_do_not_matter_if_all_partitions_stand_in_all_of_them() -> None:
 
 def test_a_group_without_members_gets_nothing() -> None:
     assert assigned(group(topics(t=3))) == {}
+
+
+def test_java_never_returns_where_a_former_claimant_and_a_subscriber_take_turns() -> None:
+    spec = group(
+        topics(t003=1, t006=1, t001=18, t007=25, t004=25),
+        sticky_member("c1", "t004", {}),
+        sticky_member("BBAa", "t001 t007", {"t001": [14, 17]}),
+        sticky_member("BBBB", "t001", {"t004": [5, 19, 20]}, since=NO_GENERATION),
+        sticky_member("AaBB", "t006 t003 t004", {"t004": [22, 23, 24]}),
+        sticky_member("c0", "t001 t007", {"t001": [4, 5, 11, 12, 13, 15, 16]}),
+    )
+    with pytest.raises(AssignorHangsError, match="never comes to an end"):
+        assigned(spec)
