@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -70,7 +71,7 @@ def change_topics(topics: Mapping[str, Topic], what_if: WhatIf) -> dict[str, Top
 
 
 def _added(members: Sequence[Member], count: int) -> list[Member]:
-    wanted = _usual_subscription(members)
+    wanted = _usual_subscription(members) if count else None
     protocol = members[0].protocol if members else MemberProtocol.CLASSIC
     protocols = members[0].protocols if members else None
     return [
@@ -81,8 +82,8 @@ def _added(members: Sequence[Member], count: int) -> list[Member]:
 
 def _usual_subscription(members: Sequence[Member]) -> Subscription | None:
     """The subscription that most members have, the first of them where several do."""
-    known = [member.subscription for member in members if member.subscription is not None]
-    return max(known, key=known.count) if known else None
+    known = Counter(member.subscription for member in members if member.subscription is not None)
+    return known.most_common(1)[0][0] if known else None
 
 
 def _changed(member: Member, what_if: WhatIf) -> Member:
