@@ -268,5 +268,9 @@ class AssignorFailedError(Exception):
     """The real assignor would throw here; the message is the one that it would throw."""
 
 
+class AssignorHangsError(AssignorFailedError):
+    """The real assignor would never return: the leader stays away from the group until it is thrown out."""
+
+
 def members_by_id(members: Iterable[MemberSpec]) -> dict[str, MemberSpec]:
     return {member.id: member for member in members}
