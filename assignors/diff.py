@@ -89,11 +89,23 @@ def _diff(member: str, before: Partitions, after: Partitions) -> MemberDiff:
     gained: dict[str, tuple[int, ...]] = {}
     lost: dict[str, tuple[int, ...]] = {}
     for topic in sorted({*before, *after}):
-        old, new = set(before.get(topic, ())), set(after.get(topic, ()))
-        for found, numbers in ((kept, old & new), (gained, new - old), (lost, old - new)):
+        old, new = tuple(before.get(topic, ())), tuple(after.get(topic, ()))
+        if old == new:
+            if old:
+                kept[topic] = old
+            continue
+        had, has = set(old), set(new)
+        for found, numbers in ((kept, had & has), (gained, has - had), (lost, had - has)):
             if numbers:
                 found[topic] = tuple(sorted(numbers))
-    return MemberDiff(id=member, before=before, after=after, kept=kept, gained=gained, lost=lost)
+    return MemberDiff(
+        id=member,
+        before={topic: before[topic] for topic in sorted(before)},
+        after={topic: after[topic] for topic in sorted(after)},
+        kept=kept,
+        gained=gained,
+        lost=lost,
+    )
 
 
 def _owners(assignment: Mapping[str, Partitions]) -> dict[tuple[str, int], set[str]]:

@@ -22,6 +22,8 @@ def _oddities(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
     owners: dict[tuple[str, int], list[str]] = {}
     for member in group.members:
         wanted = member.subscription
+        # A regex may want any topic.
+        topics_wanted = None if wanted is None or wanted.regex else frozenset(wanted.topics)
         for topic, partitions in current_of(group, member).items():
             for partition in partitions:
                 owners.setdefault((topic, partition), []).append(member.id)
@@ -30,12 +32,13 @@ def _oddities(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
                 yield Problem(
                     subject=member.id, message=f"owns {_some(topic, partitions)} of a topic that is gone"
                 )
-            elif beyond := [partition for partition in partitions if partition >= known.partitions]:
+            elif max(partitions, default=-1) >= known.partitions:
+                beyond = [partition for partition in partitions if partition >= known.partitions]
                 yield Problem(
                     subject=member.id,
                     message=f"owns {_some(topic, beyond)}, beyond the topic's {known.partitions} partitions",
                 )
-            if wanted is not None and not wanted.regex and topic not in wanted.topics:
+            if topics_wanted is not None and topic not in topics_wanted:
                 yield Problem(
                     subject=member.id, message=f"owns {_some(topic, partitions)} without subscribing to it"
                 )

@@ -80,7 +80,7 @@ def _member_data(member: MemberDiff) -> dict[str, Any]:
 
 
 def _plain(partitions: Partitions) -> dict[str, list[int]]:
-    return {topic: list(partitions[topic]) for topic in sorted(partitions) if len(partitions[topic])}
+    return {topic: list(numbers) for topic, numbers in partitions.items() if len(numbers)}
 
 
 def _blocks(run: DryRun) -> Iterator[Block]:

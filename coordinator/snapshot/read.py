@@ -141,6 +141,8 @@ class _At:
         return str(self.value)
 
     def texts(self) -> tuple[str, ...]:
+        if type(self.value) is list and {type(text) for text in self.value} == {str}:
+            return tuple(self.value)
         return tuple(at.text() for at in self.items())
 
     def integer(self, least: int, most: int = 2**63 - 1) -> int:
@@ -168,22 +170,32 @@ class _At:
 
     def partitions(self) -> dict[str, tuple[int, ...]]:
         """Topic → partition numbers, made ascending."""
-        return {name: at.partition_numbers() for name, at in self.entries()}
+        if not isinstance(self.value, dict):
+            self.fail(f"expected a mapping, found {_kind(self.value)}")
+        return {
+            name: _quick_numbers(value) or self.field(name).partition_numbers()
+            for name, value in self.value.items()
+        }
 
     def partition_numbers(self) -> tuple[int, ...]:
         if not isinstance(self.value, list):
             self.fail(f"expected a list of partition numbers, found {_kind(self.value)}")
-        try:
-            if not {type(number) for number in self.value} <= {int, str}:
-                raise ValueError
-            numbers = sorted(map(int, self.value))
-        except ValueError:
-            return tuple(at.integer(0, MAX_PARTITIONS) for at in self.items())  # says which one is wrong
-        if numbers and not 0 <= numbers[0] <= numbers[-1] <= MAX_PARTITIONS:
-            return tuple(at.integer(0, MAX_PARTITIONS) for at in self.items())
+        numbers = sorted(at.integer(0, MAX_PARTITIONS) for at in self.items())
         if len(set(numbers)) != len(numbers):
             self.fail("a partition stands here twice")
         return tuple(numbers)
+
+
+def _quick_numbers(value: Any) -> tuple[int, ...] | None:
+    """Partition numbers, ascending, when there are some and all is well: what most of a large file is."""
+    if type(value) is not list or not {type(number) for number in value} <= {int, str}:
+        return None
+    try:
+        numbers = sorted(map(int, value))
+    except ValueError:
+        return None
+    good = numbers and numbers[0] >= 0 and numbers[-1] <= MAX_PARTITIONS and len(set(numbers)) == len(numbers)
+    return tuple(numbers) if good else None
 
 
 def _cluster(at: _At) -> Cluster:
