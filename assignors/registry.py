@@ -33,6 +33,8 @@ ENTRY_POINT_GROUP = "kohort.assignors"
 _MODULES = (
     "assignors.range",
     "assignors.roundrobin",
+    "assignors.sticky",
+    "assignors.cooperative",
     "assignors.uniform",
     "assignors.server_range",
 )

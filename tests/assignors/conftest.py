@@ -15,7 +15,8 @@ from tests.kafka.oracle import Oracle, running
 @pytest.fixture(scope="session")
 def oracle(kafka_jars: Path) -> Iterator[Oracle]:
     """Give Kafka's own assignors, in one Java process."""
-    with running(f"{kafka_jars}/*") as oracle:
+    # A hot method would throw its NullPointerExceptions without a message.
+    with running(f"{kafka_jars}/*", "-XX:-OmitStackTraceInFastThrow") as oracle:
         yield oracle
 
 
