@@ -42,9 +42,9 @@ def _oddities(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
                 yield Problem(
                     subject=member.id, message=f"owns {_some(topic, partitions)} without subscribing to it"
                 )
-    for (topic, partition), claimants in sorted(owners.items()):
-        if len(claimants) > 1:
-            yield Problem(subject=f"{topic}-{partition}", message=f"is owned by {' and '.join(claimants)}")
+    disputed = {place: claimants for place, claimants in owners.items() if len(claimants) > 1}
+    for (topic, partition), claimants in sorted(disputed.items()):
+        yield Problem(subject=f"{topic}-{partition}", message=f"is owned by {' and '.join(claimants)}")
     yield from _missing_topics(group, topics)
 
 
