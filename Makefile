@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench clean
+.PHONY: help demo test check format kafka completions bench oracle bench-assignors clean
 
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -40,6 +40,13 @@ completions: $(SETUP) ## Write the shell completions anew
 
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line
+
+oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
+	KOHORT_ORACLE_CASES=$${KOHORT_ORACLE_CASES:-10000} $(BIN)/python -m pytest tests/assignors/test_oracle.py \
+		--timeout 0 --capture no
+
+bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
+	$(BIN)/python -m benchmarks.assignors
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

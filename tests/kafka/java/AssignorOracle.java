@@ -50,6 +50,7 @@ import org.apache.kafka.coordinator.group.modern.TopicIds;
  * (TargetAssignmentBuilder, Assignment.fromRecord) build them: their maps' iteration order is part of the question.
  */
 public class AssignorOracle {
+    // Names are interned: one String object a topic is what Java is fastest with, and what the timings grant it.
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -180,6 +181,7 @@ public class AssignorOracle {
         List<PartitionInfo> infos = new ArrayList<>();
         Node bare = new Node(0, "host", 9092, null);
         for (JsonNode topic : topics) {
+            String name = topic.get("name").asText().intern();
             JsonNode racks = topic.get("racks");
             for (int p = 0; p < topic.get("partitions").asInt(); p++) {
                 List<Node> replicas = new ArrayList<>();
@@ -193,7 +195,7 @@ public class AssignorOracle {
                     replicas.add(bare);
                 }
                 Node[] array = replicas.toArray(new Node[0]);
-                infos.add(new PartitionInfo(topic.get("name").asText(), p, array[0], array, array));
+                infos.add(new PartitionInfo(name, p, array[0], array, array));
             }
         }
         List<Node> nodes = new ArrayList<>(nodeByRack.values());
@@ -203,10 +205,10 @@ public class AssignorOracle {
 
     private static ConsumerPartitionAssignor.Subscription subscription(JsonNode member, String assignor) {
         List<String> topics = new ArrayList<>();
-        member.get("topics").forEach(topic -> topics.add(topic.asText()));
+        member.get("topics").forEach(topic -> topics.add(topic.asText().intern()));
         List<TopicPartition> owned = new ArrayList<>();
         member.get("owned").fields().forEachRemaining(entry -> entry.getValue().forEach(
-            partition -> owned.add(new TopicPartition(entry.getKey(), partition.asInt()))));
+            partition -> owned.add(new TopicPartition(entry.getKey().intern(), partition.asInt()))));
         ConsumerPartitionAssignor.Subscription subscription = new ConsumerPartitionAssignor.Subscription(
             topics, userData(member.get("user_data"), assignor), owned, member.get("generation").asInt(), text(member, "rack"));
         subscription.setGroupInstanceId(text(member, "instance"));
@@ -258,7 +260,7 @@ public class AssignorOracle {
         for (JsonNode member : question.get("members")) {
             String id = member.get("id").asText();
             List<String> topics = new ArrayList<>();
-            member.get("topics").forEach(topic -> topics.add(topic.asText()));
+            member.get("topics").forEach(topic -> topics.add(topic.asText().intern()));
             Set<String> byRegex = new HashSet<>();
             member.path("by_regex").forEach(topic -> byRegex.add(topic.asText()));
             Set<String> names = new HashSet<>(topics);
@@ -326,7 +328,7 @@ public class AssignorOracle {
 
         Image(JsonNode topics) {
             for (JsonNode node : topics) {
-                Topic topic = new Topic(node.get("name").asText(), uuid(node.get("id").asText()), node.get("partitions").asInt());
+                Topic topic = new Topic(node.get("name").asText().intern(), uuid(node.get("id").asText()), node.get("partitions").asInt());
                 byName.put(topic.name(), topic);
                 byId.put(topic.id(), topic);
             }

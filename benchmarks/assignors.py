@@ -1,0 +1,148 @@
+"""Our assignors against Java's, on the same groups in the same run: `python -m benchmarks.assignors`.
+
+Java's time is that of `assign` in a warm JVM; ours is `assign(dense)`, which builds the Assignment too.
+Both are medians of five after three warm-ups. What it takes to turn names into integers (`DenseGroup.of`)
+stands apart, as Java's inputs are ready-made too. Peak memory is what `assign` allocates on top of its
+input, by tracemalloc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from uuid import UUID
+
+from assignors.assignor import Assignor, Leader, Side
+from assignors.model import DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.registry import built_in
+from tests.assignors.cases import claim_as
+from tests.kafka.jars import fetch
+from tests.kafka.oracle import Oracle, running
+
+WARM_UPS, RUNS = 3, 5
+BLOCKS = 5
+
+CLIENT_LIMITS = {"range": 0.25, "roundrobin": 0.25}
+"""Assignors that look at nothing owned: only the fresh case is measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How large a group is."""
+
+    topics: int
+    partitions: int
+    members: int
+
+
+def group(size: Size, kind: str) -> GroupSpec:
+    """A group without owners. Kinds: equal, one differs (it lacks a topic), five blocks."""
+    random = Random(7)
+    topics = tuple(
+        TopicSpec(name=f"topic-{i}", partitions=size.partitions, id=UUID(int=random.getrandbits(128)))
+        for i in range(size.topics)
+    )
+    names = tuple(topic.name for topic in topics)
+    members = []
+    for i in range(size.members):
+        mine = names
+        if kind == "one differs" and i == 0:
+            mine = names[:-1]
+        elif kind == "five blocks":
+            block = i % BLOCKS
+            mine = names[block * size.topics // BLOCKS : (block + 1) * size.topics // BLOCKS]
+        members.append(MemberSpec(id=f"consumer-{i}-{UUID(int=random.getrandbits(128))}", topics=mine))
+    return GroupSpec(topics=topics, members=tuple(members))
+
+
+def one_left(spec: GroupSpec, assignor: Assignor) -> GroupSpec:
+    """The group after the fresh assignment, without its last member."""
+    named = assignor.assign(DenseGroup.of(spec)).assignment.named()
+    members = tuple(
+        claim_as(assignor.name, assignor.side.value, member, named[member.id], 1)
+        for member in spec.members[:-1]
+    )
+    return replace(spec, members=members)
+
+
+def cases(size: Size, wanted: Sequence[str]) -> Iterator[tuple[str, Assignor, GroupSpec]]:
+    """What is measured, for the assignors whose `side-name` is wanted (all if none is)."""
+    for assignor in built_in():
+        name = f"{assignor.side.value}-{assignor.name}"
+        if assignor.leader is Leader.LIBRDKAFKA or (wanted and name not in wanted):
+            continue
+        for kind in ("equal", "one differs", "five blocks"):
+            fresh = group(size, kind)
+            yield f"{name}, {kind}", assignor, fresh
+            if assignor.side is Side.BROKER or assignor.name not in CLIENT_LIMITS:
+                yield f"{name}, {kind}, one left", assignor, one_left(fresh, assignor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the table."""
+
+    case: str
+    java_ms: float
+    ours_ms: float
+    dense_ms: float
+    peak_mb: float
+
+
+def measure(oracle: Oracle, case: str, assignor: Assignor, spec: GroupSpec) -> Row:
+    """Time both, Java first."""
+    theirs = oracle.time(assignor.side.value, assignor.name, spec, WARM_UPS + RUNS)
+    dense = DenseGroup.of(spec)
+    ours_ms = _median_ms(lambda: assignor.assign(dense), WARM_UPS)
+    tracemalloc.start()
+    assignor.assign(dense)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return Row(
+        case=case,
+        java_ms=statistics.median(theirs.wall_ms[WARM_UPS:]),
+        ours_ms=ours_ms,
+        dense_ms=_median_ms(lambda: DenseGroup.of(spec), 0),
+        peak_mb=peak / 1e6,
+    )
+
+
+def _median_ms(work: Callable[[], object], warm_ups: int) -> float:
+    for _ in range(warm_ups):
+        work()
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Print the table, a line at a time."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("assignors", nargs="*", help="such as broker-uniform; all unless given")
+    parser.add_argument("--topics", type=int, default=500)
+    parser.add_argument("--partitions", type=int, default=2000, help="of each topic")
+    parser.add_argument("--members", type=int, default=2000)
+    options = parser.parse_args()
+    size = Size(topics=options.topics, partitions=options.partitions, members=options.members)
+    print(f"{'case':<48}{'Java ms':>10}{'ours ms':>10}{'ratio':>8}{'dense ms':>10}{'peak MB':>9}")
+    # The inputs of a million partitions are large: Java's collector gets room, as on a broker.
+    with running(f"{fetch()}/*", "-Xmx4g") as oracle:
+        for case, assignor, spec in cases(size, options.assignors):
+            row = measure(oracle, case, assignor, spec)
+            print(
+                f"{row.case:<48}{row.java_ms:>10.0f}{row.ours_ms:>10.0f}{row.ours_ms / row.java_ms:>8.2f}"
+                f"{row.dense_ms:>10.0f}{row.peak_mb:>9.0f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

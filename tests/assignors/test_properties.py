@@ -1,0 +1,128 @@
+"""What holds for any group: complete, disjoint, only what is subscribed to, even, deterministic."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from assignors import range as client_range
+from assignors import roundrobin, server_range, uniform
+from assignors.assignor import Assignor
+from assignors.model import Claim, DenseGroup, GroupSpec
+from assignors.uniform_heterogeneous import MAXIMUM_SWEEPS
+from tests.assignors.groups import groups
+from tests.assignors.obvious_client import Owners, ranges, round_robin
+from tests.assignors.obvious_levelling import level
+
+CLIENT_RANGE, ROUND_ROBIN = client_range.ASSIGNORS[0], roundrobin.ASSIGNORS[0]
+SERVER_RANGE, UNIFORM = server_range.ASSIGNORS[0], uniform.ASSIGNORS[0]
+ALL = [CLIENT_RANGE, ROUND_ROBIN, SERVER_RANGE, UNIFORM]
+
+
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine draws and assigns slowly; that is no finding."""
+
+
+def _owners(assignor: Assignor, spec: GroupSpec) -> Owners:
+    named = assignor.assign(DenseGroup.of(spec)).assignment.named()
+    places = [(t, p, m) for m, topics in named.items() for t, numbers in topics.items() for p in numbers]
+    assert max(Counter((t, p) for t, p, _ in places).values(), default=1) == 1, "a partition has two owners"
+    return {(t, p): m for t, p, m in places}
+
+
+def _topics(spec: GroupSpec, member: str) -> tuple[str, ...]:
+    return next(m.topics for m in spec.members if m.id == member)
+
+
+@pytest.mark.parametrize("assignor", ALL, ids=lambda a: f"{a.side.value}-{a.name}")
+@unhurried
+@given(spec=groups(owned=True))
+def test_every_subscribed_partition_has_one_subscriber(assignor: Assignor, spec: GroupSpec) -> None:
+    owners = _owners(assignor, spec)
+    subscribed = {topic for member in spec.members for topic in member.topics}
+    assert owners.keys() == {
+        (t.name, p) for t in spec.topics for p in range(t.partitions) if t.name in subscribed
+    }
+    assert all(topic in _topics(spec, member) for (topic, _), member in owners.items())
+
+
+@pytest.mark.parametrize("assignor", ALL, ids=lambda a: f"{a.side.value}-{a.name}")
+@unhurried
+@given(spec=groups(owned=True))
+def test_the_same_group_gets_the_same_assignment(assignor: Assignor, spec: GroupSpec) -> None:
+    assert _owners(assignor, spec) == _owners(assignor, spec)
+
+
+@pytest.mark.parametrize("assignor", [ROUND_ROBIN, UNIFORM], ids=lambda a: a.name)
+@unhurried
+@given(spec=groups(owned=True, equal=True))
+def test_equal_subscriptions_come_out_even(assignor: Assignor, spec: GroupSpec) -> None:
+    counts = Counter({member.id: 0 for member in spec.members})
+    counts.update(_owners(assignor, spec).values())
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+@unhurried
+@given(spec=groups(owned=True))
+def test_nothing_could_move_from_the_fullest_to_the_emptiest_subscriber(spec: GroupSpec) -> None:
+    """Uniform with differing subscriptions; groups this small rest long before the last sweep."""
+    assert MAXIMUM_SWEEPS == 16
+    owners = _owners(UNIFORM, spec)
+    counts = Counter({member.id: 0 for member in spec.members})
+    counts.update(owners.values())
+    for (topic, _), owner in owners.items():
+        least = min(counts[m.id] for m in spec.members if topic in m.topics)
+        assert counts[owner] - least <= 1
+
+
+@unhurried
+@given(spec=groups(owned=True))
+def test_a_group_that_the_broker_has_levelled_rests(spec: GroupSpec) -> None:
+    owners = _owners(UNIFORM, spec)
+    members = []
+    for member in spec.members:
+        owned: dict[str, list[int]] = {}
+        for (topic, partition), owner in owners.items():
+            if owner == member.id:
+                owned.setdefault(topic, []).append(partition)
+        members.append(replace(member, owned=Claim(partitions=owned)))
+    assert _owners(UNIFORM, replace(spec, members=tuple(members))) == owners
+
+
+@unhurried
+@given(spec=groups())
+def test_ranges_are_the_obvious_ones(spec: GroupSpec) -> None:
+    assert _owners(CLIENT_RANGE, spec) == ranges(spec) == _owners(SERVER_RANGE, spec)
+
+
+@unhurried
+@given(spec=groups())
+def test_round_robin_is_the_obvious_one(spec: GroupSpec) -> None:
+    assert _owners(ROUND_ROBIN, spec) == round_robin(spec)
+
+
+@unhurried
+@given(spec=groups())
+def test_levels_fill_as_if_one_by_one(spec: GroupSpec) -> None:
+    if uniform.homogeneous(DenseGroup.of(spec)):
+        return
+    expected = level(spec)
+    counts = Counter({member.id: 0 for member in spec.members})
+    counts.update(expected.values())
+    for topic in spec.topics:
+        loads = [counts[m.id] for m in spec.members if topic.name in m.topics]
+        if loads and max(loads) - min(loads) > 1:
+            return
+    assert _owners(UNIFORM, spec) == expected
+
+
+@unhurried
+@given(spec=groups(owned=True))
+def test_rows_are_ascending(spec: GroupSpec) -> None:
+    for assignor in ALL:
+        rows = assignor.assign(DenseGroup.of(spec)).assignment.partitions
+        assert all(bool((np.diff(rows[i]) > 0).all()) for i in range(len(rows)))
