@@ -87,6 +87,7 @@ class Balancing:
         self.held, self.counts, self.fixed = held, counts, fixed
         self.previous = _previous_owners(question)
         self.movements = Movements(self._spread_of)
+        self._topic_hashes = string_hashes([topic.name for topic in question.group.spec.topics])
         self.loads = np.where(fixed, SET_ASIDE, counts)
         shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
         self.shared = question.partitions_of(shared)
@@ -207,9 +208,10 @@ class Balancing:
         return int(self.shared[self._starts[block] + place]), member
 
     def _spread_of(self, partition: int) -> int:
-        topic, number = self.question.group.name_of(partition)
-        hashes = topic_partition_hashes(string_hashes([topic]), np.array([number], dtype=np.int64))
-        return int(spread(hashes)[0])
+        group = self.question.group
+        topic = int(group.partition_topic[partition])
+        number = np.array([partition - group.topic_start[topic]])
+        return int(spread(topic_partition_hashes(self._topic_hashes[topic], number))[0])
 
 
 def _previous_owners(question: StickyGroup) -> Ints | None:

@@ -12,17 +12,17 @@ import numpy as np
 
 from assignors.sticky_claims import settle
 from assignors.sticky_equal import assign_equal
-from assignors.sticky_general import GeneralOutcome, assign_general
+from assignors.sticky_general import assign_general
 from assignors.sticky_group import StickyGroup
-from assignors.sticky_holdings import Holdings
+from assignors.sticky_holdings import Holdings, Outcome
 from assignors.sticky_racks import racks_of
 
 
-def assign_sticky(question: StickyGroup) -> GeneralOutcome:
+def assign_sticky(question: StickyGroup) -> Outcome:
     """`withheld` is set where the subscriptions are equal."""
     if not question.member_count:
-        return GeneralOutcome(Holdings(np.full(question.id_count, -1, dtype=np.int64)))
+        return Outcome(Holdings(np.full(question.id_count, -1, dtype=np.int64)))
     settled, racks = settle(question), racks_of(question)
     if question.all_equal:
-        return GeneralOutcome(assign_equal(question, settled, racks))
+        return Outcome(assign_equal(question, settled, racks))
     return assign_general(question, settled, racks)

@@ -13,32 +13,23 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.level_fill import level_fill
-from assignors.model import Ints, Undetermined
+from assignors.model import Ints
 from assignors.runs import runs
 from assignors.sticky_balance import Balancing
 from assignors.sticky_balance_strays import BalancingWithStrays
 from assignors.sticky_claims import Settled
 from assignors.sticky_group import StickyGroup, places
-from assignors.sticky_holdings import Holdings, take_unassigned
+from assignors.sticky_holdings import Holdings, Outcome, take_unassigned
 from assignors.sticky_racks import Racks
 from assignors.sticky_subscribers import Subscribers, subscribers_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GeneralOutcome:
-    """Holdings, and what they hang on that nobody outside the JVM can know."""
-
-    held: Holdings
-    undetermined: tuple[Undetermined, ...] = ()
-
-
-def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None) -> GeneralOutcome:
+def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None) -> Outcome:
     """Settled claims become holdings in place.
 
     Raises AssignorFailedError where Java asks for a member that it has set aside.
@@ -53,7 +44,7 @@ def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None)
     fixed = _set_aside(question, subscribers, held, counts)
     loads = counts[~fixed]
     if not len(loads) or loads.min() >= loads.max() - 1:
-        return GeneralOutcome(held)
+        return Outcome(held)
     shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
     movable = rest[subscribers.potential[question.topics_of(rest)] > 1]
     before, score = held.owner.copy(), balance_score(loads)
@@ -64,8 +55,7 @@ def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None)
     performed = balancing.reassign(question.partitions_of(shared))
     if performed and not initializing and balance_score(balancing.counts[~fixed]) >= score:
         held.owner[:] = before
-        return GeneralOutcome(held)
-    return GeneralOutcome(held, balancing.undetermined())
+    return Outcome(held, balancing.undetermined())
 
 
 def balance_score(counts: Ints) -> int:

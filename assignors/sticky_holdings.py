@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assignors.model import Assignment, Ints, Rows
+from assignors.model import Assignment, Ints, Rows, Undetermined
 from assignors.sticky_group import StickyGroup
 
 
@@ -42,6 +42,14 @@ class Holdings:
         start = np.zeros(question.member_count + 1, dtype=np.int64)
         np.cumsum(np.bincount(both, minlength=question.member_count), out=start[1:])
         return Assignment(question.group, Rows(start, ids[order]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """Holdings, and what they hang on that nobody outside the JVM can know."""
+
+    held: Holdings
+    undetermined: tuple[Undetermined, ...] = ()
 
 
 def take_unassigned(question: StickyGroup, held: Holdings, topics: Ints) -> Ints:
