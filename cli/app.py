@@ -64,7 +64,9 @@ def main() -> None:
         if os.environ.get("KOHORT_DEBUG"):
             raise
         status = _status_of(error)
-        print(f"kohort: {_message_of(error)}", file=sys.stderr)
+        from cli.output import notice
+
+        notice(_message_of(error))
     else:
         status = ExitStatus.DONE
     sys.exit(status)

@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from cli.errors import UsageError
 from cli.render.output_format import OutputFormat
 
 SOURCE_PANEL = "Where groups come from"
@@ -102,6 +103,8 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def command(**arguments: Any) -> None:
+        for value in arguments.values():
+            _refuse_bytes(value)
         for bundle, fields in names.items():
             arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
         function(**arguments)
@@ -109,6 +112,13 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+def _refuse_bytes(value: Any) -> None:
+    """Bytes that are not UTF-8 may name a file, but no group, topic or regex: those are texts."""
+    for text in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+            raise UsageError(f"{text!a} is not text in UTF-8")
 
 
 def _fields_of(bundle: Any) -> list[inspect.Parameter]:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TextIO
 
 import typer
 
-from cli.errors import ExitStatus
+from cli.errors import CommandError, ExitStatus
 from cli.options import OutputOptions
+from cli.render.cells import safe_text
 from cli.render.document import Document
 from cli.render.formats import render
+from cli.render.output_format import FOR_PROGRAMS
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
     """Print data to stdout and errors to stderr, and leave with the status; any error makes it UNREADABLE."""
-    try:
-        render(document, options.output, sys.stdout)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        leave_quietly()
+    # Headings over nothing would look like an answer; a document for programs also carries the errors.
+    if document.rows_or_text or not document.errors or options.output in FOR_PROGRAMS:
+        write_out(lambda stream: render(document, options.output, stream))
     for error in document.errors:
         notice(f"{error.subject}: {error.message}")
     if document.errors:
@@ -29,14 +32,23 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
 
 
 def notice(message: str) -> None:
-    """A line for the person, beside the data."""
+    """A line for the person, beside the data; what steers a terminal is escaped."""
+    text = "\n".join(map(safe_text, message.split("\n")))
+    if sys.stderr is not None:  # else print would take stdout
+        with suppress(BrokenPipeError):  # nobody is left to be told
+            print(f"kohort: {text}", file=sys.stderr)
+
+
+def write_out(write: Callable[[TextIO], object]) -> None:
+    """Write to stdout. A reader that has seen enough (`| head`) got what it wanted: leaves without a word."""
+    if sys.stdout is None:
+        raise CommandError("standard output is closed")
     try:
-        print(f"kohort: {message}", file=sys.stderr)
-    except BrokenPipeError:
-        leave_quietly()
-
-
-def leave_quietly() -> None:
-    """The reader of stdout has seen enough (`| head`): it got what it wanted."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise typer.Exit(int(ExitStatus.DONE))
+        write(sys.stdout)
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still in the buffer must not fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(int(ExitStatus.DONE)) from None
+        raise CommandError(f"standard output cannot be written: {error.strerror or error}") from None

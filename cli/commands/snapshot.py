@@ -30,7 +30,7 @@ def snapshot(
     from cli.cluster.choose import open_source
     from cli.cluster.take import take_snapshot
     from cli.errors import CommandError, ExitStatus
-    from cli.output import leave_quietly, notice
+    from cli.output import notice, write_out
     from cli.selection import choose_groups
     from coordinator.snapshot import snapshot_text, write_snapshot
 
@@ -40,10 +40,7 @@ def snapshot(
         chosen, problems = choose_groups(groups, selection)
         taken, unread = take_snapshot(groups, chosen)
     if file is None:
-        try:
-            print(snapshot_text(taken), end="", flush=True)
-        except BrokenPipeError:
-            leave_quietly()
+        write_out(lambda stream: stream.write(snapshot_text(taken)))
     else:
         try:
             write_snapshot(taken, file)

@@ -73,6 +73,11 @@ class Document:
     blocks: Sequence[Block]
     errors: tuple[Problem, ...] = ()
 
+    @property
+    def rows_or_text(self) -> bool:
+        """Whether there is anything for people to read: more than headings of empty tables."""
+        return any(not isinstance(block, Table) or block.rows for block in self.blocks)
+
     def as_data(self) -> dict[str, Any]:
         """The JSON document, schema in docs/schemas."""
         errors = [{"subject": error.subject, "message": error.message} for error in self.errors]

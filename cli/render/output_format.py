@@ -11,3 +11,7 @@ class OutputFormat(Enum):
     YAML = "yaml"
     CSV = "csv"
     MARKDOWN = "markdown"
+
+
+FOR_PROGRAMS = frozenset({OutputFormat.JSON, OutputFormat.YAML})
+"""The formats that print the document's data, errors among them; the others print its blocks."""

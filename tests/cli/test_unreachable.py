@@ -1,0 +1,106 @@
+"""A cluster that cannot be reached: named, in time, with exit status 3 and nothing on stdout."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.wait import wait_until
+
+TIMEOUT_MS = 1500
+START_S = 8.0
+"""Generous: the start of the command on a machine that does other things."""
+
+COMMANDS = (
+    ["list"],
+    ["describe", "a"],
+    ["describe", "--all-groups", "--members", "--output", "json"],
+    ["plan", "a", "--to", "consumer"],
+    ["snapshot"],
+    ["validate-regex", "a"],
+)
+
+
+@pytest.fixture
+def black_hole() -> Iterator[str]:
+    """Give the address of a listener that takes connections and never answers."""
+    with closing(socket.socket()) as listener:
+        listener.bind((HOST, 0))
+        listener.listen(64)
+        yield f"{HOST}:{listener.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_host_that_never_answers(kohort: Kohort, black_hole: str, command: list[str]) -> None:
+    began = time.monotonic()
+    answer = kohort(*command, "-b", black_hole, "--timeout", str(TIMEOUT_MS))
+    took = time.monotonic() - began
+    assert answer.status == 3, answer
+    assert answer.stdout == ""
+    assert black_hole in answer.stderr
+    assert not answer.traceback
+    assert TIMEOUT_MS / 1000 <= took < TIMEOUT_MS / 1000 + START_S
+
+
+@pytest.mark.parametrize("command", COMMANDS[:3], ids=" ".join)
+def test_a_port_that_refuses(kohort: Kohort, command: list[str]) -> None:
+    address = f"{HOST}:{free_ports(1)[0]}"
+    answer = kohort(*command, "-b", address, "--timeout", str(TIMEOUT_MS))
+    assert answer.status == 3, answer
+    assert answer.stdout == ""
+    assert address in answer.stderr
+    assert not answer.traceback
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "no-such-host.invalid:9092",
+        "localhost:notaport",
+        "localhost:99999",
+        "localhost:",
+        ":9092",
+        ",",
+        "[::1",
+    ],
+)
+def test_an_address_that_is_none(kohort: Kohort, address: str) -> None:
+    answer = kohort("list", "-b", address, "--timeout", str(TIMEOUT_MS))
+    assert answer.status in (2, 3), answer
+    assert answer.stdout == ""
+    assert address.strip(",") in answer.stderr
+    assert not answer.traceback
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:
+    with closing(socket.socket()) as listener:
+        listener.bind((HOST, 0))
+        listener.listen(64)
+        address = f"{HOST}:{listener.getsockname()[1]}"
+        process = subprocess.Popen(
+            [kohort.executable, "list", "-b", address],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=kohort.env,
+        )  # fmt: skip
+        try:
+            connection, _ = listener.accept()
+            with closing(connection):
+                # It has connected and sent its first request: now it waits.
+                wait_until(lambda: connection.recv(1, socket.MSG_PEEK), "the first request")
+                for _ in range(times):
+                    process.send_signal(signal.SIGINT)
+                stdout, stderr = process.communicate(timeout=10)
+        finally:
+            process.kill()
+            process.wait()
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "Traceback" not in stderr
