@@ -10,7 +10,7 @@ from assignors.diff import Balance, MemberDiff, balance, member_diffs, minimum_m
 from assignors.model import AssignorFailedError, Undetermined
 from assignors.protocols import NoCommonProtocolError, rebalance_protocol
 from assignors.rebalance import Procedure, Rebalance, procedure_of, run_rebalances
-from assignors.registry import UnknownAssignorError, find
+from assignors.registry import UnknownAssignorError, find, known
 from assignors.rules import RuleBrokenError
 from coordinator.client_library import library_of_all
 from coordinator.group_spec import ask, current_of
@@ -83,9 +83,18 @@ def dry_run_all(
     for group in groups:
         try:
             runs.append(dry_run(group, topics, request))
-        except (LookupError, AssignorFailedError, RuleBrokenError, NoCommonProtocolError) as error:
+        except AssignorFailedError as error:
+            problems.append(Problem(subject=group.id, message=_failure(group, topics, request, error)))
+        except (LookupError, RuleBrokenError, NoCommonProtocolError) as error:
             problems.append(Problem(subject=group.id, message=str(error.args[0] if error.args else error)))
     return tuple(runs), tuple(problems)
+
+
+def _failure(group: Group, topics: Mapping[str, Topic], request: Request, error: AssignorFailedError) -> str:
+    """What the real assignor would throw, and what about the group makes it."""
+    changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
+    odd = "; ".join(f"{item.subject} {item.message}" for item in oddities_of(changed, changed_topics))
+    return f"the real assignor would fail here: {error}" + (f" ({odd})" if odd else "")
 
 
 def dry_run(group: Group, topics: Mapping[str, Topic], request: Request) -> DryRun:
@@ -154,17 +163,15 @@ def choose_assignor(group: Group, request: Request, leader: Leader) -> Assignor:
     if side is None:
         side = Side.BROKER if group.type is GroupType.CONSUMER else Side.CLIENT
     name = request.assignor or group.protocol or ""
-    try:
-        return find(name, side, leader)
-    except UnknownAssignorError:
-        if request.side is not None:
-            raise
-        other = Side.CLIENT if side is Side.BROKER else Side.BROKER
-        try:
-            return find(name, other, leader)
-        except UnknownAssignorError:
-            pass
-        raise
+    other = Side.CLIENT if side is Side.BROKER else Side.BROKER
+    if request.side is None and not _exists(name, side) and _exists(name, other):
+        side = other
+    return find(name, side, leader)
+
+
+def _exists(name: str, side: Side) -> bool:
+    """Whether anybody on a side has an assignor, whatever the leader's library."""
+    return any(name in known(side, leader) for leader in Leader)
 
 
 def compare(

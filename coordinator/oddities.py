@@ -46,6 +46,7 @@ def _oddities(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
     for (topic, partition), claimants in sorted(disputed.items()):
         yield Problem(subject=f"{topic}-{partition}", message=f"is owned by {' and '.join(claimants)}")
     yield from _missing_topics(group, topics)
+    yield from _idle_members(group, topics)
 
 
 def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
@@ -58,6 +59,17 @@ def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Probl
         and not any(m.subscription and m.subscription.regex for m in group.members)
     ):
         yield Problem(subject=group.id, message="subscribes to no topic: there is nothing to assign")
+
+
+def _idle_members(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
+    if any(member.subscription is None or member.subscription.regex for member in group.members):
+        return
+    wanted = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
+    partitions = sum(topics[name].partitions for name in wanted & topics.keys())
+    idle = len(group.members) - partitions
+    if partitions and idle > 0:
+        message = f"has {len(group.members)} members for {partitions} partitions: at least {idle} get none"
+        yield Problem(subject=group.id, message=message)
 
 
 def _some(topic: str, partitions: tuple[int, ...] | list[int]) -> str:

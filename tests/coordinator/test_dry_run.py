@@ -1,0 +1,146 @@
+"""Dry runs of groups: the course, what is odd, what is asked of whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from assignors.assignor import Leader, Side
+from assignors.rebalance import Procedure
+from assignors.registry import known
+from coordinator.dry_run import Request, compare, dry_run, dry_run_all
+from coordinator.model import Client, Group, GroupType, Subscription, Topic
+from coordinator.what_if import WhatIf
+from tests.coordinator.groups import classic, member, topics
+
+EVERY = [(side, name) for side in Side for name in known(side)]
+
+
+def test_eager_takes_everything_from_everybody() -> None:
+    group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})])
+    run = dry_run(group, topics(t=6), Request(what_if=WhatIf(add=1)))
+    (only,) = run.rebalances
+    assert (only.revoked, only.without_owner) == (6, 6)
+    assert {m: owned.get("t", ()) for m, owned in only.assignment.items()} == {
+        "a": (0, 1),
+        "added-1": (2, 3),
+        "b": (4, 5),
+    }
+    assert (run.moved, run.minimum_moved, run.owned) == (2, 2, 6)
+    assert [item.subject for item in run.undetermined] == ["added-1"]
+
+
+def test_cooperative_withholds_and_then_hands_over() -> None:
+    group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})], "cooperative-sticky")
+    run = dry_run(group, topics(t=6), Request(what_if=WhatIf(add=1)))
+    first, second = run.rebalances
+    assert (first.moved, first.revoked, first.without_owner) == (0, 2, 2)
+    assert (second.moved, second.revoked, second.without_owner) == (2, 0, 0)
+    assert run.rests
+    assert (run.after.least, run.after.most) == (2, 2)
+
+
+def test_an_eager_assignor_in_the_list_keeps_members_eager() -> None:
+    mixed = ("cooperative-sticky", "range")
+    group = classic(
+        [member("a", {"t": [0, 1]}, protocols=mixed), member("b", {"t": [2, 3]}, protocols=mixed)],
+        "cooperative-sticky",
+    )
+    run = dry_run(group, topics(t=4), Request())
+    assert run.procedure is Procedure.EAGER
+    assert [rebalance.without_owner for rebalance in run.rebalances] == [4]
+
+
+def test_the_consumer_protocol_moves_from_the_target() -> None:
+    members = [
+        replace(member("a", {"t": [0, 1, 2]}), target={"t": (0, 1)}),
+        replace(member("b", {"t": [3]}), target={"t": (2, 3)}),
+    ]
+    group = replace(classic(members, "uniform"), type=GroupType.CONSUMER)
+    run = dry_run(group, topics(t=4), Request())
+    assert (run.side, run.leader, run.moved) == (Side.BROKER, None, 0)
+
+
+def test_a_regex_takes_what_the_broker_would_match() -> None:
+    wanted = Subscription(regex="t.*")
+    group = replace(classic([member("a", subscription=wanted)], "uniform"), type=GroupType.CONSUMER)
+    run = dry_run(group, topics(t=1, t2=1, xt=1), Request())
+    assert run.rebalances[-1].assignment == {"a": {"t": (0,), "t2": (0,)}}
+
+
+@pytest.mark.parametrize(("side", "name"), EVERY)
+@pytest.mark.parametrize(
+    ("group", "odd"),
+    [
+        (
+            classic([member("a", {"gone": [0], "t": [0]}), member("b")]),
+            "a owns gone:0 of a topic that is gone",
+        ),
+        (classic([member("a", {"t": [0, 1]}), member("b", {"t": [1, 2]})]), "t-1 is owned by a and b"),
+        (classic([member("a", {"t": [0]}, ["u"]), member("b")]), "a owns t:0 without subscribing to it"),
+        (classic([member("a", {"t": [0, 9]}), member("b")]), "a owns t:9, beyond the topic's 3 partitions"),
+        (classic([]), "g has no members: there is nobody to assign to"),
+        (classic([member("a", topics=[])]), "g subscribes to no topic: there is nothing to assign"),
+        (classic([member("a", topics=["missing"])]), "missing is subscribed to and does not exist"),
+        (
+            classic([member(f"m{number}") for number in range(1000)]),
+            "g has 1000 members for 3 partitions: at least 997 get none",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_oddities_are_named_and_nothing_breaks(group: Group, odd: str, side: Side, name: str) -> None:
+    runs, problems = dry_run_all([group], topics(t=3), Request(assignor=name, side=side))
+    said = [f"{item.subject} {item.message}" for run in runs for item in run.oddities]
+    assert odd in said or any(odd in problem.message for problem in problems)
+    assert len(runs) + len(problems) == 1
+
+
+def test_the_leader_is_inferred_and_said() -> None:
+    librdkafka = Client(library="librdkafka")
+    one = classic([member("a", client=librdkafka), member("b", client=librdkafka)])
+    two = classic([member("a", client=librdkafka), member("b", client=Client(library="java"))])
+    unknown = classic([member("a")])
+    leaders = [dry_run(group, topics(t=2), Request()).leader for group in (one, two, unknown)]
+    assert [(leader and leader.library, leader and leader.known_by) for leader in leaders] == [
+        (Leader.LIBRDKAFKA, "recorded in the source"),
+        (Leader.JAVA, "assumed: the members run java and librdkafka"),
+        (Leader.JAVA, "assumed: the members' library is not known"),
+    ]
+
+
+def test_an_assignor_of_one_side_only_is_found_there_and_another_leader_is_no_other_side() -> None:
+    group = classic([member("a"), member("b")])
+    assert dry_run(group, topics(t=2), Request(assignor="uniform")).side is Side.BROKER
+    with pytest.raises(LookupError, match="sticky"):
+        dry_run(group, topics(t=2), Request(assignor="sticky", leader=Leader.LIBRDKAFKA))
+
+
+def test_groups_that_no_assignor_serves_are_refused_by_name() -> None:
+    share = replace(classic([member("a")]), type=GroupType.SHARE)
+    connect = replace(classic([member("a")]), protocol_type="connect")
+    _, problems = dry_run_all([share, connect], topics(t=1), Request())
+    assert [problem.message for problem in problems] == [
+        "a share group is not assigned by a consumer assignor",
+        "its protocol type is 'connect': only consumers have these assignors",
+    ]
+
+
+def test_comparing_asks_every_assignor_the_same() -> None:
+    from assignors.registry import find
+
+    group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3]})])
+    assignors = [find(name, side) for side, name in EVERY]
+    runs, problems = compare(group, topics(t=4), Request(), assignors)
+    assert [(run.side, run.assignor) for run in runs] == EVERY
+    assert not problems
+    assert all(run.minimum_moved == 1 and run.after.spread == 0 for run in runs)
+
+
+def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None:
+    group = classic([replace(member("a", {"t": [0]}), subscription=None)])
+    run = dry_run(group, {"t": Topic(name="t", partitions=2)}, Request())
+    assert [item.why for item in run.undetermined] == [
+        "its subscription is not known; taken to be what it owns"
+    ]
