@@ -62,10 +62,10 @@ class _Maker:
 
     def first(self) -> GroupSpec:
         rng = self.rng
-        topics = self.topics(rng.choice((1, 2, 3, 5, 8, 13, 20)))
+        topics = self.topics(rng.choice((1, 2, 3, 5, 8, 13, 20, 50)))
         names = self.subscribable(topics)
         self.common = tuple(self.sample(names, 0.8))
-        count = rng.choice((1, 2, 3, 5, 8, 12, 13, 14, 24, 25, 26, 40, 60))
+        count = rng.choice((1, 2, 3, 5, 8, 12, 13, 14, 24, 25, 26, 40, 60, 100))
         members = [self.member(names) for _ in range(count)]
         spec = GroupSpec(topics=topics, members=_distinct(members))
         if rng.random() < 0.4:
