@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.kafka.broker import Broker
 from tests.kafka.connect import join_connect_group
-from tests.kafka.groups import wait_group
+from tests.kafka.groups import describe, wait_group
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
@@ -61,6 +61,8 @@ def running_fleet(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
         groups["simple"] = f"{prefix}-simple"
         _commit(broker, groups["simple"], topic)
         for kind, (count, _) in _KINDS.items():
+            # A share group is Stable before its partitions are there, and bumps its epoch when they are.
+            wait_until(partial(_all_assigned, broker, groups[kind]), f"{groups[kind]} owns everything")
             wait_group(broker, groups[kind], members=count, state="Stable")
         fleet = Fleet(broker=broker, prefix=prefix, topic=topic, groups=groups)
         for kind, group in groups.items():
@@ -141,6 +143,13 @@ def _commit(broker: Broker, group: str, topic: str) -> None:
     ]
     consumer.commit(offsets=places, asynchronous=False)
     consumer.close()
+
+
+def _all_assigned(broker: Broker, group: str) -> bool:
+    view = describe(broker, group)
+    parts = [numbers for member in view.members for numbers in member.assignment.values()] if view else []
+    owned = [number for numbers in parts for number in numbers]
+    return sorted(owned) == list(range(PARTITIONS))
 
 
 def _all_committed(broker: Broker, group: str, topic: str) -> bool:
