@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicC
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from cli.cluster.port import Read
+from cli.errors import CommandError
 from coordinator.model import (
     Client,
     Cluster,
@@ -40,15 +42,28 @@ class AdminReader:
         # librdkafka's own log would print what a problem already says; nothing may reach stdout or stderr.
         self.admin = AdminClient({**config, "log_level": 0})
         self.timeout_s = timeout_s
+        self.servers = config.get("bootstrap.servers", "the cluster")
 
     def cluster(self) -> Cluster:
         """The cluster's id; features and version are not to be had here."""
-        return Cluster(id=self.admin.list_topics(timeout=self.timeout_s).cluster_id)
+        return Cluster(id=self._metadata().cluster_id)
+
+    def _metadata(self) -> Any:
+        with self._asking():
+            return self.admin.list_topics(timeout=self.timeout_s)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """A whole question that fails ends the command, with the cluster's name in the message."""
+        try:
+            yield
+        except KafkaException as error:
+            raise CommandError(f"{self.servers}: {_words(error)}") from None
 
     def topics(self, names: Collection[str] | None) -> Read[Topic]:
         """Topics with ids and racks, without end offsets."""
         if names is None:
-            names = self.admin.list_topics(timeout=self.timeout_s).topics.keys()
+            names = self._metadata().topics.keys()
         if not names:
             return Read(())
         asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
@@ -92,7 +107,8 @@ class AdminReader:
 
     def list_groups(self) -> Read[GroupListing]:
         """Classic and consumer groups; librdkafka leaves out the other types without a word."""
-        result = self.admin.list_consumer_groups(request_timeout=self.timeout_s).result()
+        with self._asking():
+            result = self.admin.list_consumer_groups(request_timeout=self.timeout_s).result()
         listings = [
             GroupListing(
                 id=group.group_id,
