@@ -8,7 +8,13 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from cli.cluster.port import Read
@@ -31,6 +37,7 @@ from coordinator.model import (
 )
 
 K = TypeVar("K")
+_SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 _NO_OFFSET = -1001
 """librdkafka's OFFSET_INVALID: nothing is committed."""
 
@@ -118,7 +125,7 @@ class AdminReader:
             )
             for group in result.valid
         ]
-        problems = [Problem(subject="a broker", message=_words(error)) for error in result.errors]
+        problems = [Problem(subject=str(self.servers), message=_words(error)) for error in result.errors]
         return Read(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
 
     def describe(self, groups: Sequence[str]) -> Read[Group]:
@@ -149,8 +156,10 @@ def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], tuple[Problem
     return found, tuple(problems)
 
 
-def _words(error: KafkaException) -> str:
-    reason = error.args[0]
+def _words(error: KafkaException | KafkaError) -> str:
+    reason = error.args[0] if isinstance(error, KafkaException) else error
+    if reason.code() in _SILENCE:
+        return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."
     return f"{reason.str()} ({reason.name()})"
 
 

@@ -34,8 +34,11 @@ class LiveSource:
         self.client: Client | None = None
         try:
             self.client = Client.connect(settings, timeout_ms=timeout_ms)
-        except UnsupportedMechanism as error:
-            notice(f"{error} Epochs, subscriptions and share, streams and connect groups are not shown.")
+        except UnsupportedMechanism:
+            notice(
+                "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
+                f"can log in with sasl.mechanism={settings.sasl_mechanism}"
+            )
 
     @classmethod
     def connect(cls, options: SourceOptions) -> LiveSource:
