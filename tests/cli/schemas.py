@@ -1,0 +1,33 @@
+"""The schemas of docs/schemas, ready to check documents with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+DIRECTORY = Path(__file__).parents[2] / "docs" / "schemas"
+SHARED = "definitions"
+
+
+def load(name: str) -> dict[str, Any]:
+    """The schema of a command."""
+    schema: dict[str, Any] = json.loads((DIRECTORY / f"{name}.json").read_text(encoding="utf-8"))
+    return schema
+
+
+def schema_names() -> list[str]:
+    """The commands that have one."""
+    return sorted(file.stem for file in DIRECTORY.glob("*.json") if file.stem != SHARED)
+
+
+def faults(document: Mapping[str, Any]) -> list[str]:
+    """What in a document is not as the schema of its command wants it."""
+    resources = [(f"{name}.json", Resource.from_contents(load(name))) for name in (*schema_names(), SHARED)]
+    registry: Registry[Any] = Registry().with_resources(resources)
+    validator = Draft202012Validator({"$ref": f"{document['command']}.json"}, registry=registry)
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]

@@ -1,0 +1,141 @@
+"""Every document fits the schema of its command, whatever the source, as JSON and as YAML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from cli.app import app
+from tests.cli.command import Kohort
+from tests.cli.fleet import Fleet
+from tests.cli.schemas import SHARED, faults, load, schema_names
+
+WITHOUT_DOCUMENT = {"snapshot", "demo"}
+"""They write files."""
+
+QUESTIONS = (
+    ["list"],
+    ["list", "--type", "share"],
+    ["list", "--match", "no-such-group"],
+    ["describe", "--match", ".", "--offsets"],
+    ["describe", "--match", ".", "--members", "--verbose"],
+    ["describe", "--match", ".", "--state"],
+    ["describe", "no-such-group"],
+    ["validate-regex", ".*", "^a", "(", "a**", "nothing-matches"],
+    ["dry-run", "--match", "GROUPS"],
+    ["dry-run", "--match", "GROUPS", "--add", "2"],
+    ["dry-run", "--match", "GROUPS", "--compare"],
+)  # fmt: skip
+"""GROUPS stands for groups that a dry run takes."""
+
+
+def _check(kohort: Kohort, question: list[str], source: list[str]) -> dict[str, Any]:
+    answer = kohort.quick(*question, *source, "--output", "json")
+    assert not answer.traceback, answer.stderr
+    document = answer.document
+    assert faults(document) == []
+    as_yaml = kohort.quick(*question, *source, "--output", "yaml")
+    assert (as_yaml.status, as_yaml.stderr) == (answer.status, answer.stderr)
+    assert yaml.safe_load(as_yaml.stdout) == document
+    return document
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
+def test_documents_of_the_sample(kohort: Kohort, sample: Path, question: list[str]) -> None:
+    words = [word.replace("GROUPS", "^(billing|checkout|clickstream|warehouse|fraud)$") for word in question]
+    _check(kohort, words, ["--embedded", str(sample)])
+
+
+@pytest.mark.parametrize("to", ["cooperative", "consumer"])
+def test_plans_of_the_sample(kohort: Kohort, sample: Path, to: str) -> None:
+    source = ["--embedded", str(sample)]
+    groups = [row["group"] for row in _check(kohort, ["list"], source)["groups"]]
+    plans = [_check(kohort, ["plan", group, "--to", to], source) for group in groups]
+    assert {plan["verdict"] for plan in plans} >= {"blocked", "warnings"}
+
+
+def test_patterns_without_a_source(kohort: Kohort) -> None:
+    document = _check(kohort, ["validate-regex", "a", "("], [])
+    assert [pattern["topics"]["broker"] for pattern in document["patterns"]] == [None, None]
+
+
+def test_a_snapshot_of_which_little_is_known(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "little.yaml"
+    file.write_text(
+        "kohort: 1\ngroups: {a: {members: [{id: m}]}, b: {type: share}, c: {type: streams}, d: }\n"
+    )
+    file.write_text(file.read_text().replace("d: }", "d: {}}"))
+    for question in (
+        [*QUESTIONS[0]],
+        *(["describe", "--all-groups", mode] for mode in ("--state", "--members")),
+    ):
+        _check(kohort, question, ["--snapshot", str(file)])
+    _check(kohort, ["describe", "--all-groups"], ["--snapshot", str(file)])
+    for group in "abcd":
+        _check(kohort, ["plan", group, "--to", "consumer"], ["--snapshot", str(file)])
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
+def test_documents_of_a_live_cluster(kohort: Kohort, fleet: Fleet, question: list[str]) -> None:
+    meant = {"GROUPS": f"^{fleet.prefix}-java", ".": f"^{fleet.prefix}"}
+    words = [meant.get(word, word) for word in question]
+    _check(kohort, words, ["-b", fleet.broker.bootstrap])
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("kind", ["java-range", "confluent-range", "share", "connect", "simple", "mixed"])
+def test_plans_of_a_live_cluster(kohort: Kohort, fleet: Fleet, kind: str) -> None:
+    for to in ("cooperative", "consumer"):
+        question = ["plan", fleet.groups[kind], "--to", to, "--client", "java:4.1"]
+        _check(kohort, question, ["-b", fleet.broker.bootstrap])
+
+
+def test_every_command_with_a_document_has_a_schema() -> None:
+    commands = {command.name for command in app.registered_commands}
+    assert set(schema_names()) == commands - WITHOUT_DOCUMENT
+
+
+@pytest.mark.parametrize("name", [*schema_names(), SHARED])
+def test_a_schema_is_one_and_forbids_what_it_does_not_name(name: str) -> None:
+    schema = load(name)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    Draft202012Validator.check_schema(schema)
+    for mapping in _objects(schema):
+        # Either the fields are named and there are no others, or the keys are names of topics or members.
+        assert (mapping["additionalProperties"] is False) == ("properties" in mapping), mapping
+
+
+def _objects(schema: object) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield schema
+        for value in schema.values():
+            yield from _objects(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _objects(value)
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"kohort": 2}, "$.kohort"),
+        ({"extra": 1}, "$"),
+        ({"groups": None}, "$.groups"),
+        ({"groups": [{"group": "a"}]}, "$.groups[0]"),
+        ({"errors": [{"subject": "a"}]}, "$.errors[0]"),
+    ],
+    ids=json.dumps,
+)
+def test_a_schema_finds_faults(kohort: Kohort, sample: Path, change: dict[str, Any], path: str) -> None:
+    document = kohort.quick("list", "--embedded", sample, "--output", "json").document
+    found = faults({**document, **change})
+    assert found
+    assert all(fault.startswith(f"{path}: ") for fault in found)
