@@ -22,37 +22,54 @@ def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> int:
 
     `line` are the subscribers, least loaded first. The answer is the number of moves.
     """
-    hands = _Hands(loads, line.tolist())
-    stacks = _stacks(owners)
-    moves = 0
+    hands = _Hands(loads, line)
+    holdings = _Holdings(owners)
+    given: list[int] = []
+    received: list[int] = []
     while not hands.level():
-        giver = hands.giver(stacks)
+        giver = hands.giver(holdings)
         if giver is None:
             break
-        partition = stacks[giver].pop()
+        partition = holdings.pop(giver)
         receiver = hands.receiver()
         if hands.level():
             break
-        owners[partition] = receiver
+        given.append(partition)
+        received.append(receiver)
         hands.loads[giver] -= 1
         hands.loads[receiver] += 1
-        moves += 1
-    changed = list(hands.loads)
-    loads[changed] = list(hands.loads.values())
-    return moves
+    if given:
+        np.subtract.at(loads, owners[given], 1)
+        np.add.at(loads, received, 1)
+        owners[given] = received
+    return len(given)
 
 
-def _stacks(owners: NDArray[np.int32]) -> dict[int, list[int]]:
-    """Partitions of each owner, ascending."""
-    order = np.argsort(owners, kind="stable")
-    edges = np.flatnonzero(np.diff(owners[order])) + 1
-    return {int(owners[part[0]]): part.tolist() for part in np.split(order, edges) if len(part)}
+class _Holdings:
+    """What each member had of the topic at first, as stacks: the highest partition comes off first."""
+
+    def __init__(self, owners: NDArray[np.int32]) -> None:
+        order = np.argsort(owners, kind="stable")
+        by_owner = owners[order]
+        last = np.flatnonzero(np.append(by_owner[1:] != by_owner[:-1], True)) if len(order) else order
+        self.partitions: list[int] = order.tolist()
+        self.top = dict(zip(by_owner[last].tolist(), (last + 1).tolist(), strict=True))
+        """Where each member's stack ends in `partitions`."""
+        self.bottom = dict(zip(self.top, [0, *self.top.values()], strict=False))
+
+    def holds(self, member: int) -> bool:
+        return member in self.top and self.top[member] > self.bottom[member]
+
+    def pop(self, member: int) -> int:
+        self.top[member] -= 1
+        return self.partitions[self.top[member]]
 
 
 class _Hands:
-    def __init__(self, loads: Ints, line: list[int]) -> None:
+    def __init__(self, loads: Ints, sorted_members: Ints) -> None:
+        line: list[int] = sorted_members.tolist()
         self.line = line
-        self.loads: dict[int, int] = dict(zip(line, loads[line].tolist(), strict=True))
+        self.loads: dict[int, int] = dict(zip(line, loads[sorted_members].tolist(), strict=True))
         self.low_level = self.loads[line[0]] - 1
         self.low_end = 0
         """The receiving hand goes round among `line[:low_end]`."""
@@ -75,11 +92,11 @@ class _Hands:
         self.low_next += 1
         return member
 
-    def giver(self, stacks: dict[int, list[int]]) -> int | None:
+    def giver(self, holdings: _Holdings) -> int | None:
         """The next member to give a partition, None when nobody is left."""
         while True:
             member = self._next_giver()
-            if member is None or stacks.get(member):
+            if member is None or holdings.holds(member):
                 return member
             # Out of the round for good: it changes places with the last in it.
             self.high_end -= 1

@@ -1,9 +1,10 @@
 """Our assignors against Java's, on the same groups in the same run: `python -m benchmarks.assignors`.
 
 Java's time is that of `assign` in a warm JVM; ours is `assign(dense)`, which builds the Assignment too.
-Both are medians of five after three warm-ups. What it takes to turn names into integers (`DenseGroup.of`)
-stands apart, as Java's inputs are ready-made too. Peak memory is what `assign` allocates on top of its
-input, by tracemalloc.
+Both are medians of five after three warm-ups, of wall clock and, in brackets, of CPU time of the calling
+thread. What it takes to turn names into integers (`DenseGroup.of`) stands apart, as Java's inputs are
+ready-made too. `same` says whether the assignments are identical. Peak memory is what `assign` allocates on
+top of its input, by tracemalloc.
 """
 
 from __future__ import annotations
@@ -89,16 +90,21 @@ class Row:
 
     case: str
     java_ms: float
+    java_cpu_ms: float
     ours_ms: float
+    ours_cpu_ms: float
     dense_ms: float
     peak_mb: float
+    identical: bool
 
 
 def measure(oracle: Oracle, case: str, assignor: Assignor, spec: GroupSpec) -> Row:
     """Time both, Java first."""
     theirs = oracle.time(assignor.side.value, assignor.name, spec, WARM_UPS + RUNS)
     dense = DenseGroup.of(spec)
-    ours_ms = _median_ms(lambda: assignor.assign(dense), WARM_UPS)
+    ours_ms, ours_cpu_ms = _median_ms(lambda: assignor.assign(dense), WARM_UPS)
+    named = assignor.assign(dense).assignment.named()
+    same = named == oracle.assign(assignor.side.value, assignor.name, spec)
     tracemalloc.start()
     assignor.assign(dense)
     peak = tracemalloc.get_traced_memory()[1]
@@ -106,21 +112,26 @@ def measure(oracle: Oracle, case: str, assignor: Assignor, spec: GroupSpec) -> R
     return Row(
         case=case,
         java_ms=statistics.median(theirs.wall_ms[WARM_UPS:]),
+        java_cpu_ms=statistics.median(theirs.cpu_ms[WARM_UPS:]),
         ours_ms=ours_ms,
-        dense_ms=_median_ms(lambda: DenseGroup.of(spec), 0),
+        ours_cpu_ms=ours_cpu_ms,
+        dense_ms=_median_ms(lambda: DenseGroup.of(spec), 0)[0],
         peak_mb=peak / 1e6,
+        identical=same,
     )
 
 
-def _median_ms(work: Callable[[], object], warm_ups: int) -> float:
+def _median_ms(work: Callable[[], object], warm_ups: int) -> tuple[float, float]:
+    """Medians of wall clock and CPU time."""
     for _ in range(warm_ups):
         work()
-    times = []
+    wall, cpu = [], []
     for _ in range(RUNS):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         work()
-        times.append((time.perf_counter() - start) * 1e3)
-    return statistics.median(times)
+        wall.append((time.perf_counter() - start) * 1e3)
+        cpu.append((time.process_time() - cpu_start) * 1e3)
+    return statistics.median(wall), statistics.median(cpu)
 
 
 def main() -> None:
@@ -132,16 +143,22 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=2000)
     options = parser.parse_args()
     size = Size(topics=options.topics, partitions=options.partitions, members=options.members)
-    print(f"{'case':<48}{'Java ms':>10}{'ours ms':>10}{'ratio':>8}{'dense ms':>10}{'peak MB':>9}")
+    print(
+        f"{'case':<50}{'Java ms':>8}{'(CPU)':>8}{'ours ms':>8}{'(CPU)':>8}{'ratio':>7}{'dense':>7}"
+        f"{'peak MB':>8} same"
+    )
     # The inputs of a million partitions are large: Java's collector gets room, as on a broker.
     with running(f"{fetch()}/*", "-Xmx4g") as oracle:
         for case, assignor, spec in cases(size, options.assignors):
-            row = measure(oracle, case, assignor, spec)
-            print(
-                f"{row.case:<48}{row.java_ms:>10.0f}{row.ours_ms:>10.0f}{row.ours_ms / row.java_ms:>8.2f}"
-                f"{row.dense_ms:>10.0f}{row.peak_mb:>9.0f}",
-                flush=True,
-            )
+            print(_line(measure(oracle, case, assignor, spec)), flush=True)
+
+
+def _line(row: Row) -> str:
+    return (
+        f"{row.case:<50}{row.java_ms:>8.0f}{f'({row.java_cpu_ms:.0f})':>8}"
+        f"{row.ours_ms:>8.0f}{f'({row.ours_cpu_ms:.0f})':>8}{row.ours_ms / row.java_ms:>7.2f}"
+        f"{row.dense_ms:>7.0f}{row.peak_mb:>8.0f} {'yes' if row.identical else 'NO'}"
+    )
 
 
 if __name__ == "__main__":
