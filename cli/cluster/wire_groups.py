@@ -106,7 +106,7 @@ def _consumer_member(member: ConsumerMember) -> Member:
         client=Client(id=member.client_id, host=member.client_host),
         rack=member.rack,
         protocol=_PROTOCOLS.get(member.protocol),
-        subscription=Subscription(topics=tuple(sorted(member.topics)), regex=member.regex),
+        subscription=Subscription(topics=tuple(member.topics), regex=member.regex),
         owned=assigned_partitions(member.assignment),
         target=assigned_partitions(member.target),
         epoch=member.epoch,
@@ -138,7 +138,8 @@ def _with_embedded(base: Member, group: ClassicGroup, sent: ClassicMember, probl
         member = replace(
             member,
             rack=subscription.rack,
-            subscription=Subscription(topics=tuple(sorted(set(subscription.topics)))),
+            # As sent: the order decides where Java's maps keep insertion order in a bucket.
+            subscription=Subscription(topics=tuple(dict.fromkeys(subscription.topics))),
         )
     stable = group.state == GroupState.STABLE.value
     if assignment is not None:
@@ -185,7 +186,7 @@ def share_group(group: ShareGroup, coordinator: Node | None) -> Group:
             id=member.member_id,
             client=Client(id=member.client_id, host=member.client_host),
             rack=member.rack,
-            subscription=Subscription(topics=tuple(sorted(member.topics))),
+            subscription=Subscription(topics=tuple(member.topics)),
             owned=assigned_partitions(member.assignment),
             epoch=member.epoch,
         )

@@ -1,4 +1,4 @@
-"""Plain columns for people: what fits a screen is folded to the screen, the rest is written as it comes.
+"""Plain columns for people. On a terminal, a table that is too wide becomes sections or records.
 
 rich lays out about 2,000 rows a second, so it gets only what a person would read at once.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import TextIO
+from typing import Any, TextIO
 
 from cli.render.cells import cell_text, safe_text
-from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text
+from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Table, Text
+from cli.render.narrow import folds_well, repeating_columns, sections
 
 TEXT_WIDTH = 80
 SCREENFUL = 200
@@ -18,13 +19,13 @@ SCREENFUL = 200
 
 
 def render_table(document: Document, stream: TextIO) -> None:
-    """Headings and columns; on a terminal, short tables are folded to its width."""
+    """Headings and columns; on a terminal, short tables are laid out for its width."""
     terminal = stream.isatty()
     for position, block in enumerate(document.blocks):
         if position:
             stream.write("\n")
         if isinstance(block, Table) and terminal and len(block.rows) <= SCREENFUL:
-            _folded(block, stream)
+            _on_screen(block, stream)
         else:
             stream.writelines(line + "\n" for line in _lines(block))
 
@@ -75,8 +76,31 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
-def _folded(table: Table, stream: TextIO) -> None:
+def _on_screen(table: Table, stream: TextIO) -> None:
+    """As columns where they fit, as sections where that makes them fit, else as records."""
     from rich.console import Console
+
+    console = Console(file=stream, highlight=False, soft_wrap=False)
+    texts = [[safe_text(cell_text(cell)) for cell in row] for row in table.rows]
+    if folds_well(table.columns, texts, console.width):
+        console.print(_rich(table))
+        return
+    taken = repeating_columns(table.columns, texts, console.width)
+    if taken is not None:
+        for position, (shared, section) in enumerate(sections(table, taken)):
+            if position:
+                console.print()
+            _print_record(console, shared)
+            console.print(_rich(section))
+        return
+    names = [column.name for column in table.columns]
+    for position, row in enumerate(table.rows):
+        if position:
+            console.print()
+        _print_record(console, list(zip(names, row, strict=True)))
+
+
+def _rich(table: Table) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
@@ -85,4 +109,17 @@ def _folded(table: Table, stream: TextIO) -> None:
         view.add_column(column.name, justify="right" if column.number else "left", overflow="fold")
     for row in table.rows:
         view.add_row(*(RichText(safe_text(cell_text(cell))) for cell in row))
-    Console(file=stream, highlight=False).print(view)
+    return view
+
+
+def _print_record(console: Any, values: Sequence[tuple[str, Cell]]) -> None:
+    """A line per column, folded to the screen."""
+    from rich.table import Table as RichTable
+    from rich.text import Text as RichText
+
+    view = RichTable(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    view.add_column(style="bold", no_wrap=True)
+    view.add_column(overflow="fold")
+    for name, cell in values:
+        view.add_row(name, RichText(safe_text(cell_text(cell))))
+    console.print(view)

@@ -92,7 +92,7 @@ def _member_data(group: Group, member: Member) -> dict[str, Any]:
         "rack": member.rack,
         "protocol": member.protocol and member.protocol.value,
         "upgraded": upgraded(group, member),
-        "subscription": wanted and {"topics": list(wanted.topics), "regex": wanted.regex},
+        "subscription": wanted and {"topics": sorted(wanted.topics), "regex": wanted.regex},
         "owned": _partitions_data(member.owned),
         "target": _partitions_data(member.target),
         "epoch": member.epoch,
@@ -172,7 +172,7 @@ def _subscription_text(member: Member) -> str | None:
     if member.subscription is None:
         return None
     regex = member.subscription.regex
-    parts = [",".join(member.subscription.topics)] if member.subscription.topics else []
+    parts = [",".join(sorted(member.subscription.topics))] if member.subscription.topics else []
     parts += [f"regex {regex}"] if regex else []
     return "; ".join(parts) or None
 

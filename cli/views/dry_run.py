@@ -115,10 +115,9 @@ def _blocks(run: DryRun) -> Iterator[Block]:
 
 
 def _summary(run: DryRun) -> str:
-    share = f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
     fewest = "" if run.minimum_moved is None else f"; no even assignment moves fewer than {run.minimum_moved}"
     sentences = [
-        f"{run.moved} of {run.owned} partitions change hands{share}{fewest}.",
+        f"{run.moved} of {run.owned} partitions change hands{_share(run)}{fewest}.",
         f"Partitions per member: {_spread(run.before)} before, {_spread(run.after)} after.",
     ]
     if run.leader is not None and run.leader.known_by != "asked for":
@@ -142,27 +141,40 @@ def _spread(balance: Balance) -> str:
 
 
 def _comparison(runs: Sequence[DryRun]) -> Table:
-    names = ("GROUP", "ASSIGNOR", "SIDE", "#REBALANCES", "#MOVED", "#SHARE-%", "#MINIMUM", "#REVOKED")
+    names = (
+        "GROUP",
+        "ASSIGNOR",
+        "SIDE",
+        "#ROUNDS",
+        "#MOVED",
+        "#FEWEST",
+        "#REVOKED",
+        "#UNOWNED",
+        "#SPREAD",
+        "#STD-DEV",
+    )
     return Table(
-        columns=columns(*names, "#WITHOUT-OWNER", "#LEAST", "#MOST", "#STD-DEV"),
+        columns=columns(*names),
         rows=[
             (
                 run.group,
                 run.assignor,
                 run.side.value,
                 len(run.rebalances),
-                run.moved,
-                round(100 * run.moved / run.owned) if run.owned else None,
+                f"{run.moved}{_share(run)}",
                 run.minimum_moved,
                 sum(rebalance.revoked for rebalance in run.rebalances),
                 max(rebalance.without_owner for rebalance in run.rebalances),
-                run.after.least,
-                run.after.most,
+                run.after.spread,
                 run.after.standard_deviation,
             )
             for run in runs
         ],
     )
+
+
+def _share(run: DryRun) -> str:
+    return f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
 
 
 def _count(partitions: Mapping[str, Sequence[int]]) -> int:
