@@ -1,0 +1,78 @@
+"""Help: every command has it, and it costs no more than it must."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+import typer.main
+
+from cli.app import app
+from tests.cli.command import Kohort
+
+COMMANDS = sorted(command.name or "" for command in app.registered_commands)
+HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.console")
+
+
+def test_the_commands_are_there() -> None:
+    assert COMMANDS == ["demo", "describe", "dry-run", "list", "plan", "snapshot", "validate-regex"]
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_every_command(kohort: Kohort, flag: str) -> None:
+    answer = kohort(flag)
+    assert (answer.status, answer.stderr) == (0, "")
+    for command in COMMANDS:
+        assert f"  {command} " in answer.stdout or f"│ {command} " in answer.stdout
+
+
+def test_without_arguments_there_is_help(kohort: Kohort) -> None:
+    answer = kohort()
+    assert "Usage: kohort" in answer.stdout + answer.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_says_what_it_does(kohort: Kohort, command: str) -> None:
+    answer = kohort(command, "--help")
+    assert (answer.status, answer.stderr) == (0, "")
+    assert f"Usage: kohort {command}" in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+
+
+def test_every_option_is_explained() -> None:
+    for command, parameter in _parameters():
+        assert getattr(parameter, "help", None), f"{command} {parameter.name} has no help"
+
+
+def _parameters() -> Iterator[tuple[str, Any]]:
+    group: Any = typer.main.get_command(app)
+    for name, command in group.commands.items():
+        assert command.help, f"{name} has no help"
+        # The first sentence stands in the list of commands.
+        assert command.help.strip().splitlines()[0].endswith((".", ":"))
+        for parameter in command.params:
+            if parameter.name != "help":
+                yield name, parameter
+
+
+def test_version(kohort: Kohort) -> None:
+    answer = kohort("--version")
+    assert (answer.status, answer.stdout, answer.stderr) == (0, f"kohort {version('kohort')}\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list", "--help"], ["dry-run", "--help"], ["--version"]], ids=" ".join
+)
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    script = (
+        "import sys\nfrom cli.app import main\n"
+        f"sys.argv = ['kohort', *{arguments!r}]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "heavy: []"

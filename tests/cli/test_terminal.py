@@ -1,0 +1,103 @@
+"""On a terminal of 80 columns: nothing is longer than a line, nothing is lost; in a pipe there is no colour."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tests.cli.command import Kohort
+
+COLUMNS = 80
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def on_terminal(kohort: Kohort, *arguments: str | Path) -> str:
+    """What a command prints on a terminal."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    with subprocess.Popen(
+        [kohort.executable, *map(str, arguments)],
+        stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL, env={**kohort.env, "TERM": "xterm"},
+    ) as process:  # fmt: skip
+        os.close(terminal)
+        said = b""
+        try:
+            while chunk := os.read(controller, 65536):
+                said += chunk
+        except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
+            pass
+        os.close(controller)
+        process.wait(30)
+    return said.decode().replace("\r\n", "\n")
+
+
+TABLES: Sequence[list[str]] = (
+    ["list"],
+    ["describe", "billing", "--offsets"],
+    ["describe", "--match", "billing|checkout", "--offsets", "--verbose"],
+    ["describe", "checkout", "--members"],
+    ["describe", "--all-groups", "--members", "--verbose"],
+    ["describe", "--all-groups", "--state", "--verbose"],
+    ["validate-regex", ".*", "^audit-.*"],
+)
+
+
+@pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
+def test_a_table_is_readable(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
+    shown = STYLE.sub("", on_terminal(kohort, *arguments, "--embedded", sample))
+    assert "\x1b" not in shown
+    assert max(map(cell_len, shown.splitlines())) <= COLUMNS
+    # Every cell is there, however it is folded; CSV leaves an unknown one empty.
+    rows = kohort.quick(*arguments, "--embedded", sample, "--output", "csv").rows
+    assert rows
+    for row in rows:
+        for text in (*row, *row.values()):
+            assert all(piece in shown for piece in _pieces(text, shown)), text
+
+
+def _pieces(text: str, shown: str) -> Iterator[str]:
+    """A cell as it is folded: the longest beginning that is shown, and the rest likewise."""
+    for word in text.split():
+        rest = word
+        while rest:
+            length = next((n for n in range(len(rest), 1, -1) if rest[:n] in shown), 1)
+            assert length > 3 or length == len(rest) or len(rest) < len(word), f"{word!r} is in shreds"
+            yield rest[:length]
+            rest = rest[length:]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["list", "--protocol", "uniform"], ["describe", "checkout", "--state"]], ids=" ".join
+)
+def test_a_table_that_fits_is_not_folded(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
+    shown = STYLE.sub("", on_terminal(kohort, *arguments, "--embedded", sample))
+    piped = kohort.quick(*arguments, "--embedded", sample).stdout
+    assert [line.rstrip() for line in shown.splitlines()] == piped.splitlines()
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["plan", "billing", "--to", "cooperative"]], ids=" ".join)
+def test_a_pipe_gets_no_colour(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
+    for output in ("table", "json", "yaml", "csv", "markdown"):
+        assert "\x1b" not in kohort.quick(*arguments, "--embedded", sample, "--output", output).stdout
+
+
+@pytest.mark.parametrize("output", ["csv", "json", "yaml", "markdown"])
+def test_other_formats_are_not_folded(kohort: Kohort, sample: Path, output: str) -> None:
+    arguments = ["describe", "--all-groups", "--members", "--verbose", "--output", output]
+    shown = on_terminal(kohort, *arguments, "--embedded", sample)
+    piped = kohort.quick(*arguments, "--embedded", sample).stdout
+    assert "\x1b" not in shown
+    if output == "json":  # indented for people
+        assert shown.startswith("{\n")
+    else:
+        assert shown == piped
