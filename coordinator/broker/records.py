@@ -1,0 +1,195 @@
+"""The records that a coordinator writes: what a restart must bring back. A value of None is a tombstone.
+
+One class per key type of `__consumer_offsets`; the schemas are the `common/message/*.json` resources of Kafka's jars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TypeAlias
+from uuid import UUID
+
+from coordinator.broker.calls import TopicPartitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommittedOffset:
+    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: by the retention of the group."""
+
+    offset: int
+    leader_epoch: int
+    metadata: str
+    commit_ms: int
+    expire_ms: int | None = None
+    topic_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetRecord:
+    """Keys 0 and 1."""
+
+    group: str
+    topic: str
+    partition: int
+    value: CommittedOffset | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicMemberValue:
+    """A member in the value of key 2."""
+
+    member: str
+    instance: str | None
+    client_id: str
+    host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    subscription: bytes
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicGroupValue:
+    """Value of key 2. An Empty group has no protocol, leader and members."""
+
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    state_since_ms: int
+    members: tuple[ClassicMemberValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicGroupRecord:
+    """Key 2: GroupMetadata."""
+
+    group: str
+    value: ClassicGroupValue | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerGroupValue:
+    """Value of key 3."""
+
+    epoch: int
+    metadata_hash: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerGroupRecord:
+    """Key 3: ConsumerGroupMetadata."""
+
+    group: str
+    value: ConsumerGroupValue | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicMemberMetadata:
+    """What a consumer group remembers of a member that speaks the classic protocol."""
+
+    session_timeout_ms: int
+    protocols: tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerMemberValue:
+    """Value of key 5."""
+
+    instance: str | None
+    rack: str | None
+    client_id: str
+    host: str
+    topics: tuple[str, ...]
+    regex: str
+    rebalance_timeout_ms: int
+    assignor: str | None
+    classic: ClassicMemberMetadata | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerMemberRecord:
+    """Key 5: ConsumerGroupMemberMetadata."""
+
+    group: str
+    member: str
+    value: ConsumerMemberValue | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetEpochRecord:
+    """Key 6: ConsumerGroupTargetAssignmentMetadata. `epoch` None is a tombstone."""
+
+    group: str
+    epoch: int | None
+    assigned_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetMemberRecord:
+    """Key 7: ConsumerGroupTargetAssignmentMember."""
+
+    group: str
+    member: str
+    value: TopicPartitions | None
+
+
+class MemberState(IntEnum):
+    """Member states as key 8 stores them."""
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    UNRELEASED_PARTITIONS = 2
+    UNKNOWN = 127
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentAssignmentValue:
+    """Value of key 8. Partitions carry the epoch at which they were assigned (4.3, KIP-1251)."""
+
+    epoch: int
+    previous_epoch: int
+    state: MemberState
+    assigned: TopicPartitions = field(default_factory=dict)
+    revoking: TopicPartitions = field(default_factory=dict)
+    assigned_epochs: dict[tuple[UUID, int], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentAssignmentRecord:
+    """Key 8: ConsumerGroupCurrentMemberAssignment."""
+
+    group: str
+    member: str
+    value: CurrentAssignmentValue | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegexValue:
+    """Value of key 16."""
+
+    topics: tuple[str, ...]
+    version: int
+    resolved_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegexRecord:
+    """Key 16: ConsumerGroupRegularExpression."""
+
+    group: str
+    regex: str
+    value: RegexValue | None
+
+
+Record: TypeAlias = (
+    OffsetRecord
+    | ClassicGroupRecord
+    | ConsumerGroupRecord
+    | ConsumerMemberRecord
+    | TargetEpochRecord
+    | TargetMemberRecord
+    | CurrentAssignmentRecord
+    | RegexRecord
+)
