@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from coordinator.model import GroupState
 from migration.clients import MemberClient
+from migration.commands import describe_members, list_if
 from migration.model import Destination, Step
 from migration.rules import Case
 
@@ -74,7 +75,7 @@ def _last_bounce(case: Case, title: str) -> Step:
         ),
         config=_strategy_lines(case.clients, ["cooperative-sticky"]),
         expect="A restarted member keeps what it owns in later rebalances; the others still revoke everything.",
-        commands=(_look(case), f"kohort describe {case.group.id} --members --verbose"),
+        commands=(_look(case), describe_members(case.group.id)),
         complete_when="Every member has been restarted and the group is Stable on cooperative-sticky.",
         danger=f"A forgotten member with the old list alone ({old}) can no longer join.",
         way_back="The same in reverse: both assignors first, then the old one alone.",
@@ -86,7 +87,7 @@ def _old_assignor(case: Case) -> str:
 
 
 def _look(case: Case) -> str:
-    return f"kohort list --match '^{case.group.id}$' --protocol cooperative-sticky"
+    return list_if(case.group.id, "--protocol cooperative-sticky")
 
 
 def _stop_and_start(case: Case) -> tuple[Step, ...]:
@@ -96,7 +97,7 @@ def _stop_and_start(case: Case) -> tuple[Step, ...]:
             title="Stop all members",
             actions=("Stop every member of the group, cleanly, so that offsets are committed.",),
             expect="Nothing is consumed until the next step.",
-            commands=(f"kohort list --match '^{group}$' --state Empty",),
+            commands=(list_if(group, "--state Empty"),),
             complete_when="The group is Empty.",
             danger="A member that is left running keeps the old protocol, and new ones cannot join it "
             "(INCONSISTENT_GROUP_PROTOCOL).",
@@ -107,7 +108,7 @@ def _stop_and_start(case: Case) -> tuple[Step, ...]:
             actions=("Start the members with cooperative-sticky alone.",),
             config=_strategy_lines(case.clients, ["cooperative-sticky"]),
             expect="The group forms anew and goes on from the committed offsets.",
-            commands=(f"kohort list --match '^{group}$' --protocol cooperative-sticky",),
+            commands=(list_if(group, "--protocol cooperative-sticky"),),
             complete_when="The group is Stable on cooperative-sticky with all its members.",
             danger="Callbacks are incremental now: an application that calls assign() in them must call "
             "incremental_assign().",
@@ -118,7 +119,7 @@ def _stop_and_start(case: Case) -> tuple[Step, ...]:
 
 def _roll_to_consumer(case: Case) -> tuple[Step, ...]:
     group = case.group.id
-    look = f"kohort describe {group} --members --verbose"
+    look = describe_members(group)
     return (
         Step(
             title="Convert the group with one member",
@@ -129,7 +130,7 @@ def _roll_to_consumer(case: Case) -> tuple[Step, ...]:
             config=_consumer_lines(case.clients, case.group.protocol),
             expect="The first member on the consumer protocol converts the group; classic members stay in it and "
             "rejoin once.",
-            commands=(f"kohort list --match '^{group}$' --type consumer --state Stable", look),
+            commands=(list_if(group, "--type consumer --state Stable"), look),
             complete_when="The group's type is consumer, it is Stable, and the new member is UPGRADED.",
             danger="A refusal is GROUP_ID_NOT_FOUND at the new member (fatal: the group id does not exist); the "
             "broker's log holds the reason, and the group is left as it was.",
@@ -158,7 +159,7 @@ def _offline_to_consumer(case: Case) -> tuple[Step, ...]:
             actions=("The group is Empty: start its members with the consumer protocol.",),
             config=_consumer_lines(case.clients, case.group.protocol),
             expect="An empty group takes whatever protocol its first member speaks; offsets stay.",
-            commands=(f"kohort list --match '^{group}$' --type consumer --state Stable",),
+            commands=(list_if(group, "--type consumer --state Stable"),),
             complete_when="The group's type is consumer and it is Stable.",
             danger="A member that starts with the classic protocol while others speak the new one mixes the group.",
             way_back="Stop all members and start them as they were.",

@@ -24,7 +24,7 @@ def _lines(block: Block) -> Iterator[str]:
         yield safe_text(block.text)
     elif isinstance(block, Code):
         yield f"```{block.language}"
-        yield from block.lines
+        yield from map(safe_text, block.lines)
         yield "```"
     elif isinstance(block, Checklist):
         yield from (f"- [ ] {safe_text(item)}" for item in block.items)

@@ -38,7 +38,7 @@ def _lines(block: Block) -> Iterator[str]:
             safe_text(block.text), TEXT_WIDTH, break_long_words=False, break_on_hyphens=False
         ) or [""]
     elif isinstance(block, Code):
-        yield from ("    " + line for line in block.lines)
+        yield from ("    " + safe_text(line) for line in block.lines)
     elif isinstance(block, Checklist):
         yield from (f"[ ] {safe_text(item)}" for item in block.items)
     else:

@@ -1,0 +1,60 @@
+"""Groups and clusters for the tests of rules and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from coordinator.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol
+from migration.clients import parse_clients
+from migration.model import Destination, Finding, Level, Plan
+from migration.plan import make_plan
+
+NEW = Cluster(id="c", kafka="4.3", features={"group.version": 1})
+COOPERATIVE, CONSUMER = Destination.COOPERATIVE, Destination.CONSUMER
+
+
+def member(name: str = "m1", library: str | None = None, version: str | None = None) -> Member:
+    """A classic member whose client library is recorded, or not."""
+    client = Client(id=name, host="/10.0.0.1", library=library, version=version)
+    return Member(id=name, client=client, protocol=MemberProtocol.CLASSIC, owned={"orders": (0, 1)})
+
+
+def upgraded(name: str = "m1", protocol: MemberProtocol = MemberProtocol.CONSUMER) -> Member:
+    """A member of a consumer group."""
+    return replace(member(name, "java", "4.1.0"), protocol=protocol, target={"orders": (0, 1)}, epoch=3)
+
+
+GROUP = Group(
+    id="payments",
+    type=GroupType.CLASSIC,
+    state=GroupState.STABLE,
+    protocol_type="consumer",
+    protocol="range",
+    members=(member("m1", "java", "4.1.0"), member("m2", "java", "4.1.0")),
+)
+EMPTY = replace(GROUP, state=GroupState.EMPTY, protocol="", members=())
+
+
+def plan(group: Group, to: Destination, *clients: str, cluster: Cluster = NEW) -> Plan:
+    """The plan for a group, with what `--client` said."""
+    return make_plan(group, cluster, to, parse_clients(clients))
+
+
+def found(plan: Plan, rule: str) -> Finding | None:
+    """What a rule found first; None when it found nothing."""
+    return next((finding for finding in plan.findings if finding.rule == rule), None)
+
+
+def blockers(plan: Plan) -> list[str]:
+    """The rules that block a plan, each once."""
+    return _rules(plan.findings, Level.BLOCKER)
+
+
+def warnings(plan: Plan) -> list[str]:
+    """The rules that warn, each once."""
+    return _rules(plan.findings, Level.WARNING)
+
+
+def _rules(findings: Sequence[Finding], level: Level) -> list[str]:
+    return list(dict.fromkeys(finding.rule for finding in findings if finding.level is level))

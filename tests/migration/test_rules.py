@@ -1,0 +1,96 @@
+"""What each rule finds, and what it keeps quiet about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coordinator.model import Cluster, Group, GroupState, UserData
+from migration.model import Destination, Level
+from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, found, member, plan
+
+STATIC = replace(GROUP, members=(replace(GROUP.members[0], instance="seat-1"), GROUP.members[1]))
+RACKS = replace(GROUP, members=tuple(replace(m, rack=r) for m, r in zip(GROUP.members, "ba", strict=True)))
+DATA = replace(GROUP, members=(replace(GROUP.members[0], user_data=UserData(assignment=b"w=3")),))
+CLAIMS = replace(GROUP, members=(replace(GROUP.members[0], user_data=UserData(subscription=b"w=3")),))
+
+TABLE = {
+    "static-warns": (STATIC, CONSUMER, "static-member", Level.WARNING, "seat-1"),
+    "static-may-be-cooperative": (STATIC, COOPERATIVE, "static-member", None, ""),
+    "racks-warn": (RACKS, CONSUMER, "rack-awareness", Level.WARNING, "(a, b)"),
+    "racks-may-be-cooperative": (RACKS, COOPERATIVE, "rack-awareness", None, ""),
+    "user-data-blocks": (DATA, CONSUMER, "assignment-user-data", Level.BLOCKER, "3 bytes"),
+    "user-data-may-be-cooperative": (DATA, COOPERATIVE, "assignment-user-data", None, ""),
+    "subscriptions-may-have-user-data": (CLAIMS, CONSUMER, "assignment-user-data", None, ""),
+    "custom-assignor-warns": (
+        replace(GROUP, protocol="com.example.Weighted"), CONSUMER, "custom-assignor", Level.WARNING, "com.example",
+    ),
+    "kafkas-own": (GROUP, CONSUMER, "custom-assignor", None, ""),
+    "successor": (GROUP, CONSUMER, "assignor-successor", Level.INFO, "is range"),
+    "rebalancing-warns": (
+        replace(GROUP, state=GroupState.PREPARING_REBALANCE), CONSUMER, "group-state", Level.WARNING, "not Stable",
+    ),
+    "stable": (GROUP, CONSUMER, "group-state", None, ""),
+    "empty": (EMPTY, CONSUMER, "group-state", None, ""),
+    "callbacks-change": (GROUP, COOPERATIVE, "rebalance-listener", Level.WARNING, "incremental"),
+    "callbacks-are-incremental": (
+        replace(GROUP, protocol="cooperative-sticky"), CONSUMER, "rebalance-listener", None, "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("group", "to", "rule", "level", "said"), TABLE.values(), ids=TABLE.keys())
+def test_a_rule(group: Group, to: Destination, rule: str, level: Level | None, said: str) -> None:
+    finding = found(plan(group, to), rule)
+    assert (finding and finding.level) is level
+    if finding is not None:
+        assert said in finding.message
+        assert finding.remedy
+        assert finding.source
+
+
+@pytest.mark.parametrize(
+    ("features", "level"),
+    [({"group.version": 1}, None), ({"group.version": 0}, Level.BLOCKER), ({"metadata.version": 25}, Level.BLOCKER),
+     ({}, Level.WARNING)],
+)  # fmt: skip
+def test_the_cluster_must_speak_the_protocol(features: dict[str, int], level: Level | None) -> None:
+    cluster = Cluster(features=features)
+    finding = found(plan(GROUP, CONSUMER, cluster=cluster), "group-version")
+    assert (finding and finding.level) is level
+    assert found(plan(GROUP, COOPERATIVE, cluster=cluster), "group-version") is None
+
+
+def test_an_unknown_library_is_asked_for() -> None:
+    finding = found(plan(replace(GROUP, members=(member("m9"),)), CONSUMER), "client-library")
+    assert finding is not None
+    assert finding.member == "m9"
+    assert finding.message.startswith("Which client library does this member run?")
+    assert "--client" in finding.remedy
+    assert "librdkafka" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("client", "to", "level"),
+    [
+        ("java:2.3", COOPERATIVE, Level.BLOCKER),
+        ("java:2.4", COOPERATIVE, None),
+        ("java:3.9", CONSUMER, Level.BLOCKER),
+        ("java:4.0.0", CONSUMER, None),
+        ("java", CONSUMER, Level.WARNING),
+        ("librdkafka:1.5", COOPERATIVE, Level.BLOCKER),
+        ("librdkafka:1.6.0", COOPERATIVE, None),
+        ("librdkafka:2.11.1", CONSUMER, Level.BLOCKER),
+        ("librdkafka:2.12.0", CONSUMER, Level.WARNING),
+        ("librdkafka:2.15.0", CONSUMER, None),
+        ("franz-go:1.19.0", CONSUMER, None),
+        ("kafka-python:3.0.0", CONSUMER, Level.BLOCKER),
+        ("aiokafka", COOPERATIVE, Level.BLOCKER),
+        ("kafkajs:2.2", CONSUMER, Level.BLOCKER),
+        ("sarama:1.45", COOPERATIVE, Level.BLOCKER),
+    ],
+)
+def test_what_a_library_can_do(client: str, to: Destination, level: Level | None) -> None:
+    finding = found(plan(GROUP, to, client), "client-support")
+    assert (finding and finding.level) is level
