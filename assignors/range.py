@@ -107,7 +107,8 @@ class _Quota:
 
 def _give_by_rack(group: DenseGroup, topics: Sequence[_Topic], racks: Sequence[str | None]) -> None:
     """Pass 1, if any topic needs it."""
-    needy = {i for i, topic in enumerate(topics) if _needs_racks(group, i, topic, racks)}
+    sets: dict[tuple[str, ...], Racks] = {}
+    needy = {i for i, topic in enumerate(topics) if _needs_racks(group, i, topic, racks, sets)}
     if not needy:
         return
     classes: dict[tuple[bytes, int], list[int]] = {}
@@ -121,14 +122,25 @@ def _give_by_rack(group: DenseGroup, topics: Sequence[_Topic], racks: Sequence[s
             _give_alone(topics[members[0]], racks)
 
 
-def _needs_racks(group: DenseGroup, index: int, topic: _Topic, racks: Sequence[str | None]) -> bool:
+def _needs_racks(
+    group: DenseGroup,
+    index: int,
+    topic: _Topic,
+    racks: Sequence[str | None],
+    sets: dict[tuple[str, ...], Racks],
+) -> bool:
+    """Also notes the racks of the topic's partitions; `sets` holds one object for each set of racks."""
     mine = {racks[m] for m in topic.subscribers.tolist()} - {None}
     if not mine or topic.partitions == 0:
         return False
     spec = group.spec.topics[index]
-    topic.racks = [frozenset(r) for r in spec.racks] if spec.racks else [NO_RACKS] * topic.partitions
-    union = frozenset().union(*set(topic.racks))
-    return not mine.isdisjoint(union) and any(r != union for r in set(topic.racks))
+    given = spec.racks or (((),) * topic.partitions)
+    for replicas in set(given) - sets.keys():
+        sets[replicas] = frozenset(replicas)
+    topic.racks = [sets[replicas] for replicas in given]
+    distinct = set(topic.racks)
+    union = frozenset().union(*distinct)
+    return not mine.isdisjoint(union) and any(r != union for r in distinct)
 
 
 def _give_together(topics: Sequence[_Topic], racks: Sequence[str | None]) -> None:
@@ -139,8 +151,8 @@ def _give_together(topics: Sequence[_Topic], racks: Sequence[str | None]) -> Non
     owners = np.full(first.partitions, -1)
     # Room only ever shrinks, so the search for each set of racks resumes where it stopped.
     search: dict[Racks, int] = {}
-    for p in range(first.partitions):
-        common = first.racks[p].intersection(*(topic.racks[p] for topic in topics[1:]))
+    for p, everywhere in enumerate(zip(*(topic.racks for topic in topics), strict=True)):
+        common = frozenset.intersection(*set(everywhere))
         member = search.get(common, 0)
         while member < len(mine) and not (_match(mine[member], common) and quota.room(member)):
             member += 1
