@@ -29,7 +29,9 @@ def ask(group: Group, topics: Mapping[str, Topic], assignor: Assignor, procedure
 
     sticky gets user data of what is owned and the generation; cooperative-sticky ownedPartitions and the
     generation, unless an eager assignor beside it makes members give up everything first; range and round robin
-    ask nothing of it. On the broker, the target assignment is what counts.
+    ask nothing of it. A cooperative member has given up the topics that it no longer wants when it rejoins
+    (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): they are not claimed, hence not withheld.
+    On the broker, the target assignment is what counts.
     """
     notes: list[Undetermined] = []
     members = [_member_spec(group, member, topics, assignor, procedure, notes) for member in group.members]
@@ -69,15 +71,18 @@ def _member_spec(
     names, by_regex = _subscribed(member, current, topics, notes)
     generation = _generation(group, member)
     claim = Claim(partitions=current, generation=generation)
-    nothing = Claim(generation=generation)
-    keeps = procedure is not Procedure.EAGER
+    kept = {
+        Procedure.EAGER: {},
+        Procedure.COOPERATIVE: {topic: current[topic] for topic in current if topic in names},
+        Procedure.CONSUMER: current,
+    }[procedure]
     return MemberSpec(
         id=member.id,
         topics=names,
         by_regex=by_regex if assignor.side is Side.BROKER else (),
         instance=member.instance,
         rack=member.rack,
-        owned=claim if keeps else nothing,
+        owned=Claim(partitions=kept, generation=generation),
         user_data=claim if assignor.name == "sticky" and current else None,
     )
 

@@ -1,7 +1,8 @@
 """A consumer of confluent-kafka that runs until told to stop: `python -m tests.kafka.confluent_member JSON`.
 
 The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
-as librdkafka has it. Each event is one line of JSON on stdout with `member` and `event`:
+as librdkafka has it. A line of JSON on stdin, `[TOPIC, ...]`, is what to subscribe to instead.
+Each event is one line of JSON on stdout with `member` and `event`:
 
 - `started`: the consumer has subscribed.
 - `assigned`, `revoked`, `lost`: the partitions of the listener's call; `assignment` is what is held after it.
@@ -14,6 +15,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
@@ -40,6 +42,7 @@ class ConfluentMember:
         """Make the consumer; nothing is sent before `run`."""
         self.name = name
         self.stop = threading.Event()
+        self.wanted: SimpleQueue[list[str]] = SimpleQueue()
         # Kept here: while it closes, librdkafka no longer answers what it holds, nor its member id.
         self.held: set[Partition] = set()
         self.member_id: str | None = None
@@ -51,21 +54,27 @@ class ConfluentMember:
         )
 
     def run(self, topics: list[str]) -> None:
-        """Consume `topics` until `stop` is set, then close cleanly."""
-        self.consumer.subscribe(
-            topics,
-            on_assign=lambda _, partitions: self.assigned(partitions),
-            on_revoke=lambda _, partitions: self.given_up("revoked", partitions),
-            on_lost=lambda _, partitions: self.given_up("lost", partitions),
-        )
+        """Consume `topics`, or what is `wanted` later, until `stop` is set, then close cleanly."""
+        self.subscribe(topics)
         self.say("started")
         while not self.stop.is_set():
+            if not self.wanted.empty():
+                self.subscribe(self.wanted.get())
             message = self.consumer.poll(POLL_S)
             error = message.error() if message is not None else None
             if error is not None:
                 self.say("error", reason=error.str())
         self.consumer.close()
         self.say("stopped")
+
+    def subscribe(self, topics: list[str]) -> None:
+        """Subscribe to `topics` instead of what was subscribed to before."""
+        self.consumer.subscribe(
+            topics,
+            on_assign=lambda _, partitions: self.assigned(partitions),
+            on_revoke=lambda _, partitions: self.given_up("revoked", partitions),
+            on_lost=lambda _, partitions: self.given_up("lost", partitions),
+        )
 
     def assigned(self, partitions: list[TopicPartition]) -> None:
         """Take over `partitions`, as the assignor's protocol wants it, and say so."""
@@ -110,13 +119,14 @@ def main() -> None:
     def on_signal(number: int, frame: FrameType | None) -> None:
         member.stop.set()
 
-    def on_end_of_input() -> None:
-        # The tests are gone, however they ended: so is the consumer.
-        sys.stdin.read()
+    def listen() -> None:
+        # At the end of its input the tests are gone, however they ended: so is the consumer.
+        for line in sys.stdin:
+            member.wanted.put(json.loads(line))
         member.stop.set()
 
     signal.signal(signal.SIGTERM, on_signal)
-    threading.Thread(target=on_end_of_input, daemon=True).start()
+    threading.Thread(target=listen, daemon=True).start()
     try:
         member.run(asked["topics"])
     except KafkaException as error:

@@ -1,6 +1,7 @@
 """A JVM that hosts Java consumers: starting the second one costs no JVM."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.kafka.child import Child
@@ -36,6 +37,10 @@ class JavaHost:
     def start(self, command: dict[str, object]) -> None:
         """Start the consumer that `command` describes."""
         self.child.send(json.dumps({"do": "start", **command}))
+
+    def subscribe(self, name: str, topics: Sequence[str]) -> None:
+        """Have the consumer `name` subscribe to `topics` instead, at its next poll."""
+        self.child.send(json.dumps({"do": "subscribe", "member": name, "topics": list(topics)}))
 
     def stop(self, name: str) -> None:
         """Close the consumer `name` cleanly and wait for that; TimeoutError when it does not close."""

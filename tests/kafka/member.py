@@ -1,6 +1,6 @@
 """A running consumer, as a test sees it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.kafka.events import Event, EventLog, Partitions
@@ -16,12 +16,14 @@ class Member:
         name: the test's name for it, also its client id unless another was configured.
         log: where its events come in.
         stop: leave the group as a clean shutdown does, and wait for that.
+        subscribe: want these topics instead, at its next poll; only consumers can.
         crash: end it without a word to the broker, and wait for that.
     """
 
     name: str
     log: EventLog
     stop: Callable[[], None]
+    subscribe: Callable[[Sequence[str]], None]
     crash: Callable[[], None]
 
     def events(self) -> list[Event]:

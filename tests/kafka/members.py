@@ -56,7 +56,13 @@ class Members:
         }
         child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
         self._endings.callback(child.crash)
-        return Member(name=name, log=child.log, stop=lambda: child.stop(name), crash=child.crash)
+        return Member(
+            name=name,
+            log=child.log,
+            stop=lambda: child.stop(name),
+            subscribe=lambda wanted: child.send(json.dumps(list(wanted))),
+            crash=child.crash,
+        )
 
     def java(
         self,
@@ -123,7 +129,13 @@ class Members:
         host.start({**asked, "member": name, "config": config})
         crash = host.crash if own_process else _cannot_crash
         self._endings.callback(host.crash if own_process else lambda: host.stop(name))
-        return Member(name=name, log=host.log, stop=lambda: host.stop(name), crash=crash)
+        return Member(
+            name=name,
+            log=host.log,
+            stop=lambda: host.stop(name),
+            subscribe=lambda wanted: host.subscribe(name, wanted),
+            crash=crash,
+        )
 
 
 def consuming(settings: Mapping[str, Setting]) -> dict[str, Setting]:

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
@@ -30,8 +31,8 @@ import org.apache.kafka.streams.StreamsBuilder;
  * Consumers of Apache Kafka's own client, several in one JVM, each with a thread of its own.
  *
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
- * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. The end of
- * stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py.
+ * "config"}} with kind consumer, share or streams, {@code {"do": "subscribe", "member", "topics"}} for other topics, and
+ * {@code {"do": "stop", "member"}} for a clean close. The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py.
  */
 public class Member {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -41,6 +42,8 @@ public class Member {
     private final String name;
     private final JsonNode asked;
     private final AtomicBoolean stopping = new AtomicBoolean();
+    /** Topics to subscribe to instead, at the next poll: a consumer belongs to its thread. */
+    private final AtomicReference<List<String>> wanted = new AtomicReference<>();
     private final Set<TopicPartition> held = new TreeSet<>(
         java.util.Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
     private Thread thread;
@@ -59,8 +62,13 @@ public class Member {
                 Member member = new Member(command);
                 members.put(member.name, member);
                 member.start();
+                continue;
+            }
+            Member member = members.get(command.get("member").asText());
+            if (command.get("do").asText().equals("subscribe")) {
+                member.wanted.set(topics(command));
             } else {
-                members.get(command.get("member").asText()).stopping.set(true);
+                member.stopping.set(true);
             }
         }
         for (Member member : members.values()) {
@@ -101,6 +109,10 @@ public class Member {
             }
             say("started", Map.of());
             while (!stopping.get()) {
+                List<String> other = wanted.getAndSet(null);
+                if (other != null) {
+                    consumer.subscribe(other, listener);
+                }
                 consumer.poll(POLL);
             }
         }
@@ -155,7 +167,11 @@ public class Member {
     }
 
     private List<String> topics() {
-        return JSON.convertValue(asked.get("topics"), JSON.getTypeFactory().constructCollectionType(List.class, String.class));
+        return topics(asked);
+    }
+
+    private static List<String> topics(JsonNode command) {
+        return JSON.convertValue(command.get("topics"), JSON.getTypeFactory().constructCollectionType(List.class, String.class));
     }
 
     private void sayPartitions(String event, Collection<TopicPartition> partitions, String memberId) {

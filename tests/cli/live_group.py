@@ -1,0 +1,229 @@
+"""A group of real consumers on the real broker: what a dry run says of a change, and what the change then does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
+
+from assignors.assignor import Leader, Side
+from cli.cluster.live import LiveSource
+from coordinator.dry_run import Request, dry_run
+from coordinator.group_spec import wanted_topics
+from coordinator.model import Group, GroupState, Member, Partitions, Topic
+from coordinator.what_if import ADDED, WhatIf, change_group, change_topics
+from coordinator.wire.security import ConnectionSettings
+from tests.cli.command import Kohort
+from tests.kafka import member as rig
+from tests.kafka.broker import Broker
+from tests.kafka.groups import wait_group
+from tests.kafka.members import Members, Setting, fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+
+Assignment = dict[str, dict[str, tuple[int, ...]]]
+"""Partition numbers by member id and topic; topics of which a member has nothing are left out."""
+
+REFRESH_MS = 300
+"""How often a client looks for new partitions; the leader's look starts the rebalance."""
+HEARTBEAT_MS = 100
+JAVA = "org.apache.kafka.clients.consumer."
+JAVA_CLASSES = {
+    "range": "RangeAssignor",
+    "roundrobin": "RoundRobinAssignor",
+    "sticky": "StickyAssignor",
+    "cooperative-sticky": "CooperativeStickyAssignor",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A library and an assignor; `protocol` is classic or consumer."""
+
+    library: Leader
+    protocol: str
+    assignor: str
+
+    def __str__(self) -> str:
+        return f"{self.library.value}-{self.protocol}-{self.assignor}"
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """What a consumer of this kind is configured with."""
+        java = self.library is Leader.JAVA
+        refresh = {"metadata_max_age_ms" if java else "topic_metadata_refresh_interval_ms": REFRESH_MS}
+        if self.protocol == "consumer":
+            return {**refresh, "group_protocol": "consumer", "group_remote_assignor": self.assignor}
+        strategy = f"{JAVA}{JAVA_CLASSES[self.assignor]}" if java else self.assignor
+        return {
+            **refresh,
+            "heartbeat_interval_ms": HEARTBEAT_MS,
+            "partition_assignment_strategy": strategy,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A group at rest, and all topics it is concerned with."""
+
+    group: Group
+    topics: Mapping[str, Topic]
+
+    def dry_run(self, kind: Kind, *, side: Side | None = None, assignor: str | None = None) -> Assignment:
+        """Where a rebalance would lead now."""
+        request = Request(leader=kind.library, side=side, assignor=assignor)
+        return told(dry_run(self.group, self.topics, request).rebalances[-1].assignment)
+
+    def with_joiner(self, joiner: Member) -> State:
+        """This state with a member appended, as `--add 1` does it, but under its real id."""
+        changed = change_group(self.group, WhatIf(add=1))
+        added = replace(
+            changed.members[-1],
+            id=joiner.id,
+            instance=joiner.instance,
+            rack=joiner.rack,
+            protocol=joiner.protocol,
+            subscription=joiner.subscription,
+            generation=-1,
+        )
+        return replace(self, group=replace(changed, members=(*changed.members[:-1], added)))
+
+    def changed(self, what_if: WhatIf) -> State:
+        """This state after a change."""
+        return State(group=change_group(self.group, what_if), topics=change_topics(self.topics, what_if))
+
+    def member(self, name: str) -> Member:
+        """The member with that client id."""
+        return next(member for member in self.group.members if member.client.id == name)
+
+
+class LiveGroup:
+    """A group under test. Members go by the names that `join` returns."""
+
+    def __init__(self, kohort: Kohort, broker: Broker, members: Members, kind: Kind) -> None:
+        """Start with nobody."""
+        self.kohort, self.broker, self.members, self.kind = kohort, broker, members, kind
+        self.id = fresh_name("group")
+        self.consumers: dict[str, rig.Member] = {}
+        self.wants: dict[str, frozenset[str]] = {}
+        self.counts: dict[str, int] = {}
+
+    def create(self, *counts: int) -> list[str]:
+        """Make a topic of each of these partition counts."""
+        names = [fresh_name("topic") for _ in counts]
+        made = dict(zip(names, counts, strict=True))
+        create_topics(self.broker, made)
+        self.counts |= made
+        return names
+
+    def grow(self, topic: str, count: int) -> None:
+        """Add partitions to a topic."""
+        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
+        for future in admin.create_partitions([NewPartitions(topic, count)]).values():
+            future.result()
+        self.counts[topic] = count
+
+    def join(self, topics: Sequence[str], kind: Kind | None = None, **settings: Setting) -> str:
+        """Start a member."""
+        kind = kind or self.kind
+        name = fresh_name("member")
+        asked = {**kind.settings, **settings}
+        if kind.library is Leader.JAVA:
+            # The two are named because the settings, which are texts too, could otherwise be taken for them.
+            started = self.members.java(
+                self.broker, self.id, topics, name, pattern=None, re2=None, own_process=False, **asked
+            )
+        else:
+            started = self.members.confluent(self.broker, self.id, topics, name, **asked)
+        self.consumers[name] = started
+        self.wants[name] = frozenset(topics)
+        return name
+
+    def leave(self, name: str) -> None:
+        """Have a member close; a static one of the classic protocol stays in the group for its session."""
+        del self.wants[name]
+        self.consumers.pop(name).stop()
+
+    def subscribe(self, name: str, topics: Sequence[str]) -> None:
+        """Have a member want other topics."""
+        self.wants[name] = frozenset(topics)
+        self.consumers[name].subscribe(topics)
+
+    def dry_run(self, *options: str) -> dict[str, Any]:
+        """What the command says, run as a whole process, with the leader's library told."""
+        leader = () if "--leader" in options else ("--leader", self.kind.library.value)
+        asked = ["dry-run", self.id, "-b", self.broker.bootstrap, *leader, *options, "--output", "json"]
+        answer = self.kohort(*asked)
+        assert answer.status == 0, answer
+        assert answer.document["errors"] == []
+        (run,) = answer.document["groups"]
+        found: dict[str, Any] = run
+        return found
+
+    def state(self) -> State:
+        """The group as it is, with all its topics."""
+        source = LiveSource(ConnectionSettings(bootstrap_servers=(self.broker.bootstrap,)), 30_000)
+        try:
+            (group,) = source.describe([self.id], offsets=False).items
+            wanted = (wanted_topics([group], WhatIf()) or set()) | set(self.counts)
+            topics = source.topics(wanted, end_offsets=False).items
+        finally:
+            source.close()
+        return State(group=group, topics={topic.name: topic for topic in topics})
+
+    def settled(self) -> State:
+        """The group at rest: Stable, all who joined and nobody else, everything wanted assigned and held."""
+        wait_group(self.broker, self.id, members=len(self.wants))
+        last: list[State] = []
+
+        def at_rest() -> State | None:
+            last[:] = [self.state()]
+            return last[0] if self._rests(last[0].group) else None
+
+        return wait_until(at_rest, lambda: f"{self.id} rests with {self.wants}: {last}")
+
+    def _rests(self, group: Group) -> bool:
+        if group.state is not GroupState.STABLE:
+            return False
+        if sorted(member.client.id or "" for member in group.members) != sorted(self.wants):
+            return False
+        for member in group.members:
+            name = member.client.id or ""
+            subscribed = member.subscription
+            if subscribed is None or set(subscribed.topics) != self.wants[name]:
+                return False
+            if told({"": _held(self.consumers[name])}) != told({"": member.owned or {}}):
+                return False
+        owned = [(t, p) for m in group.members for t, numbers in (m.owned or {}).items() for p in numbers]
+        wanted = [(t, p) for t in frozenset().union(*self.wants.values()) for p in range(self.counts[t])]
+        return sorted(owned) == sorted(wanted)
+
+
+def after(state: State) -> Assignment:
+    """What the members of a settled group were given."""
+    return told({member.id: member.owned or {} for member in state.group.members})
+
+
+def promised(run: Mapping[str, Any]) -> Assignment:
+    """The last rebalance of a dry run's answer."""
+    return told(run["rebalances"][-1]["assignment"])
+
+
+def told(assignment: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
+    """An assignment from anywhere, in one form."""
+    return {
+        member: {topic: tuple(sorted(numbers)) for topic, numbers in sorted(topics.items()) if numbers}
+        for member, topics in sorted(assignment.items())
+    }
+
+
+def added_is_undetermined(run: Mapping[str, Any]) -> bool:
+    """Whether the answer says that an added member's id is not known."""
+    return any(item.get("member") == f"{ADDED}1" for item in run["undetermined"])
+
+
+def _held(consumer: rig.Member) -> Partitions:
+    return {topic: tuple(numbers) for topic, numbers in consumer.assignment().items()}

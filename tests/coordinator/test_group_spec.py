@@ -1,0 +1,36 @@
+"""What an assignor is asked about a group."""
+
+from __future__ import annotations
+
+from assignors.assignor import Leader, Side
+from assignors.model import Partitions
+from assignors.rebalance import Procedure
+from assignors.registry import find
+from coordinator.group_spec import ask
+from coordinator.model import Group, GroupState, GroupType, Member, Subscription, Topic
+
+TOPICS = {name: Topic(name=name, partitions=3) for name in ("a", "b")}
+OWNED = {"a": (0, 1), "b": (2,)}
+
+
+def claimed(assignor: str, procedure: Procedure) -> tuple[Partitions, Partitions | None]:
+    """Owned partitions and user data of a member that has partitions of `a` and `b` and now wants only `a`."""
+    member = Member(id="m", subscription=Subscription(topics=("a",)), owned=OWNED)
+    group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, members=(member,))
+    side = Side.BROKER if procedure is Procedure.CONSUMER else Side.CLIENT
+    question = ask(group, TOPICS, find(assignor, side, Leader.JAVA), procedure)
+    (asked,) = question.spec.members
+    return asked.owned.partitions, None if asked.user_data is None else asked.user_data.partitions
+
+
+def test_a_cooperative_member_has_given_up_what_it_no_longer_wants() -> None:
+    assert claimed("cooperative-sticky", Procedure.COOPERATIVE) == ({"a": (0, 1)}, None)
+
+
+def test_an_eager_member_has_given_up_everything_and_remembers_it_in_user_data() -> None:
+    assert claimed("sticky", Procedure.EAGER) == ({}, OWNED)
+    assert claimed("cooperative-sticky", Procedure.EAGER) == ({}, None)
+
+
+def test_the_brokers_target_stays_as_it_was() -> None:
+    assert claimed("uniform", Procedure.CONSUMER) == (OWNED, None)
