@@ -37,6 +37,9 @@ _MODULES = (
     "assignors.cooperative",
     "assignors.uniform",
     "assignors.server_range",
+    "assignors.librdkafka_range",
+    "assignors.librdkafka_roundrobin",
+    "assignors.librdkafka_cooperative",
 )
 """Each has `ASSIGNORS`. Imported at the first look-up: `assignors.registry` itself stays cheap to import."""
 

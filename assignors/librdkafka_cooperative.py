@@ -1,0 +1,277 @@
+"""librdkafka's cooperative-sticky assignor: Java's general algorithm, for every group.
+
+There is no path for equal subscriptions as Java has it since 2.4, so results differ from Java's even in the plainest
+groups. In order:
+
+1. Claims are settled (`librdkafka_claims`). Only `ownedPartitions` and `generationId` count, never user data.
+2. All partitions that somebody subscribes to are put in order. If all members can have the same: round robin from the
+   members that own most, what others owned before first; then partitions that nobody owns, topics and partitions
+   backwards from the Metadata response (or forwards by name, if nobody owns anything). Otherwise by number of
+   subscribers, topic and partition.
+3. What is owned stays, if its owner still subscribes to it and, where racks count, its rack matches.
+4. The rest goes, one by one, to the subscriber that has least; with racks first to those whose rack matches.
+5. Partitions are moved (`librdkafka_balance`), first those of step 4 unless step 3 took something away, then all. If
+   owned partitions are no better balanced afterwards, that is undone.
+6. A partition that its last claimant has to give up is withheld until he has. What is claimed but assigned to nobody,
+   because nobody subscribes to it or it does not exist, goes back to its last claimant.
+
+A member whose rack is the empty string, which librdkafka sends where `client.rack` is not set, has a rack that
+matches nothing; one whose rack is null matches everything. A leader crashes where racks count and a member's
+subscription has a version below 3, or any member's has version 0: that is not in the model.
+
+Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb, rd_kafka_cooperative_protocol_adjust_assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.level_fill import level_fill
+from assignors.librdkafka_balance import Balance, Board
+from assignors.librdkafka_claims import NOBODY, Claims, settle
+from assignors.librdkafka_movements import FreedMemoryError
+from assignors.librdkafka_order import metadata_order, readable, utf8, without_unreadable
+from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined
+from assignors.subscribers import by_topic
+
+FREED = (
+    "librdkafka's leader reads memory that it has freed while it moves partitions back: what it assigns to members "
+    "that share topics depends on what stands there"
+)
+
+
+def assign(group: DenseGroup) -> Result:
+    """Assign as a librdkafka leader's `cooperative-sticky` does.
+
+    Raises AssignorFailedError where the leader's process ends, and takes the application with it.
+    """
+    group = without_unreadable(group)
+    members = [m for m, member in enumerate(group.spec.members) if readable(member)]
+    if not members:
+        return Result(assignment=Assignment(group, Rows.of([[] for _ in group.spec.members])))
+    claims = settle(group, members)
+    plan = _Plan(group, members, claims)
+    plan.keep()
+    plan.hand_out()
+    undetermined: tuple[Undetermined, ...] = ()
+    try:
+        plan.balance()
+    except FreedMemoryError:
+        undetermined = tuple(
+            Undetermined(subject=group.spec.members[m].id, why=FREED) for m in plan.active.tolist()
+        )
+    return Result(assignment=_trimmed(group, plan.owner, claims.last_of_all), undetermined=undetermined)
+
+
+class _Plan:
+    """An assignment in the making: members by partition id, NOBODY where there is none."""
+
+    def __init__(self, group: DenseGroup, members: Sequence[int], claims: Claims) -> None:
+        self.group, self.members, self.claims = group, np.array(members, dtype=np.int64), claims
+        plain = by_topic(group, np.arange(len(group.spec.members)))
+        self.subscribers = [plain[t] for t in range(len(group.spec.topics))]
+        ids = [utf8(member.id) for member in group.spec.members]
+        self.rank = np.empty(len(ids), dtype=np.int64)
+        self.rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        sizes = np.diff(group.topic_start)
+        self.assignable = [t for t, subs in enumerate(self.subscribers) if len(subs) and sizes[t]]
+        self.identical = all(len(self.subscribers[t]) == len(members) for t in self.assignable)
+        self.racks = _Racks(group, members, self.assignable)
+        self.owner = np.full(group.partition_count, NOBODY, dtype=np.int64)
+        self.thought = claims.last_claimant[: group.partition_count].copy()
+        self.active = self.members
+        self.order = np.empty(0, dtype=np.int64)
+        self.left = np.empty(0, dtype=np.int64)
+        """Partitions of `order` that nobody keeps."""
+        self.took_away = False
+        self.initializing = False
+
+    def counts(self) -> Ints:
+        """How many partitions each member has."""
+        return np.bincount(self.owner[self.owner >= 0], minlength=len(self.group.spec.members))
+
+    # ---- what stays ----
+
+    def keep(self) -> None:
+        """Steps 2 and 3."""
+        claimed = self.claims.owner[: self.group.partition_count]
+        exists = np.zeros(self.group.partition_count, dtype=bool)
+        for topic in self.assignable:
+            exists[self._span(topic)] = True
+        self.owner = np.where(exists, claimed, NOBODY)
+        self.order = self._in_order()
+        for topic in self.assignable:
+            span = self._span(topic)
+            own = self.owner[span]
+            stays = np.isin(own, self.subscribers[topic])
+            if self.racks.count:
+                stays &= self.racks.match(topic, own)
+            gone = (own >= 0) & ~stays
+            self.took_away |= bool(gone.any())
+            own[gone] = NOBODY
+        self.left = self.order[self.owner[self.order] < 0]
+        self.initializing = not self.counts().any()
+
+    def _span(self, topic: int) -> slice:
+        return slice(int(self.group.topic_start[topic]), int(self.group.topic_start[topic + 1]))
+
+    def _ids(self, topic: int) -> Ints:
+        span = self._span(topic)
+        return np.arange(span.start, span.stop)
+
+    def _in_order(self) -> Ints:
+        """All assignable partitions in the order in which they are handed out and moved."""
+        names = [utf8(topic.name) for topic in self.group.spec.topics]
+        if not self.identical:
+            topics = sorted(self.assignable, key=lambda t: (len(self.subscribers[t]), names[t]))
+            return _joined([self._ids(t) for t in topics])
+        by_name = _joined([self._ids(t) for t in sorted(self.assignable, key=names.__getitem__)])
+        owned = by_name[self.owner[by_name] >= 0]
+        if not len(owned):
+            return by_name
+        backwards = [t for t in reversed(metadata_order(self.group)) if len(self.subscribers[t])]
+        rest = _joined([self._ids(t)[::-1] for t in backwards])
+        return np.concatenate((self._round_robin(owned), rest[self.owner[rest] < 0]))
+
+    def _round_robin(self, owned: Ints) -> Ints:
+        """Always one of the member that has most left, the last by id among equals; first what others had before."""
+        members = self.owner[owned]
+        by_member = np.lexsort((self.claims.previous[owned] < 0, members))
+        owned, members = owned[by_member], members[by_member]
+        ends = np.searchsorted(members, members, side="right")
+        left = ends - np.arange(len(owned))
+        return owned[np.lexsort((-self.rank[members], -left))]
+
+    # ---- what is given out ----
+
+    def hand_out(self) -> None:
+        """Step 4."""
+        counts = self.counts()
+        if self.racks.count:
+            for partition in self.left.tolist():
+                topic = int(self.group.partition_topic[partition])
+                subscribers = self.subscribers[topic]
+                number = partition - int(self.group.topic_start[topic])
+                matching = subscribers[self.racks.matching(topic, number, subscribers)]
+                if len(matching):
+                    least = np.lexsort((self.rank[matching], counts[matching]))[0]
+                    self.owner[partition] = matching[least]
+                    counts[matching[least]] += 1
+        left = self.left[self.owner[self.left] < 0]
+        at = 0
+        while at < len(left):
+            alike = self._alike(left, at)
+            subscribers = self.subscribers[int(self.group.partition_topic[left[at]])]
+            in_line = subscribers[np.argsort(self.rank[subscribers])]
+            loads = counts[in_line]
+            self.owner[left[at:alike]] = in_line[level_fill(loads, alike - at)]
+            counts[in_line] = loads
+            at = alike
+        self.thought[self.left] = self.owner[self.left]
+
+    def _alike(self, left: Ints, at: int) -> int:
+        """Where the run of partitions with the same subscribers ends."""
+        if self.identical:
+            return len(left)
+        topics = self.group.partition_topic[left[at:]]
+        other = np.flatnonzero(topics != topics[0])
+        return at + int(other[0]) if len(other) else len(left)
+
+    # ---- what is moved ----
+
+    def balance(self) -> None:
+        """Step 5. The owners of partitions that are held twice are those that the trimming goes by."""
+        movable = np.zeros(self.group.partition_count, dtype=bool)
+        for topic in self.assignable:
+            movable[self._span(topic)] = len(self.subscribers[topic]) > 1
+        sizes = np.diff(self.group.topic_start)
+        potential = np.array([sizes[self.group.subscriptions[m]].sum() for m in self.members.tolist()])
+        holds_movable = np.zeros(len(self.group.spec.members), dtype=bool)
+        holds_movable[self.owner[movable]] = True
+        counts = self.counts()
+        self.active = self.members[(counts[self.members] < potential) | holds_movable[self.members]]
+        if not movable.any():
+            return
+        balance = Balance(
+            Board(
+                topic_start=self.group.topic_start,
+                partition_topic=self.group.partition_topic,
+                subscribers=self.subscribers,
+                subscribed=[self.group.subscriptions[m] for m in range(len(self.group.spec.members))],
+                rank=self.rank,
+                active=self.active,
+                identical=self.identical,
+                previous=self.claims.previous,
+            ),
+            self.owner.copy(),
+            self.thought,
+            counts.astype(np.int64),
+        )
+        before = balance.score()
+        if not self.took_away:
+            balance.reassign(self.left[movable[self.left]].tolist())
+        moved = balance.reassign(self.order[movable[self.order]].tolist())
+        if moved and not self.initializing and balance.score() >= before:
+            return
+        self.owner = balance.owner
+        for partition, holders in balance.shared.items():
+            self.owner[partition] = max(holders)
+
+
+class _Racks:
+    """Racks of members and partitions. `count` says whether they matter at all."""
+
+    def __init__(self, group: DenseGroup, members: Sequence[int], topics: Sequence[int]) -> None:
+        self.of_member = [member.rack for member in group.spec.members]
+        self.of_topic: dict[int, list[frozenset[str]]] = {}
+        self.count = False
+        mine = {self.of_member[m] for m in members} - {None, ""}
+        if not mine:
+            return
+        for topic in topics:
+            spec = group.spec.topics[topic]
+            known = spec.racks or ((),) * spec.partitions
+            self.of_topic[topic] = [frozenset(racks) for racks in known]
+        places = [racks for topic in self.of_topic.values() for racks in topic]
+        union = frozenset().union(*places)
+        self.count = not mine.isdisjoint(union) and any(len(racks) != len(union) for racks in places)
+
+    def matching(self, topic: int, number: int, members: Ints) -> list[bool]:
+        """Which members the partition may go to."""
+        racks = self.of_topic[topic][number]
+        return [self.of_member[m] is None or self.of_member[m] in racks for m in members.tolist()]
+
+    def match(self, topic: int, members: Ints) -> NDArray[np.bool_]:
+        """Which partitions of the topic are in the rack of their member; `members` has -1 for nobody."""
+        places = zip(members.tolist(), self.of_topic[topic], strict=True)
+        return np.array(
+            [m >= 0 and (self.of_member[m] is None or self.of_member[m] in racks) for m, racks in places]
+        )
+
+
+def _trimmed(group: DenseGroup, owner: Ints, claimant: Ints) -> Assignment:
+    """Step 6. Both by partition id, `claimant` with strays."""
+    given = np.full(len(claimant), NOBODY, dtype=np.int64)
+    given[: len(owner)] = owner
+    final = np.where(given < 0, claimant, given)
+    final[(given >= 0) & (claimant >= 0) & (given != claimant)] = NOBODY
+    return Assignment.from_owners(group, final)
+
+
+def _joined(rows: Sequence[Ints]) -> Ints:
+    return np.concatenate([*rows, np.empty(0, dtype=np.int64)])
+
+
+ASSIGNORS = (
+    Assignor(
+        name="cooperative-sticky",
+        side=Side.CLIENT,
+        leader=Leader.LIBRDKAFKA,
+        protocols=frozenset({RebalanceProtocol.COOPERATIVE}),
+        assign=assign,
+    ),
+)
