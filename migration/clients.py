@@ -144,8 +144,10 @@ def client_of(member: Member, told: ToldClients) -> MemberClient:
     )
 
 
-def clients_of(group: Group, told: ToldClients) -> dict[str, MemberClient]:
-    """The client of every member by member id."""
+def clients_of(group: Group, told: ToldClients) -> dict[str | None, MemberClient]:
+    """The client of every member by member id; of a group without members, under None, what was told."""
+    if not group.members:
+        return {None: MemberClient(library=None) if told.everybody is None else _told(told.everybody)}
     return {member.id: client_of(member, told) for member in group.members}
 
 

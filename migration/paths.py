@@ -29,8 +29,10 @@ def choose_path(case: Case) -> tuple[Step, ...]:
     if case.destination is Destination.CONSUMER:
         return _offline_to_consumer(case) if case.group.state is GroupState.EMPTY else _roll_to_consumer(case)
     libraries = [client.library for client in case.clients.values() if client.library]
-    if case.group.state is GroupState.EMPTY or not all(library.two_bounces for library in libraries):
-        return _stop_and_start(case)
+    if case.group.state is GroupState.EMPTY:
+        return (_start_cooperative(case),)
+    if not all(library.two_bounces for library in libraries):
+        return (_stop(case), _start_cooperative(case))
     if all("cooperative-sticky" in (member.protocols or ()) for member in case.group.members):
         # Java's default since 3.0 lists both already.
         return (_last_bounce(case, "The only bounce"),)
@@ -90,30 +92,30 @@ def _look(case: Case) -> str:
     return list_if(case.group.id, "--protocol cooperative-sticky")
 
 
-def _stop_and_start(case: Case) -> tuple[Step, ...]:
-    group = case.group.id
-    return (
-        Step(
-            title="Stop all members",
-            actions=("Stop every member of the group, cleanly, so that offsets are committed.",),
-            expect="Nothing is consumed until the next step.",
-            commands=(list_if(group, "--state Empty"),),
-            complete_when="The group is Empty.",
-            danger="A member that is left running keeps the old protocol, and new ones cannot join it "
-            "(INCONSISTENT_GROUP_PROTOCOL).",
-            way_back="Start the members again as they were.",
-        ),
-        Step(
-            title="Start all members with the cooperative assignor",
-            actions=("Start the members with cooperative-sticky alone.",),
-            config=_strategy_lines(case.clients, ["cooperative-sticky"]),
-            expect="The group forms anew and goes on from the committed offsets.",
-            commands=(list_if(group, "--protocol cooperative-sticky"),),
-            complete_when="The group is Stable on cooperative-sticky with all its members.",
-            danger="Callbacks are incremental now: an application that calls assign() in them must call "
-            "incremental_assign().",
-            way_back="Stop all members and start them with the old assignor.",
-        ),
+def _stop(case: Case) -> Step:
+    return Step(
+        title="Stop all members",
+        actions=("Stop every member of the group, cleanly, so that offsets are committed.",),
+        expect="Nothing is consumed until the next step.",
+        commands=(f"kohort list --match '^{case.group.id}$' --state Empty",),
+        complete_when="The group is Empty.",
+        danger="A member that is left running keeps the old protocol, and new ones cannot join it "
+        "(INCONSISTENT_GROUP_PROTOCOL).",
+        way_back="Start the members again as they were.",
+    )
+
+
+def _start_cooperative(case: Case) -> Step:
+    return Step(
+        title="Start all members with the cooperative assignor",
+        actions=("Start the members with cooperative-sticky alone.",),
+        config=_strategy_lines(case.clients, ["cooperative-sticky"]),
+        expect="The group forms anew and goes on from the committed offsets.",
+        commands=(_look(case),),
+        complete_when="The group is Stable on cooperative-sticky with all its members.",
+        danger="Callbacks are incremental now: an application that calls assign() in them must call "
+        "incremental_assign().",
+        way_back="Stop all members and start them with the old assignor.",
     )
 
 
@@ -167,14 +169,14 @@ def _offline_to_consumer(case: Case) -> tuple[Step, ...]:
     )
 
 
-def _libraries(clients: Mapping[str, MemberClient]) -> list[str]:
+def _libraries(clients: Mapping[str | None, MemberClient]) -> list[str]:
     return sorted({client.library.name for client in clients.values() if client.library}) or [
         "java",
         "librdkafka",
     ]
 
 
-def _strategy_lines(clients: Mapping[str, MemberClient], assignors: Sequence[str]) -> tuple[str, ...]:
+def _strategy_lines(clients: Mapping[str | None, MemberClient], assignors: Sequence[str]) -> tuple[str, ...]:
     lines: list[str] = []
     for library in _libraries(clients):
         names = (
@@ -184,7 +186,7 @@ def _strategy_lines(clients: Mapping[str, MemberClient], assignors: Sequence[str
     return tuple(lines)
 
 
-def _consumer_lines(clients: Mapping[str, MemberClient], protocol: str | None) -> tuple[str, ...]:
+def _consumer_lines(clients: Mapping[str | None, MemberClient], protocol: str | None) -> tuple[str, ...]:
     assignor = "range" if protocol == "range" else "uniform"
     lines: list[str] = []
     for library in _libraries(clients):

@@ -18,8 +18,8 @@ class Case:
     group: Group
     cluster: Cluster
     destination: Destination
-    clients: Mapping[str, MemberClient]
-    """By member id."""
+    clients: Mapping[str | None, MemberClient]
+    """By member id; of a group without members, under None, what its next members will run."""
 
 
 Rule: TypeAlias = Callable[[Case], Iterable[Finding]]

@@ -6,9 +6,10 @@ from migration.model import Finding, Level
 from migration.rules import assignors, broker, clients, kind, members
 from migration.rules.case import Case, Rule
 
+KIND: tuple[Rule, ...] = (kind.type_is_classic, kind.protocol_type_is_consumer, kind.group_is_alive)
+"""Whether there is anything to migrate; where there is not, no other rule has a meaning."""
+
 RULES: tuple[Rule, ...] = (
-    kind.type_is_classic,
-    kind.protocol_type_is_consumer,
     kind.group_is_at_rest,
     clients.library_is_known,
     clients.library_supports_destination,
@@ -27,5 +28,7 @@ _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1, Level.INFO: 2}
 
 def judge(case: Case) -> tuple[Finding, ...]:
     """Everything that the rules find, blockers first."""
-    findings = [finding for rule in RULES for finding in rule(case)]
+    findings = [finding for rule in KIND for finding in rule(case)]
+    if not any(finding.level is Level.BLOCKER for finding in findings):
+        findings += [finding for rule in RULES for finding in rule(case)]
     return tuple(sorted(findings, key=lambda finding: _WEIGHT[finding.level]))

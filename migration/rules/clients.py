@@ -17,10 +17,14 @@ def library_is_known(case: Case) -> Iterator[Finding]:
                 rule="client-library",
                 level=Level.BLOCKER,
                 member=member,
-                message=f"Which client library does this member run? It cannot be told ({client.known_by}).",
+                message=f"Which client library {_who(member)} run? It cannot be told ({client.known_by}).",
                 remedy=f"Say it: --client LIBRARY[:VERSION] or --client MEMBER=LIBRARY, of {', '.join(LIBRARIES)}.",
                 source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
             )
+
+
+def _who(member: str | None) -> str:
+    return "will the members" if member is None else "does this member"
 
 
 def library_supports_destination(case: Case) -> Iterator[Finding]:
@@ -70,7 +74,7 @@ def _needed(library: Library, destination: Destination) -> tuple[int, ...] | Non
 
 def library_mixes_assignors(case: Case) -> Iterator[Finding]:
     """The two bounces need a list with an eager and a cooperative assignor; librdkafka refuses one."""
-    if case.destination is not Destination.COOPERATIVE:
+    if case.destination is not Destination.COOPERATIVE or not case.group.members:
         return
     for member, client in case.clients.items():
         library = client.library

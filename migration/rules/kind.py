@@ -48,10 +48,9 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     )
 
 
-def group_is_at_rest(case: Case) -> Iterator[Finding]:
-    """A step that begins during a rebalance is judged by the wrong state."""
-    state = case.group.state
-    if state is GroupState.DEAD:
+def group_is_alive(case: Case) -> Iterator[Finding]:
+    """A dead group is one that does not exist any more."""
+    if case.group.state is GroupState.DEAD:
         yield Finding(
             rule="group-state",
             level=Level.BLOCKER,
@@ -59,7 +58,12 @@ def group_is_at_rest(case: Case) -> Iterator[Finding]:
             remedy="There is nothing to migrate.",
             source="DescribeGroups of a running 4.3.1",
         )
-    elif state not in (GroupState.STABLE, GroupState.EMPTY):
+
+
+def group_is_at_rest(case: Case) -> Iterator[Finding]:
+    """A step that begins during a rebalance is judged by the wrong state."""
+    state = case.group.state
+    if state not in (GroupState.STABLE, GroupState.EMPTY):
         yield Finding(
             rule="group-state",
             level=Level.WARNING,

@@ -35,6 +35,8 @@ TITLES = {
         "Second bounce: only the cooperative assignor is left",
     ],
     "stop and start": ["Stop all members", "Start all members with the cooperative assignor"],
+    "one bounce": ["The only bounce: only the cooperative assignor is left"],
+    "start": ["Start all members with the cooperative assignor"],
     "roll": ["Convert the group with one member", "Roll the other members"],
     "offline": ["Start the members with the consumer protocol"],
     "nothing": [],
@@ -50,8 +52,12 @@ WAYS = {
         COOPERATIVE, [], "stop and start", Verdict.WARNINGS,
     ),
     "told-beats-recorded": (GROUP, COOPERATIVE, ["librdkafka:2.6.0"], "stop and start", Verdict.WARNINGS),
-    "empty-to-consumer": (EMPTY, CONSUMER, [], "offline", Verdict.READY),
-    "empty-to-cooperative": (EMPTY, COOPERATIVE, [], "stop and start", Verdict.READY),
+    "empty-to-consumer": (EMPTY, CONSUMER, ["java:4.1.0"], "offline", Verdict.READY),
+    "empty-to-cooperative": (EMPTY, COOPERATIVE, ["librdkafka:2.16.0"], "start", Verdict.READY),
+    "listed-already": (
+        replace(GROUP, members=(replace(GROUP.members[0], protocols=("range", "cooperative-sticky")),)),
+        COOPERATIVE, [], "one bounce", Verdict.WARNINGS,
+    ),
     "cooperative-already": (
         replace(GROUP, protocol="cooperative-sticky"), COOPERATIVE, [], "nothing", Verdict.READY,
     ),
@@ -70,6 +76,7 @@ def test_the_way(group: Group, to: Destination, clients: list[str], way: str, ve
 
 BLOCKED = {
     "unknown-library": (replace(GROUP, members=(member("m1"),)), CONSUMER, [], ["client-library"]),
+    "unknown-library-of-nobody": (EMPTY, CONSUMER, [], ["client-library"]),
     "recorded-but-unheard-of": (
         replace(GROUP, members=(member("m1", "homegrown", "1"),)), COOPERATIVE, [], ["client-library"],
     ),
