@@ -92,6 +92,8 @@ def running(classpath: str, *java_options: str) -> Iterator[Oracle]:
     command = [
         "java",
         "-Xmx2g",
+        # Else a hot piece of code that throws often throws an exception without a message after a while.
+        "-XX:-OmitStackTraceInFastThrow",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
         *java_options,
         "-cp",
