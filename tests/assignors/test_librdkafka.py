@@ -1,0 +1,378 @@
+"""librdkafka's assignors against librdkafka: a real consumer of confluent-kafka leads random groups.
+
+KOHORT_ORACLE_SEED repeats a run, KOHORT_ORACLE_ROUNDS makes it longer.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random, SystemRandom
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kio.schema.describe_groups.v4.request import DescribeGroupsRequest
+from kio.schema.describe_groups.v4.response import DescribedGroup, DescribeGroupsResponse
+from kio.schema.metadata.v7.request import MetadataRequest, MetadataRequestTopic
+from kio.schema.metadata.v7.response import MetadataResponse
+from kio.schema.types import GroupId, TopicName
+
+from assignors import librdkafka_cooperative, librdkafka_range, librdkafka_roundrobin
+from assignors.assignor import Assignor, Leader, Side
+from assignors.librdkafka_order import MOST_TOPICS, scala_set_order
+from assignors.model import (
+    AssignorFailedError,
+    Claim,
+    DenseGroup,
+    GroupSpec,
+    MemberSpec,
+    Result,
+    TopicSpec,
+)
+from assignors.registry import find
+from coordinator.embedded_protocol import read_assignment, read_subscription
+from tests.assignors.cases import chain
+from tests.kafka.broker import Broker
+from tests.kafka.librdkafka_oracle import LeaderDiedError, Led, LibrdkafkaLeader, Named
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.kafka.wire import ask
+
+ASSIGNORS: tuple[Assignor, ...] = (
+    *librdkafka_range.ASSIGNORS,
+    *librdkafka_roundrobin.ASSIGNORS,
+    *librdkafka_cooperative.ASSIGNORS,
+)
+NAMES = tuple(assignor.name for assignor in ASSIGNORS)
+ROUNDS = int(os.environ.get("KOHORT_ORACLE_ROUNDS", "100"))
+# librdkafka's cooperative-sticky takes cubic time: this many members times partitions take seconds.
+LARGEST = 20_000
+GLIBC = platform.libc_ver()[0] == "glibc"
+LEADER_IDS = ("leader", "m150", "zz-top", "Aéa")
+
+
+@pytest.fixture(params=ASSIGNORS, ids=NAMES)
+def assignor(request: pytest.FixtureRequest) -> Assignor:
+    """Each of librdkafka's assignors."""
+    found: Assignor = request.param
+    return found
+
+
+# ---- against librdkafka ----
+
+
+def test_identical_to_librdkafka(assignor: Assignor) -> None:
+    seed = int(os.environ.get("KOHORT_ORACLE_SEED", SystemRandom().randrange(2**32)))
+    comparison = Comparison(assignor, Random(seed))
+    try:
+        comparison.run(ROUNDS)
+    finally:
+        comparison.close()
+        print(f"{assignor.name}: {comparison.tally}; KOHORT_ORACLE_SEED={seed} repeats this")
+
+
+def test_leader_copies_user_data_from_subscription_to_assignment(assignor: Assignor) -> None:
+    members = (
+        MemberSpec(id="with", topics=("t",), user_data=Claim(partitions={"t": [1]}, generation=4)),
+        MemberSpec(id="without", topics=("t",)),
+    )
+    leader = LibrdkafkaLeader(assignor.name)
+    try:
+        led = leader.ask(
+            GroupSpec(topics=(TopicSpec(name="t", partitions=3),), members=members), ["t"], "me", 1
+        )
+    finally:
+        leader.close()
+    assert led.user_data == led.sent_user_data
+    assert led.user_data["without"] is None
+    assert led.user_data["me"] == b""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Rounds with librdkafka's leaders, and what came of them."""
+
+    assignor: Assignor
+    rng: Random
+    tally: dict[str, int] = field(default_factory=dict)
+    leaders: dict[tuple[str | None, str], LibrdkafkaLeader] = field(default_factory=dict)
+
+    def run(self, rounds: int) -> None:
+        """Compare so many rounds; an AssertionError shows the first that differs."""
+        done = 0
+        while done < rounds:
+            for led in self.chain():
+                self.compare(led)
+                done += 1
+
+    def close(self) -> None:
+        for leader in self.leaders.values():
+            leader.close()
+
+    def chain(self) -> Iterator[Led]:
+        """Rounds of one group, what came out of one owned in the next."""
+        rng, answers = self.rng, dict[int, Named]()
+        instance, member_id = rng.choice((None, "b5")), rng.choice(LEADER_IDS)
+        for spec in chain(rng, self.assignor.name, "client", lambda asked: answers.get(id(asked))):
+            led = self.round(_possible(spec), instance, member_id)
+            if led is None:
+                return
+            answers[id(spec)] = {member.id: led.assigned.get(member.id, {}) for member in spec.members}
+            yield led
+
+    def round(self, spec: GroupSpec, instance: str | None, member_id: str) -> Led | None:
+        """What librdkafka makes of the group; None where the chain ends."""
+        rng = self.rng
+        racks = any(member.rack for member in spec.members)
+        topics = [topic.name for topic in spec.topics if not racks or (topic.racks and all(topic.racks))]
+        partitions = sum(topic.partitions for topic in spec.topics)
+        if (
+            not topics
+            or partitions * len(spec.members) > LARGEST
+            or member_id in {m.id for m in spec.members}
+        ):
+            return None
+        rack = "rack-1" if racks else ""
+        if (instance, rack) not in self.leaders:
+            self.leaders[instance, rack] = LibrdkafkaLeader(self.assignor.name, instance=instance, rack=rack)
+        subscribed, at = rng.sample(topics, rng.randint(1, len(topics))), rng.randint(0, len(spec.members))
+        try:
+            return self.leaders[instance, rack].ask(spec, subscribed, member_id, at)
+        except LeaderDiedError as error:
+            seen = error.spec
+        self.count("librdkafka's process ended")
+        assert self.ends(seen), seen
+        return None
+
+    def ends(self, spec: GroupSpec) -> bool:
+        """Whether we say that the leader's process ends over the group, or may."""
+        try:
+            return bool(self.assignor.assign(DenseGroup.of(spec)).undetermined)
+        except AssignorFailedError:
+            return True
+
+    def compare(self, led: Led) -> None:
+        result = self.assignor.assign(DenseGroup.of(led.spec))
+        same = _held(result.assignment.named()) == _held(led.assigned)
+        self.count("identical" if same else "different")
+        if result.undetermined:
+            self.count("of these undetermined")
+        assert same or (result.undetermined and not GLIBC), led
+        assert led.user_data == {member: led.sent_user_data[member] for member in led.user_data}
+
+    def count(self, what: str) -> None:
+        self.tally[what] = self.tally.get(what, 0) + 1
+
+
+def _possible(spec: GroupSpec) -> GroupSpec:
+    """Without topics of no partitions, which no broker has and librdkafka waits for."""
+    return replace(spec, topics=tuple(topic if topic.partitions else _grown(topic) for topic in spec.topics))
+
+
+def _grown(topic: TopicSpec) -> TopicSpec:
+    return replace(topic, partitions=1, racks=None if topic.racks is None else ((),))
+
+
+def _held(named: Named) -> Named:
+    return {member: topics for member, topics in named.items() if topics}
+
+
+# ---- with a real broker ----
+
+
+@pytest.mark.kafka
+def test_broker_lists_topics_as_a_scala_set(broker: Broker) -> None:
+    prefix = fresh_name("order")
+    names = [f"{prefix}-{number}" for number in range(40)]
+    create_topics(broker, dict.fromkeys(names, 1))
+    rng = Random(1)
+    for count in (1, 4, 5, 6, 12, 33, 40):
+        asked = rng.sample(names, count)
+        request = MetadataRequest(
+            topics=tuple(MetadataRequestTopic(name=TopicName(name)) for name in asked),
+            allow_auto_topic_creation=False,
+        )
+        listed = ask(broker.port, request, MetadataResponse).topics
+        assert [topic.name for topic in listed] == scala_set_order(asked)
+
+
+@pytest.mark.kafka
+def test_identical_in_a_real_group(assignor: Assignor, broker: Broker, members: Members) -> None:
+    prefix, group = fresh_name("topic"), fresh_name("group")
+    sizes = {f"{prefix}-{number}": 1 + number % 4 for number in range(7)}
+    create_topics(broker, sizes)
+    topics, names = tuple(TopicSpec(name=n, partitions=p) for n, p in sizes.items()), list(sizes)
+    subscriptions = (names, names[:3], names[2:], names[1::2])
+    consumers = [
+        members.confluent(broker, group, subscription, partition_assignment_strategy=assignor.name)
+        for subscription in subscriptions
+    ]
+    _compare_real(assignor, topics, _stable(broker, group, len(consumers)))
+    consumers.pop().stop()
+    _compare_real(assignor, topics, _stable(broker, group, len(consumers)))
+
+
+def _stable(broker: Broker, group: str, members: int) -> DescribedGroup:
+    request = DescribeGroupsRequest(groups=(GroupId(group),), include_authorized_operations=False)
+
+    def stable() -> DescribedGroup | None:
+        (found,) = ask(broker.port, request, DescribeGroupsResponse).groups
+        return found if found.group_state == "Stable" and len(found.members) == members else None
+
+    return wait_until(stable, f"{group} is stable with {members} members", timeout_s=30.0)
+
+
+def _compare_real(assignor: Assignor, topics: tuple[TopicSpec, ...], group: DescribedGroup) -> None:
+    specs, assigned = [], {}
+    for member in group.members:
+        sent = read_subscription(member.member_metadata)
+        owned = Claim(partitions=sent.owned, generation=sent.generation)
+        specs.append(MemberSpec(id=member.member_id, topics=sent.topics, rack=sent.rack, owned=owned))
+        got = read_assignment(member.member_assignment)
+        assigned[member.member_id] = {
+            topic: sorted(got.partitions[topic]) for topic in sorted(got.partitions)
+        }
+        assert got.user_data == sent.user_data
+    result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
+    assert _held(result.assignment.named()) == _held(assigned)
+    assert result.undetermined == ()
+
+
+# ---- rules ----
+
+
+def _spec(**members: Sequence[str] | MemberSpec) -> GroupSpec:
+    topics = tuple(TopicSpec(name=name, partitions=3) for name in "ab")
+    made = [
+        m if isinstance(m, MemberSpec) else MemberSpec(id=id_, topics=tuple(m)) for id_, m in members.items()
+    ]
+    return GroupSpec(topics=topics, members=tuple(made))
+
+
+def _assign(assignor: Assignor, spec: GroupSpec) -> Named:
+    return assignor.assign(DenseGroup.of(spec)).assignment.named()
+
+
+def test_registered_for_librdkafka_leaders(assignor: Assignor) -> None:
+    assert find(assignor.name, Side.CLIENT, Leader.LIBRDKAFKA) is assignor
+
+
+def test_members_without_topics_or_with_too_many_are_passed_over(assignor: Assignor) -> None:
+    greedy = ("a", "b", *(f"t{number}" for number in range(MOST_TOPICS)))
+    assert _assign(assignor, _spec(m=["a"], idle=[], greedy=greedy)) == {
+        "m": {"a": [0, 1, 2]},
+        "idle": {},
+        "greedy": {},
+    }
+
+
+def test_a_group_of_nobody(assignor: Assignor) -> None:
+    assert _assign(assignor, _spec()) == {}
+    assert _assign(assignor, _spec(idle=[])) == {"idle": {}}
+
+
+def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
+    """a stands before z by instance id and after it by member id, m in between."""
+    spec = _spec(
+        z=MemberSpec(id="z", topics=("a",), instance="1"),
+        m=("a",),
+        a=MemberSpec(id="a", topics=("a",), instance="2"),
+    )
+    for module in (librdkafka_range, librdkafka_roundrobin):
+        result = module.assign(DenseGroup.of(spec))
+        assert {one.subject for one in result.undetermined} == {"z", "a"}
+
+
+def test_cooperative_gives_back_what_is_claimed_and_nobody_wants() -> None:
+    owner = MemberSpec(id="m", topics=("a",), owned=Claim(partitions={"b": [1], "gone": [7]}, generation=3))
+    assert _assign(librdkafka_cooperative.ASSIGNORS[0], _spec(m=owner)) == {
+        "m": {"a": [0, 1, 2], "b": [1], "gone": [7]}
+    }
+
+
+def test_cooperative_withholds_what_its_last_claimant_has_to_give_up() -> None:
+    everything = Claim(partitions={"a": [0, 1, 2], "b": [0, 1, 2]}, generation=1)
+    owner = MemberSpec(id="m", topics=("a", "b"), owned=everything)
+    named = _assign(librdkafka_cooperative.ASSIGNORS[0], _spec(m=owner, other=["a", "b"]))
+    assert named["other"] == {}
+    assert sum(len(numbers) for numbers in named["m"].values()) == 3
+
+
+names_of_members = st.text(alphabet="aàZ\U0001f600\uff01-", min_size=1, max_size=4)
+racks = st.sampled_from([None, "", "x", "y"])
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> GroupSpec:
+    """Groups of distinct members, with instances, racks and claims that may contradict each other."""
+    names = draw(st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), min_size=1, unique=True))
+    topics = []
+    for name in names:
+        count = draw(st.integers(1, 6))
+        places = draw(st.lists(st.sampled_from([(), ("x",), ("x", "y")]), min_size=count, max_size=count))
+        topics.append(TopicSpec(name=name, partitions=count, racks=tuple(places)))
+    members = []
+    for number, id_ in enumerate(draw(st.lists(names_of_members, min_size=1, max_size=6, unique=True))):
+        claim = draw(
+            st.dictionaries(st.sampled_from([*names, "gone"]), st.sets(st.integers(0, 7)), max_size=3)
+        )
+        owned = Claim(
+            partitions={topic: sorted(numbers) for topic, numbers in claim.items()},
+            generation=draw(st.integers(-1, 3)),
+        )
+        members.append(
+            MemberSpec(
+                id=id_,
+                topics=tuple(draw(st.lists(st.sampled_from([*names, "missing"]), unique=True))),
+                instance=f"{draw(st.integers(0, 9))}-{number}" if draw(st.booleans()) else None,
+                rack=draw(racks),
+                owned=draw(st.sampled_from([Claim(), owned])),
+            )
+        )
+    return GroupSpec(topics=tuple(topics), members=tuple(members))
+
+
+def _result(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> Result | None:
+    try:
+        result = assign(DenseGroup.of(spec))
+    except AssignorFailedError:
+        return None
+    return None if assign is librdkafka_cooperative.assign and result.undetermined else result
+
+
+@pytest.mark.parametrize("assign", [a.assign for a in ASSIGNORS], ids=NAMES)
+@given(spec=groups())
+def test_no_partition_is_given_twice(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> None:
+    result = _result(assign, spec)
+    if result is not None:
+        partitions = result.assignment.partitions.values.tolist()
+        assert len(set(partitions)) == len(partitions)
+
+
+@pytest.mark.parametrize("assign", [a.assign for a in ASSIGNORS], ids=NAMES)
+@given(spec=groups())
+def test_complete_and_only_to_subscribers(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> None:
+    """Without claims; with them, cooperative-sticky withholds some and gives others back."""
+    spec = replace(spec, members=tuple(replace(member, owned=Claim()) for member in spec.members))
+    result = _result(assign, spec)
+    assert result is not None
+    given_out = {
+        (topic, number): member
+        for member, topics in result.assignment.named().items()
+        for topic, numbers in topics.items()
+        for number in numbers
+    }
+    subscribers = {
+        topic.name: {m.id for m in spec.members if topic.name in m.topics} for topic in spec.topics
+    }
+    assert set(given_out) == {
+        (topic.name, number)
+        for topic in spec.topics
+        if subscribers[topic.name]
+        for number in range(topic.partitions)
+    }
+    assert all(member in subscribers[topic] for (topic, _), member in given_out.items())

@@ -1,0 +1,56 @@
+"""A consumer of confluent-kafka that leads a group: `python -m tests.kafka.librdkafka_leader JSON`.
+
+The argument is the consumer's configuration. Each line of stdin is a JSON list of topics to subscribe to, which makes
+librdkafka rejoin at once; the end of stdin ends the process. Nothing is ever consumed: whatever the group assigns,
+the consumer takes nothing over, while librdkafka's group code goes on owning it.
+"""
+
+import json
+import os
+import select
+import sys
+
+from confluent_kafka import Consumer, TopicPartition
+
+POLL_S = 0.002
+STDIN = 0
+
+
+def main() -> None:
+    """Run the consumer that the first argument configures."""
+    config = json.loads(sys.argv[1])
+    consumer = Consumer(config, logger=None)
+    incremental = config["partition.assignment.strategy"] == "cooperative-sticky"
+
+    def on_assign(_: Consumer, partitions: list[TopicPartition]) -> None:
+        if incremental:
+            consumer.incremental_assign([])
+        else:
+            consumer.assign([])
+
+    def on_revoke(_: Consumer, partitions: list[TopicPartition]) -> None:
+        if incremental:
+            consumer.incremental_unassign([])
+        else:
+            consumer.unassign()
+
+    # One thread for both: subscribe waits for a poll that runs in another.
+    unread = b""
+    while True:
+        ready, _, _ = select.select([STDIN], [], [], 0)
+        if ready:
+            read = os.read(STDIN, 1 << 16)
+            if not read:
+                break
+            *lines, unread = (unread + read).split(b"\n")
+            for line in lines:
+                consumer.subscribe(
+                    json.loads(line), on_assign=on_assign, on_revoke=on_revoke, on_lost=on_revoke
+                )
+        consumer.poll(POLL_S)
+    # Closing would mean to wait for a group that may be in the middle of a rebalance.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""librdkafka's own assignors as the oracle of ours: a real consumer computes as the leader of groups of our making.
+
+`LibrdkafkaLeader.ask` takes a group, has the consumer lead it as one more member, and returns the group as the leader
+saw it, itself included with what it really subscribes to and owns, and what it assigned to each member. A round takes
+a few milliseconds. The consumer lives in a process of its own: some groups end it (LeaderDiedError), and so do changes
+of the metadata that have nothing to do with assignors, after which it is asked again.
+
+What is known to end librdkafka 2.16 between rounds, and is avoided: a leader without `client.rack` in a group where
+somebody has a rack; one with it whose own topics have partitions without racks; a broker that leaves the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import Empty
+
+from kio.schema.join_group.v5.request import JoinGroupRequest
+from kio.schema.sync_group.v3.request import SyncGroupRequest
+
+from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec
+from coordinator.assignor_user_data import write_sticky
+from coordinator.embedded_protocol import (
+    Subscription,
+    read_assignment,
+    read_subscription,
+    write_subscription,
+)
+from tests.kafka.librdkafka_coordinator import Coordinator, Lead, Round, Seat
+from tests.kafka.ports import HOST
+
+ROOT = Path(__file__).parents[2]
+SILENCE_S = 30.0
+"""A leader that says nothing for so long is stuck. The longest assignments that the tests ask for take seconds."""
+GLANCE_S = 0.05
+ATTEMPTS = 3
+
+Named = dict[str, dict[str, list[int]]]
+
+
+class LeaderDiedError(Exception):
+    """The leader's process ended over `spec`, each time it was asked."""
+
+    def __init__(self, spec: GroupSpec) -> None:
+        super().__init__(f"librdkafka did not survive {spec}")
+        self.spec = spec
+
+
+class _GoneError(Exception):
+    """The leader's process ended, or had to be ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Led:
+    """A round."""
+
+    spec: GroupSpec
+    """The group in the order of the JoinGroup response, the leader in it."""
+    assigned: Named
+    """Members that the leader left out are not in it; those without partitions are."""
+    user_data: dict[str, bytes | None]
+    """User data of the assignments by member."""
+    sent_user_data: dict[str, bytes | None]
+    """User data of the subscriptions by member."""
+
+
+class LibrdkafkaLeader:
+    """A consumer that leads. `instance` and `rack` are its own."""
+
+    def __init__(self, assignor: str, *, instance: str | None = None, rack: str = "") -> None:
+        self.assignor, self._instance, self._rack = assignor, instance, rack
+        self._coordinator = Coordinator()
+        self._round = Round()
+        self._coordinator.rounds["leader"] = self._round
+        self._generation = 0
+        self._seen = GroupSpec(topics=(), members=())
+        self._process = self._start()
+
+    def ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led:
+        """Lead `spec`, with the leader's id and at its place among the members, subscribed to `topics`.
+
+        What the leader is assigned it owns in the next round, if it is the same process: ended ones are replaced.
+        Raises LeaderDiedError.
+        """
+        self._seen = spec
+        for _ in range(ATTEMPTS):
+            try:
+                return self._ask(spec, topics, member_id, at)
+            except _GoneError:
+                self._end()
+                self._process = self._start()
+        raise LeaderDiedError(self._seen)
+
+    def _ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led:
+        self._round.topics = spec.topics
+        # A subscription that changes nothing makes nobody rejoin: a heartbeat has to.
+        self._round.wanted = True
+        self._send(topics)
+        lead: Lead | None = None
+        while True:
+            event = self._next()
+            if isinstance(event, JoinGroupRequest):
+                self._seen, lead = self._lead(spec, event, member_id, at)
+                self._round.answer.put(lead)
+            elif lead is None or event.generation_id != lead.generation:
+                self._round.keep.put(b"")
+            else:
+                return self._read(self._seen, lead, event)
+
+    def close(self) -> None:
+        """End the consumer."""
+        self._end()
+        self._coordinator.close()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
+
+    def _start(self) -> subprocess.Popen[str]:
+        config = {
+            "bootstrap.servers": f"{HOST}:{self._coordinator.port}",
+            "group.id": "oracle",
+            "client.id": "leader",
+            "client.rack": self._rack,
+            "partition.assignment.strategy": self.assignor,
+            "topic.metadata.refresh.interval.ms": 100,
+            "heartbeat.interval.ms": 5,
+            "session.timeout.ms": 60000,
+            "log_level": 0,
+        }
+        if self._instance is not None:
+            config["group.instance.id"] = self._instance
+        self._round = Round()
+        self._coordinator.rounds["leader"] = self._round
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.kafka.librdkafka_leader", json.dumps(config)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=ROOT,
+        )
+
+    def _send(self, topics: Sequence[str]) -> None:
+        pipe = self._process.stdin
+        if pipe is None:
+            raise RuntimeError("the leader has no pipe")
+        try:
+            pipe.write(json.dumps(list(topics)) + "\n")
+            pipe.flush()
+        except BrokenPipeError:
+            raise _GoneError from None
+
+    def _next(self) -> JoinGroupRequest | SyncGroupRequest:
+        deadline = time.monotonic() + SILENCE_S
+        while time.monotonic() < deadline:
+            try:
+                return self._round.events.get(timeout=GLANCE_S)
+            except Empty:
+                if self._process.poll() is not None:
+                    break
+        raise _GoneError
+
+    def _lead(
+        self, spec: GroupSpec, request: JoinGroupRequest, member_id: str, at: int
+    ) -> tuple[GroupSpec, Lead]:
+        self._generation += 1
+        metadata = request.protocols[0].metadata
+        leader = _as_member(member_id, request.group_instance_id, read_subscription(metadata))
+        members = (*spec.members[:at], leader, *spec.members[at:])
+        racks = any(member.rack for member in members)
+        seats = [
+            Seat(
+                member_id=member.id,
+                instance=member.instance,
+                metadata=metadata
+                if member is leader
+                else write_subscription(as_subscription(member, racks=racks)),
+            )
+            for member in members
+        ]
+        lead = Lead(
+            generation=self._generation, protocol=self.assignor, member_id=member_id, seats=tuple(seats)
+        )
+        return replace(spec, members=members), lead
+
+    def _read(self, spec: GroupSpec, lead: Lead, request: SyncGroupRequest) -> Led:
+        assignments = {one.member_id: one.assignment for one in request.assignments}
+        self._round.keep.put(assignments[lead.member_id])
+        read = {member: read_assignment(data) for member, data in assignments.items()}
+        sent = {seat.member_id: read_subscription(seat.metadata).user_data for seat in lead.seats}
+        return Led(
+            spec=spec,
+            assigned={
+                member: {topic: sorted(numbers) for topic, numbers in sorted(one.partitions.items())}
+                for member, one in read.items()
+            },
+            user_data={member: one.user_data for member, one in read.items()},
+            sent_user_data=sent,
+        )
+
+
+def as_subscription(member: MemberSpec, *, racks: bool) -> Subscription:
+    """The member's subscription. Without racks in the group, old versions occur too: librdkafka wants them with."""
+    claim = member.user_data
+    version = 3
+    if not racks and member.rack is None:
+        version = 1 if member.owned.generation == NO_GENERATION else 2
+    return Subscription(
+        version=version,
+        topics=member.topics,
+        user_data=None if claim is None else write_sticky(claim.partitions, claim.generation),
+        owned={topic: tuple(numbers) for topic, numbers in member.owned.partitions.items()},
+        generation=member.owned.generation,
+        rack=member.rack,
+    )
+
+
+def _as_member(member_id: str, instance: str | None, subscription: Subscription) -> MemberSpec:
+    return MemberSpec(
+        id=member_id,
+        topics=subscription.topics,
+        instance=instance,
+        rack=subscription.rack,
+        owned=Claim(partitions=subscription.owned, generation=subscription.generation),
+    )
