@@ -44,10 +44,9 @@ def compile_broker_regex(pattern: str) -> BrokerRegex:
     """Judge a pattern as the broker does; InvalidRegexError says why not, and where."""
     if len(pattern.encode()) > MAX_BYTES:
         raise InvalidRegexError(pattern, f"longer than {MAX_BYTES} bytes, the most a record key holds", None)
-    any_byte = _ANY_BYTE.search(pattern)
-    if any_byte:
-        raise InvalidRegexError(pattern, "invalid escape sequence: `\\C`", any_byte.end() - 2)
-    return BrokerRegex(pattern, _compile(pattern))
+    compiled = _compile(pattern)
+    _refuse_what_only_re2_takes(pattern)
+    return BrokerRegex(pattern, compiled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,35 @@ def compile_filter(pattern: str) -> Any:
     return _compile(pattern)
 
 
-_ANY_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+_TOKEN = re.compile(
+    r"""\\Q.*?(?:\\E|\Z)                                # literal text
+    | \\x\{[^}]*\} | \\.                               # an escape
+    | \[\^?\]?(?:\[:\^?\w+:\] | \\. | [^\]\\])*\]   # a character class
+    | \(\?P?<(?P<name>[^>]*)>                          # a named group
+    | \{(?P<least>\d+)(?:,(?P<most>\d*))?\}           # a repeat count""",
+    re.DOTALL | re.VERBOSE,
+)
+_NAME = re.compile(r"[0-9A-Za-z_]+")
+_TOO_MANY = 100_000_000
+"""From here on google-re2 takes a repeat count for literal text."""
+
+
+def _refuse_what_only_re2_takes(pattern: str) -> None:
+    """google-re2 compiled it; RE2/J knows no `\\C`, no name twice, and only ASCII in names."""
+    names: set[str] = set()
+    for token in _TOKEN.finditer(pattern):
+        text, name = token.group(), token["name"]
+        if text == "\\C":
+            raise InvalidRegexError(pattern, "invalid escape sequence: `\\C`", token.start())
+        if name is not None and not _NAME.fullmatch(name):
+            raise InvalidRegexError(pattern, f"invalid named capture: `{text}`", token.start())
+        if name in names:
+            raise InvalidRegexError(pattern, f"duplicate capture group name: `{name}`", token.start())
+        if name is not None:
+            names.add(name)
+        if any(len(number or "") > 8 and int(number) >= _TOO_MANY for number in token.group("least", "most")):
+            raise InvalidRegexError(pattern, f"invalid repeat count: `{text}`", token.start())
+
 
 _REASONS = {
     "no argument for repetition operator": "missing argument to repetition operator",
@@ -112,27 +139,25 @@ def _invalid(pattern: str, said: bytes | str) -> InvalidRegexError:
     reason, _, fragment = text.partition(": ")
     reason = _REASONS.get(reason, reason)
     if reason == "missing closing )":
-        return InvalidRegexError(pattern, reason, _innermost_open(pattern))
+        return InvalidRegexError(pattern, reason, _unpaired(pattern)[0])
+    if reason == "unexpected )":
+        return InvalidRegexError(pattern, reason, _unpaired(pattern)[1])
     position = pattern.find(fragment) if fragment else -1
     shown = f"{reason}: `{fragment}`" if fragment and fragment != pattern else reason
     return InvalidRegexError(pattern, shown, position if position >= 0 else None)
 
 
-def _innermost_open(pattern: str) -> int | None:
-    """Position of the last parenthesis that nothing closes."""
+def _unpaired(pattern: str) -> tuple[int | None, int | None]:
+    """Positions of the last parenthesis that nothing closes, and of the first that nothing opened."""
     open_at: list[int] = []
-    in_class = escaped = False
-    for position, character in enumerate(pattern):
-        if escaped:
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        elif in_class:
-            in_class = character != "]"
-        elif character == "[":
-            in_class = True
-        elif character == "(":
+    bare = _TOKEN.sub(
+        lambda token: ("(" if token["name"] is not None else " ").ljust(len(token.group())), pattern
+    )
+    for position, character in enumerate(bare):
+        if character == "(":
             open_at.append(position)
-        elif character == ")" and open_at:
+        elif character == ")" and not open_at:
+            return None, position
+        elif character == ")":
             open_at.pop()
-    return open_at[-1] if open_at else None
+    return (open_at[-1] if open_at else None), None

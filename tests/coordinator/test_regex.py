@@ -1,0 +1,123 @@
+"""Subscription regexes: what the broker refuses, why and where, and what it matches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator.regex import MAX_BYTES, InvalidRegexError, compile_broker_regex, compile_filter, judge
+from tests.kafka.regexes import ask
+
+TOPICS = (
+    "", "a", "aa", "aaa", "A", "ab", "b", "orders", "ORDERS", "orders-1", "orders.eu", "orders_eu", "payments", "-",
+    ".", "_", "0", "__consumer_offsets", "a-b", "a.b", "a\nb", "x", " ", "é", "É", "k", "K", "\u212a", "s", "ſ", "日本",
+    "🙂",
+)  # fmt: skip
+
+VALID = (
+    "", "a", "^a$", ".*", "orders-.*", "^(orders|payments)$", "orders[-._].*", "[a-z]+", "[^a]", "(?i)orders", "(?s).*",
+    "(?m)^a$", "(?U)a*", "(?P<n>a)", "(?<n>a)", "(?:a|b)+", r"\d", r"\w+", r"\s", r"\D", r"\W", r"\S", r"\ba\b", r"\Bx",
+    r"\Aa\z", r"\Qa.b\E", r"\Q", r"\Q\C\E", r"\Q*\E*", r"\.", r"\-", r"\x41", r"\x{41}", r"\101", r"\07", r"\n", r"\\C",
+    r"\pL", r"\p{Greek}", r"\p{^L}", r"\PL", r"\pN+", "[[:alpha:]]+", "[[:^alpha:]]", "[[:word:]]+", "[a-]", "[-a]",
+    "[]a]", "[^]a]", "[:alpha:]", r"[\w.-]+", r"[^\S\s]", "a*?", "a+?", "a??", "a{2}", "a{2,}", "a{2,3}", "a{,3}",
+    "a{1000}", "a{0}", "a{", "a{a}", "a{1", "(a{2})*", "(a{100}){10}", "((a{10}){10}){10}", "(a*){1000}", "|", "a||b",
+    "()", "^^", "$$", "a$b", "é", "日本", "🙂", "[é-ü]", "(?i)É", "(?i)k", "(?i)ſ", ".", "(?i:a)b", "(?i-s:a)",
+    "(?-i)a", "x{0,1000}", "(a|b){1000}", "[\\x{100}-\\x{10FFFF}]",
+)  # fmt: skip
+
+INVALID = {
+    r"\C": ("invalid escape sequence: `\\C`", 0),
+    r"a\C": ("invalid escape sequence: `\\C`", 1),
+    r"\\\C": ("invalid escape sequence: `\\C`", 2),
+    r"a\Z": ("invalid escape sequence: `\\Z`", 1),
+    r"(a)\1": ("invalid escape sequence: `\\1`", 3),
+    r"x\e": ("invalid escape sequence: `\\e`", 1),
+    r"x\p{Foo}": ("invalid character class range: `\\p{Foo}`", 1),
+    "x[[:foo:]]": ("invalid character class range: `[:foo:]`", 2),
+    "x[z-a]": ("invalid character class range: `z-a`", 2),
+    "a**": ("invalid nested repetition operator: `**`", 1),
+    "a*+": ("invalid nested repetition operator: `*+`", 1),
+    "a{2}{3}": ("invalid nested repetition operator: `{2}{3}`", 1),
+    "a{1001}": ("invalid repeat count: `{1001}`", 1),
+    "a{3,2}": ("invalid repeat count: `{3,2}`", 1),
+    "a{99999999999}": ("invalid repeat count: `{99999999999}`", 1),
+    "*a": ("missing argument to repetition operator: `*`", 0),
+    "a|*": ("missing argument to repetition operator: `*`", 2),
+    "(?=a)": ("invalid or unsupported Perl syntax: `(?=`", 0),
+    "(?!a)": ("invalid or unsupported Perl syntax: `(?!`", 0),
+    "(?>a)": ("invalid or unsupported Perl syntax: `(?>`", 0),
+    "(?x)a": ("invalid or unsupported Perl syntax: `(?x`", 0),
+    "a(?P<n>b)(?P<n>c)": ("duplicate capture group name: `n`", 9),
+    "(?P<ñ>a)": ("invalid named capture: `(?P<ñ>`", 0),
+    "(?P<>a)": ("invalid named capture: `(?P<>`", 0),
+    "orders-(eu|us": ("missing closing )", 7),
+    "((a)": ("missing closing )", 0),
+    r"(?P<n>[(]\Q(\E\((": ("missing closing )", 16),
+    "a)": ("unexpected )", 1),
+    r"(a)[)]\))": ("unexpected )", 8),
+    "x[a": ("missing closing ]: `[a`", 1),
+    "a\\": ("trailing backslash at end of expression", None),
+}
+"""Pattern → reason and position."""
+
+NOT_THE_BROKERS = {
+    "(a{100}){11}": "google-re2 bounds the product of nested counts by 1000, RE2/J each count",
+    "((a{10}){10}){11}": "likewise",
+    "(x{0,1000}){2}": "likewise",
+    r"\ä": "RE2/J takes a backslash before what is not ASCII",
+}
+"""Accepted by the broker, refused here."""
+
+
+@pytest.mark.parametrize(("pattern", "said"), INVALID.items(), ids=INVALID.keys())
+def test_reason_and_position(pattern: str, said: tuple[str, int | None]) -> None:
+    reason, position = said
+    verdict = judge(pattern)
+    assert (verdict.valid, verdict.reason) == (False, reason)
+    assert verdict.position == position
+    with pytest.raises(InvalidRegexError, match="is invalid"):
+        compile_broker_regex(pattern)
+
+
+@pytest.mark.kafka
+def test_the_verdict_is_the_brokers(kafka_jars: Path) -> None:
+    patterns = [*VALID, *INVALID]
+    said = ask(kafka_jars, patterns)
+    ours = {pattern: judge(pattern).valid for pattern in patterns}
+    assert ours == {pattern: one.error is None for pattern, one in zip(patterns, said, strict=True)}
+
+
+@pytest.mark.kafka
+def test_the_matches_are_the_brokers(kafka_jars: Path) -> None:
+    for pattern, said in zip(VALID, ask(kafka_jars, VALID, TOPICS), strict=True):
+        assert compile_broker_regex(pattern).matches(TOPICS) == sorted(said.matched), pattern
+
+
+@pytest.mark.kafka
+def test_where_the_verdict_is_not_the_brokers(kafka_jars: Path) -> None:
+    # When one of these agrees, it belongs into VALID.
+    for pattern, said in zip(NOT_THE_BROKERS, ask(kafka_jars, list(NOT_THE_BROKERS)), strict=True):
+        assert (judge(pattern).valid, said.error) == (False, None), pattern
+
+
+@pytest.mark.kafka
+def test_the_reason_is_in_the_brokers_words(kafka_jars: Path) -> None:
+    # Where the whole pattern is the fault, or RE2/J reports an error of its own, ours say it shorter.
+    own_words = ("missing closing )", "unexpected )", "trailing backslash")
+    patterns = [pattern for pattern, (reason, _) in INVALID.items() if not reason.startswith(own_words)]
+    for pattern, said in zip(patterns, ask(kafka_jars, patterns), strict=True):
+        assert said.error is not None
+        assert said.error.endswith(f": {INVALID[pattern][0]}")
+
+
+def test_the_whole_name_must_match() -> None:
+    assert compile_broker_regex("orders").matches(["orders", "orders-1", "my-orders"]) == ["orders"]
+    assert compile_filter("orders").search("my-orders-1")
+
+
+def test_a_record_key_bounds_the_length() -> None:
+    assert judge("a" * MAX_BYTES).valid
+    assert judge("é" * (MAX_BYTES // 2)).valid
+    for pattern in ("a" * (MAX_BYTES + 1), "é" * (MAX_BYTES // 2 + 1)):
+        assert judge(pattern).reason == "longer than 32767 bytes, the most a record key holds"
