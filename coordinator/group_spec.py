@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assignors.assignor import Assignor, Side
-from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
+from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
 from assignors.rebalance import Procedure
 from coordinator.model import Group, GroupType, Member, Partitions, Topic
 from coordinator.regex import InvalidRegexError, compile_broker_regex
+from coordinator.timeline_order import timeline_order
 from coordinator.what_if import ADDED, WhatIf
 
 ASSUMED_GENERATION = 1
@@ -34,7 +35,9 @@ def ask(group: Group, topics: Mapping[str, Topic], assignor: Assignor, procedure
     On the broker, the target assignment is what counts.
     """
     notes: list[Undetermined] = []
-    members = [_member_spec(group, member, topics, assignor, procedure, notes) for member in group.members]
+    members = [
+        _member_spec(group, member, topics, assignor, procedure, notes) for member in _walked(group, assignor)
+    ]
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
     specs = tuple(
         TopicSpec(name=t.name, partitions=t.partitions, id=t.id, racks=_racks(t))
@@ -50,6 +53,24 @@ def ask(group: Group, topics: Mapping[str, Topic], assignor: Assignor, procedure
         if member.id.startswith(ADDED)
     ]
     return Question(spec=GroupSpec(topics=specs, members=tuple(members)), undetermined=tuple(notes))
+
+
+def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
+    """The members in the order in which the assignor's caller walks them.
+
+    That is the order of the source, except that a classic group which the broker assigns has been converted first.
+    Members that join come last either way (TargetAssignmentBuilder.addOrUpdateMember).
+    """
+    if assignor.side is Side.CLIENT or group.type is not GroupType.CLASSIC:
+        return group.members
+    there = [member for member in group.members if not _joins(member)]
+    joining = [member for member in group.members if _joins(member)]
+    return [*(there[index] for index in timeline_order([member.id for member in there])), *joining]
+
+
+def _joins(member: Member) -> bool:
+    """Whether the member has not been in the group before."""
+    return member.id.startswith(ADDED) or member.generation == NO_GENERATION
 
 
 def current_of(group: Group, member: Member) -> Partitions:
@@ -90,8 +111,8 @@ def _member_spec(
 def _generation(group: Group, member: Member) -> int:
     if member.generation is not None:
         return member.generation
-    if member.id.startswith(ADDED):
-        return -1
+    if _joins(member):
+        return NO_GENERATION
     return ASSUMED_GENERATION if group.generation is None else group.generation
 
 

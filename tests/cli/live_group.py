@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
 from assignors.assignor import Leader, Side
+from assignors.model import NO_GENERATION
 from cli.cluster.live import LiveSource
 from coordinator.dry_run import Request, dry_run
 from coordinator.group_spec import wanted_topics
@@ -87,7 +88,7 @@ class State:
             rack=joiner.rack,
             protocol=joiner.protocol,
             subscription=joiner.subscription,
-            generation=-1,
+            generation=NO_GENERATION,
         )
         return replace(self, group=replace(changed, members=(*changed.members[:-1], added)))
 

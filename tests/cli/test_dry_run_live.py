@@ -7,14 +7,17 @@ KOHORT_LIVE_DRY_RUNS=all tries more shapes of groups.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pytest
 
-from assignors.assignor import Leader
+from assignors.assignor import Leader, Side
+from coordinator.timeline_order import timeline_order
 from tests.cli.command import Kohort
 from tests.cli.live_group import JAVA_CLASSES, Kind, LiveGroup, added_is_undetermined, after, promised
 from tests.kafka.broker import Broker
-from tests.kafka.members import Members
+from tests.kafka.members import Members, Setting
 
 pytestmark = pytest.mark.kafka
 
@@ -34,28 +37,117 @@ KINDS = (
 )
 
 
-@pytest.fixture(params=KINDS, ids=str)
-def group(kohort: Kohort, broker: Broker, members: Members, request: pytest.FixtureRequest) -> LiveGroup:
-    """Give a group without members."""
-    return LiveGroup(kohort, broker, members, request.param)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A member to start: the topics it wants, by number, and what it is configured with beside its kind."""
+
+    topics: tuple[int, ...]
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
 
-def test_changes_one_after_another(group: LiveGroup) -> None:
-    topics = group.create(7, 4, 1)
-    first, second, third = (group.join(topics) for _ in range(3))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """A group to start with. The first member changes its topics, the last one leaves."""
+
+    counts: tuple[int, ...]
+    """Partitions by topic."""
+    seats: tuple[Seat, ...]
+    joiner: Seat
+
+
+ALL = (0, 1, 2)
+PLAIN = Shape(counts=(7, 4, 1), seats=(Seat(topics=ALL),) * 3, joiner=Seat(topics=ALL))
+SHAPES = {
+    "plain": PLAIN,
+    "differing": Shape(
+        counts=(7, 4, 5),
+        seats=tuple(Seat(topics=topics) for topics in (ALL, (0,), (2, 1), (1,), (0, 2))),
+        joiner=Seat(topics=(1, 2)),
+    ),
+    "static": Shape(
+        counts=(8, 8, 3),
+        seats=tuple(
+            Seat(topics=ALL, settings={"group_instance_id": f"seat-{name}"} if name else {})
+            for name in ("c", "a", "", "b", "")
+        ),
+        joiner=Seat(topics=ALL, settings={"group_instance_id": "seat-aa"}),
+    ),
+    "racks": Shape(
+        counts=(9, 9, 4),
+        seats=tuple(
+            Seat(topics=ALL, settings={"client_rack": rack} if rack else {}) for rack in ("b", "a", "", "a")
+        ),
+        joiner=Seat(topics=ALL, settings={"client_rack": "a"}),
+    ),
+    "large": Shape(counts=(70, 33, 3), seats=(Seat(topics=ALL),) * 7, joiner=Seat(topics=(0, 1))),
+}
+
+
+def test_changes_one_after_another(
+    kohort: Kohort, broker: Broker, members: Members, kind: Kind, shape: Shape
+) -> None:
+    group = LiveGroup(kohort, broker, members, kind)
+    topics = group.create(*shape.counts)
+    started = [start(group, topics, seat) for seat in shape.seats]
     group.settled()
-    joins(group, topics)
-    grows(group, topics[1], 9)
-    subscribes(group, second, topics[1:])
-    leaves(group, first)
-    subscribes(group, third, topics[:1])
+    joins(group, topics, shape.joiner)
+    grows(group, topics[1], shape.counts[1] + 5)
+    subscribes(group, started[0], topics[1:])
+    leaves(group, started[-1])
+    if EVERYTHING:
+        subscribes(group, started[1], topics[:1])
+        joins(group, topics, Seat(topics=ALL))
+        subscribes(group, started[0], topics)
 
 
-def joins(group: LiveGroup, topics: list[str]) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every kind in the plain shape; in every shape where that is asked for."""
+    if "shape" in metafunc.fixturenames:
+        shapes = SHAPES if EVERYTHING else {"plain": PLAIN}
+        metafunc.parametrize("shape", shapes.values(), ids=shapes)
+        metafunc.parametrize("kind", KINDS, ids=str)
+
+
+@pytest.mark.parametrize("assignor", ["range", "cooperative-sticky"])
+@pytest.mark.parametrize("target", ["uniform", "range"])
+def test_a_converted_group(
+    kohort: Kohort, broker: Broker, members: Members, assignor: str, target: str
+) -> None:
+    """The first member of the consumer protocol converts the group, and the broker computes a target at once.
+
+    What the classic members held is their target before it, so the dry run of a classic group on the broker's side
+    with one member more is that target. The members come by the order of the new group's map.
+    """
+    group = LiveGroup(
+        kohort, broker, members, Kind(library=Leader.JAVA, protocol="classic", assignor=assignor)
+    )
+    topics = group.create(23, 8)
+    for _ in range(6):
+        group.join(topics)
+    before = group.settled()
+    run = group.dry_run("--side", "broker", "--assignor", target, "--add", "1")
+    assert added_is_undetermined(run)
+    name = group.join(topics, Kind(library=Leader.JAVA, protocol="consumer", assignor=target))
+    state = group.settled()
+    joiner = state.member(name)
+    assert after(state) == before.with_joiner(joiner).dry_run(
+        group.kind, side=Side.BROKER, assignor=target
+    ), (before, joiner)
+    # The map that the assignor saw is built anew from the records which that map's members became.
+    classic = [member.id for member in before.group.members]
+    walked = [*(classic[i] for i in timeline_order(classic)), joiner.id]
+    assert [member.id for member in state.group.members] == [walked[i] for i in timeline_order(walked)]
+
+
+def start(group: LiveGroup, topics: Sequence[str], seat: Seat) -> str:
+    """A member of the group's kind."""
+    return group.join([topics[number] for number in seat.topics], **seat.settings)
+
+
+def joins(group: LiveGroup, topics: Sequence[str], seat: Seat) -> None:
     """A member joins: its id is known only afterwards, and then the promise is exact."""
-    before = group.state()
-    run = group.dry_run("--add", "1")
-    name = group.join(topics)
+    before, run = group.state(), group.dry_run("--add", "1")
+    name = start(group, topics, seat)
     state = group.settled()
     assert added_is_undetermined(run)
     assert after(state) == before.with_joiner(state.member(name)).dry_run(group.kind), before
@@ -77,7 +169,7 @@ def grows(group: LiveGroup, topic: str, count: int) -> None:
     assert run["undetermined"] == []
 
 
-def subscribes(group: LiveGroup, name: str, topics: list[str]) -> None:
+def subscribes(group: LiveGroup, name: str, topics: Sequence[str]) -> None:
     """A running member wants other topics."""
     before, run = group.state(), group.dry_run("--subscribe", f"{name}={','.join(topics)}")
     group.subscribe(name, topics)
