@@ -34,7 +34,7 @@ def test_a_config_that_cannot_be_used(
 ) -> None:
     file = tmp_path / "client.properties"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    answer = kohort("list", "-b", "localhost:1", "--command-config", file)
+    answer = kohort.quick("list", "-b", "localhost:1", "--command-config", file)
     assert (answer.status, answer.stdout) == (3, "")
     assert answer.stderr.startswith(f"kohort: {file}, {line}")
     assert step in answer.stderr

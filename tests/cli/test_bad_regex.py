@@ -26,7 +26,7 @@ from tests.cli.command import Kohort
 def test_a_pattern_that_does_not_compile(
     kohort: Kohort, pattern: str, reason: str, position: int | None
 ) -> None:
-    answer = kohort("validate-regex", pattern, "--output", "json")
+    answer = kohort.quick("validate-regex", pattern, "--output", "json")
     assert answer.status == 1
     (verdict,) = answer.document["patterns"]
     assert (verdict["pattern"], verdict["valid"]) == (pattern, False)

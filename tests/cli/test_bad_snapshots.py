@@ -104,7 +104,7 @@ def test_a_group_that_is_not_there_is_named_beside_those_that_are(kohort: Kohort
 
 @pytest.mark.parametrize("output", ["table", "json", "yaml", "csv", "markdown"])
 def test_when_no_group_is_there_only_a_document_says_so(kohort: Kohort, sample: Path, output: str) -> None:
-    answer = kohort("describe", "nobody", "--embedded", sample, "--output", output)
+    answer = kohort.quick("describe", "nobody", "--embedded", sample, "--output", output)
     assert answer.status == 3
     assert answer.stderr.startswith("kohort: nobody: no such group in ")
     if output in ("json", "yaml"):

@@ -52,12 +52,19 @@ USAGE = {
 def test_a_command_line_that_makes_no_sense(
     kohort: Kohort, sample: Path, arguments: list[str], reason: str
 ) -> None:
-    answer = kohort(*(argument.format(sample=sample) for argument in arguments))
+    answer = kohort.quick(*(argument.format(sample=sample) for argument in arguments))
     assert answer.status == 2, answer
     assert answer.stdout == ""
     # Typer draws a box around its messages and folds them.
     assert reason in " ".join(answer.stderr.replace("│", " ").split())
     assert not answer.traceback
+
+
+def test_a_usage_error_of_the_whole_process(kohort: Kohort, sample: Path) -> None:
+    answer = kohort("list", "--type", "clasic", "--embedded", sample)
+    known = "classic, consumer, share, streams (generic is classic)"
+    assert (answer.status, answer.stdout) == (2, "")
+    assert answer.stderr == f"kohort: unknown group type 'clasic'; known: {known}\n"
 
 
 @pytest.mark.parametrize("command", ["list", "describe", "plan", "snapshot"])
