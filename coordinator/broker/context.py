@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coordinator.broker.answers import Answer
+from coordinator.broker.group_config import ConsumerSettings, consumer_settings
 from coordinator.broker.records import Record
 from coordinator.broker.result import Result
 from coordinator.broker.timers import Timers
 from coordinator.broker.topics import TopicImage
 
 if TYPE_CHECKING:
-    from coordinator.broker.classic_group import ClassicGroup
     from coordinator.broker.config import Config
-    from coordinator.broker.consumer_group import ConsumerGroup
+    from coordinator.broker.group import Group
+    from coordinator.broker.group_config import GroupConfig
     from coordinator.broker.records import CommittedOffset
 
 
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 class State:
     """Everything that is known. Hard parts change in `Engine.replay` alone."""
 
-    groups: dict[str, ClassicGroup | ConsumerGroup] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
     offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = field(default_factory=dict)
     """By group, then by topic and partition."""
+    group_configs: dict[str, GroupConfig] = field(default_factory=dict)
+    """By group, where anything was set (resource type GROUP). Told by `Engine.set_group_config`, not by records."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,6 +52,10 @@ class Context:
     def answer(self, ticket: int, answer: Answer) -> None:
         """Answer a call, this one or one that waited."""
         self.answers.append((ticket, answer))
+
+    def consumer_settings(self, group: str) -> ConsumerSettings:
+        """What counts for a consumer group now: its own settings over the broker's."""
+        return consumer_settings(self.state.group_configs.get(group), self.config)
 
     def take(self) -> Result:
         """What the call led to."""

@@ -1,0 +1,181 @@
+"""The coordinator's settings, under the names that a Kafka broker gives them.
+
+A field is the setting's name with `_` for `.`; defaults, types and bounds are those of `GroupCoordinatorConfig` in
+Kafka 4.3. The settings of share and streams groups, and of threads and buffers, have no meaning here and are unknown.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import Any
+
+MAX_INT = 2**31 - 1
+ASSIGNORS = ("uniform", "range")
+"""The assignors that the coordinator itself has; the first is taken where members have no wish."""
+
+NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
+"""How long a member that joins for the first time may stay unheard of (CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS)."""
+
+
+class InvalidSetting(ValueError):
+    """A setting that a broker would not start with; says which, and why."""
+
+
+class MigrationPolicy(Enum):
+    """`group.consumer.migration.policy`."""
+
+    BIDIRECTIONAL = "bidirectional"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    DISABLED = "disabled"
+
+    @property
+    def upgrades(self) -> bool:
+        return self in (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.UPGRADE)
+
+    @property
+    def downgrades(self) -> bool:
+        return self in (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.DOWNGRADE)
+
+
+def parse_integer(name: str, text: str, *, minimum: int | None = None, maximum: int = MAX_INT) -> int:
+    """A number from its text, as ConfigDef reads it; InvalidSetting when it is none or out of bounds."""
+    try:
+        value = int(text.strip())
+    except ValueError:
+        raise InvalidSetting(f"{name} is a whole number, not {text!r}") from None
+    lowest = -MAX_INT - 1 if minimum is None else minimum
+    if value < lowest:
+        raise InvalidSetting(f"{name} must be at least {lowest}, not {value}")
+    if value > maximum:
+        raise InvalidSetting(f"{name} must be at most {maximum}, not {value}")
+    return value
+
+
+def parse_boolean(name: str, text: str) -> bool:
+    """`true` or `false` in any case, as ConfigDef reads it; InvalidSetting otherwise."""
+    lowered = text.strip().lower()
+    if lowered not in ("true", "false"):
+        raise InvalidSetting(f"{name} is true or false, not {text!r}")
+    return lowered == "true"
+
+
+def unknown_name(name: str, known: list[str], what: str) -> str:
+    """The message for a setting that does not exist, with the one that may have been meant."""
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{name} is no {what}{hint}"
+
+
+def _parse_assignors(name: str, text: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    for assignor in names:
+        if assignor not in ASSIGNORS:
+            raise InvalidSetting(f"{name}: there is no assignor {assignor!r}, only {', '.join(ASSIGNORS)}")
+    if not names or len(set(names)) != len(names):
+        raise InvalidSetting(f"{name} names each assignor once, at least one, not {text!r}")
+    return names
+
+
+def _parse_policy(name: str, text: str) -> MigrationPolicy:
+    try:
+        return MigrationPolicy(text.strip().lower())
+    except ValueError:
+        choices = ", ".join(policy.value for policy in MigrationPolicy)
+        raise InvalidSetting(f"{name} is one of {choices}, not {text!r}") from None
+
+
+def _integer(default: int, minimum: int | None = None, maximum: int = MAX_INT) -> Any:
+    def parse(name: str, text: str) -> int:
+        return parse_integer(name, text, minimum=minimum, maximum=maximum)
+
+    return field(default=default, metadata={"parse": parse})
+
+
+def _other(default: object, parse: Callable[[str, str], object]) -> Any:
+    return field(default=default, metadata={"parse": parse})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every setting of the coordinator; times in ms unless the name says otherwise."""
+
+    group_min_session_timeout_ms: int = _integer(6_000)
+    group_max_session_timeout_ms: int = _integer(1_800_000)
+    group_initial_rebalance_delay_ms: int = _integer(3_000)
+    group_max_size: int = _integer(MAX_INT, 1)
+
+    group_consumer_session_timeout_ms: int = _integer(45_000, 1)
+    group_consumer_min_session_timeout_ms: int = _integer(45_000, 1)
+    group_consumer_max_session_timeout_ms: int = _integer(60_000, 1)
+    group_consumer_heartbeat_interval_ms: int = _integer(5_000, 1)
+    group_consumer_min_heartbeat_interval_ms: int = _integer(5_000, 1)
+    group_consumer_max_heartbeat_interval_ms: int = _integer(15_000, 1)
+    group_consumer_max_size: int = _integer(MAX_INT, 1)
+    group_consumer_assignors: tuple[str, ...] = _other(ASSIGNORS, _parse_assignors)
+    group_consumer_migration_policy: MigrationPolicy = _other(  # noqa: RUF009 (an enum's members never change)
+        MigrationPolicy.BIDIRECTIONAL, _parse_policy
+    )
+    group_consumer_assignment_interval_ms: int = _integer(1_000, 0)
+    group_consumer_min_assignment_interval_ms: int = _integer(0, 0)
+    group_consumer_max_assignment_interval_ms: int = _integer(15_000, 0)
+    group_consumer_assignor_offload_enable: bool = _other(True, parse_boolean)
+    group_consumer_regex_refresh_interval_ms: int = _integer(600_000, 10_000)
+    group_consumer_client_assignors_enable: bool = _other(False, parse_boolean)
+    """KIP-848's client-side assignors, which Kafka never shipped: Kohort's own setting."""
+
+    offset_metadata_max_bytes: int = _integer(4_096)
+    """Compared with UTF-16 units, not with bytes."""
+    offsets_retention_minutes: int = _integer(10_080, 1)
+    offsets_retention_check_interval_ms: int = _integer(600_000, 1, 2**63 - 1)
+    offsets_topic_num_partitions: int = _integer(50, 1)
+    offsets_topic_replication_factor: int = _integer(3, 1, 2**15 - 1)
+    offsets_topic_segment_bytes: int = _integer(100 << 20, 1)
+
+    def __post_init__(self) -> None:
+        for lower, upper in _ORDERED:
+            if getattr(self, lower) > getattr(self, upper):
+                raise InvalidSetting(f"{_setting(lower)} must be less than or equal to {_setting(upper)}")
+        if self.group_consumer_heartbeat_interval_ms >= self.group_consumer_session_timeout_ms:
+            raise InvalidSetting(
+                "group.consumer.heartbeat.interval.ms must be less than group.consumer.session.timeout.ms"
+            )
+
+    @classmethod
+    def parse(cls, settings: Mapping[str, str]) -> Config:
+        """Settings from their texts; what is not named keeps Kafka's default. InvalidSetting says what is wrong."""
+        parsers = {_setting(each.name): each for each in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, text in settings.items():
+            if name not in parsers:
+                raise InvalidSetting(unknown_name(name, list(parsers), "setting of the group coordinator"))
+            values[parsers[name].name] = parsers[name].metadata["parse"](name, text)
+        return cls(**values)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Every setting, as a broker's properties file names it."""
+        return tuple(_setting(each.name) for each in fields(cls))
+
+    @property
+    def offsets_retention_ms(self) -> int:
+        return self.offsets_retention_minutes * 60_000
+
+
+def _setting(name: str) -> str:
+    return name.replace("_", ".")
+
+
+_ORDERED = tuple(
+    pair
+    for kind in ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
+    for pair in (
+        (f"group_consumer_min_{kind}", f"group_consumer_max_{kind}"),
+        (f"group_consumer_min_{kind}", f"group_consumer_{kind}"),
+        (f"group_consumer_{kind}", f"group_consumer_max_{kind}"),
+    )
+)
+"""Settings of which the second must not be smaller."""
