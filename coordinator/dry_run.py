@@ -111,7 +111,9 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: Request) -> DryR
     before = {member.id: current_of(group, member) for member in group.members}
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
     procedure = _procedure(changed, assignor, leader.library)
-    question = ask(changed, changed_topics, assignor, procedure)
+    wanted = {member.id: member.subscription for member in group.members}
+    resubscribed = {m.id for m in changed.members if m.id in wanted and m.subscription != wanted[m.id]}
+    question = ask(changed, changed_topics, assignor, procedure, resubscribed)
     course = run_rebalances(question.spec, assignor, before, procedure)
     after = course.rebalances[-1].assignment
     return DryRun(

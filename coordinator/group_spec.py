@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assignors.assignor import Assignor, Side
@@ -25,18 +25,25 @@ class Question:
     undetermined: tuple[Undetermined, ...] = ()
 
 
-def ask(group: Group, topics: Mapping[str, Topic], assignor: Assignor, procedure: Procedure) -> Question:
+def ask(
+    group: Group,
+    topics: Mapping[str, Topic],
+    assignor: Assignor,
+    procedure: Procedure,
+    resubscribed: Container[str] = (),
+) -> Question:
     """The question for an assignor, as its members or its coordinator would put it.
 
     sticky gets user data of what is owned and the generation; cooperative-sticky ownedPartitions and the
     generation, unless an eager assignor beside it makes members give up everything first; range and round robin
-    ask nothing of it. A cooperative member has given up the topics that it no longer wants when it rejoins
-    (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): they are not claimed, hence not withheld.
-    On the broker, the target assignment is what counts.
+    ask nothing of it. A cooperative member that changes its subscription (`resubscribed`, member ids) gives up what it
+    no longer wants before it rejoins (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): that is
+    not claimed, hence not withheld. On the broker, the target assignment is what counts.
     """
     notes: list[Undetermined] = []
     members = [
-        _member_spec(group, member, topics, assignor, procedure, notes) for member in _walked(group, assignor)
+        _member_spec(group, member, topics, assignor, procedure, member.id in resubscribed, notes)
+        for member in _walked(group, assignor)
     ]
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
     specs = tuple(
@@ -86,6 +93,7 @@ def _member_spec(
     topics: Mapping[str, Topic],
     assignor: Assignor,
     procedure: Procedure,
+    resubscribed: bool,
     notes: list[Undetermined],
 ) -> MemberSpec:
     current = current_of(group, member)
@@ -94,7 +102,9 @@ def _member_spec(
     claim = Claim(partitions=current, generation=generation)
     kept = {
         Procedure.EAGER: {},
-        Procedure.COOPERATIVE: {topic: current[topic] for topic in current if topic in names},
+        Procedure.COOPERATIVE: {
+            topic: current[topic] for topic in current if topic in names or not resubscribed
+        },
         Procedure.CONSUMER: current,
     }[procedure]
     return MemberSpec(

@@ -13,18 +13,24 @@ TOPICS = {name: Topic(name=name, partitions=3) for name in ("a", "b")}
 OWNED = {"a": (0, 1), "b": (2,)}
 
 
-def claimed(assignor: str, procedure: Procedure) -> tuple[Partitions, Partitions | None]:
+def claimed(
+    assignor: str, procedure: Procedure, resubscribed: bool = False
+) -> tuple[Partitions, Partitions | None]:
     """Owned partitions and user data of a member that has partitions of `a` and `b` and now wants only `a`."""
     member = Member(id="m", subscription=Subscription(topics=("a",)), owned=OWNED)
     group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, members=(member,))
     side = Side.BROKER if procedure is Procedure.CONSUMER else Side.CLIENT
-    question = ask(group, TOPICS, find(assignor, side, Leader.JAVA), procedure)
+    question = ask(group, TOPICS, find(assignor, side, Leader.JAVA), procedure, {"m"} if resubscribed else ())
     (asked,) = question.spec.members
     return asked.owned.partitions, None if asked.user_data is None else asked.user_data.partitions
 
 
-def test_a_cooperative_member_has_given_up_what_it_no_longer_wants() -> None:
-    assert claimed("cooperative-sticky", Procedure.COOPERATIVE) == ({"a": (0, 1)}, None)
+def test_a_cooperative_member_gives_up_what_it_no_longer_wants_when_it_changes_its_subscription() -> None:
+    assert claimed("cooperative-sticky", Procedure.COOPERATIVE, resubscribed=True) == ({"a": (0, 1)}, None)
+
+
+def test_a_cooperative_member_claims_all_that_it_owns_otherwise_wanted_or_not() -> None:
+    assert claimed("cooperative-sticky", Procedure.COOPERATIVE) == (OWNED, None)
 
 
 def test_an_eager_member_has_given_up_everything_and_remembers_it_in_user_data() -> None:
