@@ -1,0 +1,177 @@
+"""`kohort dry-run` on snapshot files gives what Java's own classes give to members that rejoin with what they own.
+
+Random groups go the whole way: written as a snapshot, read by the command, assigned, printed as JSON. Java is told
+what the members of such a group would send, put together here from the group and not by the code under test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec
+from coordinator.model import Group, GroupState, GroupType, Member, Partitions, Subscription, Topic
+from coordinator.snapshot import Snapshot, write_snapshot
+from tests.assignors.cases import chain
+from tests.assignors.conftest import oracle, oracle_seed
+from tests.cli.command import Kohort
+from tests.kafka.oracle import JavaThrewError, Named, Oracle
+
+__all__ = ["oracle", "oracle_seed"]
+
+pytestmark = pytest.mark.kafka
+
+GENERATION = 7
+ASSIGNORS = [
+    ("client", "range"),
+    ("client", "roundrobin"),
+    ("client", "sticky"),
+    ("client", "cooperative-sticky"),
+    ("broker", "uniform"),
+    ("broker", "range"),
+]
+GROUPS = 25
+
+
+@pytest.mark.parametrize(("side", "assignor"), ASSIGNORS)
+def test_the_file_gives_what_java_gives(
+    side: str, assignor: str, oracle: Oracle, oracle_seed: str, kohort: Kohort, tmp_path: Path
+) -> None:
+    print(f"KOHORT_ORACLE_SEED={oracle_seed}")
+    specs = [spec_of(Random(f"{oracle_seed}-{n}"), assignor, side) for n in range(GROUPS)]
+    identical = 0
+    for number, spec in enumerate(specs):
+        file = tmp_path / f"{number}.yaml"
+        write_snapshot(snapshot_of(spec, side), file)
+        command = (
+            "dry-run",
+            "g",
+            "--snapshot",
+            file,
+            "--assignor",
+            assignor,
+            "--side",
+            side,
+            "--output",
+            "json",
+        )
+        said = kohort.quick(*command, *(("--leader", "java") if side == "client" else ()))
+        document = json.loads(said.stdout)
+        where = f"seed {oracle_seed}, group {number}: {file.read_text()}"
+        expected = java(oracle, side, assignor, sent(spec, side, assignor))
+        if isinstance(expected, str):
+            assert expected in said.stderr, where
+            continue
+        (group,) = document["groups"]
+        given = group["rebalances"][0]["assignment"]
+        undetermined = {item.get("member") or item.get("partition") for item in group["undetermined"]}
+        if not undetermined:
+            assert filled(given) == filled(expected), where
+            identical += 1
+    assert identical > GROUPS // 2
+
+
+def java(oracle: Oracle, side: str, assignor: str, spec: GroupSpec) -> Named | str:
+    """What Java gives, or the message of what it throws."""
+    try:
+        return oracle.assign(side, assignor, spec)
+    except JavaThrewError as error:
+        return str(error.message)
+
+
+def spec_of(rng: Random, assignor: str, side: str) -> GroupSpec:
+    """The last round of a random chain in which nothing is handed out: who owns what is the generator's choice."""
+    owned: Named = {}
+
+    def answer(spec: GroupSpec) -> Named:
+        names = [member.id for member in spec.members]
+        places = [(t.name, p) for t in spec.topics for p in range(t.partitions)]
+        owned.clear()
+        for topic, partition in places:
+            if names and rng.random() < 0.8:
+                owned.setdefault(rng.choice(names), {}).setdefault(topic, []).append(partition)
+        return owned
+
+    spec = rng.choice(list(chain(rng, assignor, side, answer)))
+    return replace(spec, members=tuple(_plain(member) for member in spec.members))
+
+
+def _plain(member: MemberSpec) -> MemberSpec:
+    """Only what a snapshot holds: one ownership, no repetition, no negative numbers."""
+    claims = [member.user_data, member.owned] if member.user_data else [member.owned]
+    partitions = next((c.partitions for c in claims if c.partitions), {})
+    kept = {
+        topic: tuple(sorted({int(p) for p in numbers if p >= 0})) for topic, numbers in partitions.items()
+    }
+    return replace(
+        member,
+        topics=tuple(dict.fromkeys(member.topics)),
+        owned=Claim(partitions={topic: numbers for topic, numbers in kept.items() if numbers}),
+        user_data=None,
+        by_regex=(),
+    )
+
+
+def snapshot_of(spec: GroupSpec, side: str) -> Snapshot:
+    """The group as an operator's file has it."""
+    broker = side == "broker"
+    topics = {
+        topic.name: Topic(
+            name=topic.name,
+            partitions=topic.partitions,
+            id=topic.id,
+            racks=None if topic.racks is None else dict(enumerate(topic.racks)),
+        )
+        for topic in spec.topics
+    }
+    group = Group(
+        id="g",
+        type=GroupType.CONSUMER if broker else GroupType.CLASSIC,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        protocol="uniform" if broker else "range",
+        generation=None if broker else GENERATION,
+        members=tuple(_member(member, broker) for member in spec.members),
+    )
+    return Snapshot(topics=topics, groups={"g": group})
+
+
+def _member(member: MemberSpec, broker: bool) -> Member:
+    owned: Partitions = {topic: tuple(numbers) for topic, numbers in member.owned.partitions.items()}
+    return Member(
+        id=member.id,
+        instance=member.instance,
+        rack=member.rack,
+        subscription=Subscription(topics=member.topics),
+        owned=owned,
+        target=owned if broker else None,
+    )
+
+
+def sent(spec: GroupSpec, side: str, assignor: str) -> GroupSpec:
+    """What the members would send if all rejoined now: see "JSON" in the design."""
+    # The file lists topics by name, and owned topics by name.
+    topics = tuple(sorted(spec.topics, key=lambda topic: topic.name))
+    return GroupSpec(topics=topics, members=tuple(_rejoining(m, side, assignor) for m in spec.members))
+
+
+def _rejoining(member: MemberSpec, side: str, assignor: str) -> MemberSpec:
+    owned = {topic: member.owned.partitions[topic] for topic in sorted(member.owned.partitions)}
+    if side == "broker":
+        return replace(member, owned=Claim(partitions=owned, generation=NO_GENERATION))
+    claim = Claim(partitions=owned, generation=GENERATION)
+    if assignor == "sticky":
+        return replace(member, owned=Claim(generation=GENERATION), user_data=claim)
+    if assignor == "cooperative-sticky":
+        return replace(member, owned=claim)
+    return replace(member, owned=Claim(generation=GENERATION))
+
+
+def filled(assignment: dict[str, dict[str, Sequence[int]]] | Named) -> dict[str, dict[str, list[int]]]:
+    """Without empty topics."""
+    return {m: {t: sorted(p) for t, p in topics.items() if p} for m, topics in assignment.items()}
