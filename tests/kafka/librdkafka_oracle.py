@@ -89,29 +89,38 @@ class LibrdkafkaLeader:
         Raises LeaderDiedError.
         """
         self._seen = spec
-        for _ in range(ATTEMPTS):
+        ends = 0
+        while ends < ATTEMPTS:
             try:
-                return self._ask(spec, topics, member_id, at)
+                led = self._ask(spec, topics, member_id, at)
             except _GoneError:
+                ends += 1
                 self._end()
                 self._process = self._start()
+            else:
+                if led is not None:
+                    return led
         raise LeaderDiedError(self._seen)
 
-    def _ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led:
+    def _ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led | None:
+        """None where the leader joined twice: it may have assigned with the topics of its first attempt."""
         self._round.topics = spec.topics
         # A subscription that changes nothing makes nobody rejoin: a heartbeat has to.
         self._round.wanted = True
         self._send(topics)
         lead: Lead | None = None
+        joins = 0
         while True:
             event = self._next()
             if isinstance(event, JoinGroupRequest):
                 self._seen, lead = self._lead(spec, event, member_id, at)
                 self._round.answer.put(lead)
+                joins += 1
             elif lead is None or event.generation_id != lead.generation:
                 self._round.keep.put(b"")
             else:
-                return self._read(self._seen, lead, event)
+                led = self._read(self._seen, lead, event)
+                return led if joins == 1 else None
 
     def close(self) -> None:
         """End the consumer."""
