@@ -15,7 +15,15 @@ from enum import Enum
 from typing import TypeAlias
 
 from assignors.assignor import Assignor, RebalanceProtocol, Side
-from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Undetermined
+from assignors.model import (
+    AssignorFailedError,
+    Claim,
+    DenseGroup,
+    GroupSpec,
+    Partitions,
+    Result,
+    Undetermined,
+)
 
 Place: TypeAlias = tuple[str, int]
 """A topic and a partition number."""
@@ -54,6 +62,8 @@ class Course:
     rests: bool
     """False when the bound was reached first."""
     undetermined: tuple[Undetermined, ...]
+    failure: str | None = None
+    """What the real assignor would throw in the rebalance after the last one here."""
 
 
 def procedure_of(assignor: Assignor) -> Procedure:
@@ -70,15 +80,22 @@ def run_rebalances(
 ) -> Course:
     """From what members own before to where the group rests.
 
-    AssignorFailedError where the real assignor would throw.
+    AssignorFailedError where the real assignor would throw in the first one.
     """
     rebalances: list[Rebalance] = []
     undetermined: dict[Undetermined, None] = {}
     owners = _owners(before)
     latest = dict(owners)
     rests = False
+    failure: str | None = None
     while not rests and len(rebalances) < MOST_REBALANCES:
-        result = assignor.assign(DenseGroup.of(spec))
+        try:
+            result = assignor.assign(DenseGroup.of(spec))
+        except AssignorFailedError as error:
+            if not rebalances:
+                raise
+            failure = str(error)
+            break
         assignment = _named(result)
         undetermined |= dict.fromkeys(result.undetermined)
         new = _owners(assignment)
@@ -96,7 +113,9 @@ def run_rebalances(
         )
         rests = procedure is not Procedure.COOPERATIVE or not lost
         owners, latest, spec = new, latest | new, _next_round(spec, assignment)
-    return Course(rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined))
+    return Course(
+        rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined), failure=failure
+    )
 
 
 def _named(result: Result) -> dict[str, Partitions]:

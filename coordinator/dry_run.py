@@ -52,7 +52,9 @@ class DryRun:
     procedure: Procedure
     rebalances: tuple[Rebalance, ...]
     rests: bool
-    """False when the group did not come to rest within the bound."""
+    """False when the group did not come to rest: within the bound, or because of the failure."""
+    failure: str | None
+    """What the real assignor would throw in the rebalance after the last one here."""
     minimum_moved: int | None
     """The fewest partitions that any even assignment must move; None where that has no one meaning."""
     members: tuple[MemberDiff, ...]
@@ -82,7 +84,11 @@ def dry_run_all(
     problems: list[Problem] = []
     for group in groups:
         try:
-            runs.append(dry_run(group, topics, request))
+            run = dry_run(group, topics, request)
+            runs.append(run)
+            if run.failure:
+                where = f"in rebalance {len(run.rebalances) + 1} the real assignor would fail: {run.failure}"
+                problems.append(Problem(subject=group.id, message=where))
         except AssignorFailedError as error:
             problems.append(Problem(subject=group.id, message=_failure(group, topics, request, error)))
         except (LookupError, RuleBrokenError, NoCommonProtocolError) as error:
@@ -124,6 +130,7 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: Request) -> DryR
         procedure=procedure,
         rebalances=course.rebalances,
         rests=course.rests,
+        failure=course.failure,
         minimum_moved=minimum_moved(question.spec, before),
         members=member_diffs(before, after),
         before=balance(before),

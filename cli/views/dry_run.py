@@ -41,6 +41,7 @@ def _data(run: DryRun) -> dict[str, Any]:
             for rebalance in run.rebalances
         ],
         "rests": run.rests,
+        "failure": run.failure,
         "moved": run.moved,
         "minimum_moved": run.minimum_moved,
         "balance": {
@@ -124,7 +125,9 @@ def _summary(run: DryRun) -> str:
         sentences.append(f"The leader is taken to be {run.leader.library.value} ({run.leader.known_by}).")
     if run.leader is not None:
         sentences.append(_HOW[run.procedure])
-    if not run.rests:
+    if run.failure:
+        sentences.append(f"Then the real assignor would fail: {run.failure}.")
+    elif not run.rests:
         sentences.append(f"The group does not come to rest within {len(run.rebalances)} rebalances.")
     return " ".join(sentences)
 

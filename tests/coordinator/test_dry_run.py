@@ -144,3 +144,12 @@ def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None
     assert [item.why for item in run.undetermined] == [
         "its subscription is not known; taken to be what it owns"
     ]
+
+
+def test_a_failure_after_the_first_rebalance_leaves_what_came_before() -> None:
+    # Partitions that no longer exist count as owned: what is left over the second time finds nobody with room.
+    group = classic([member("a", {"t": [2, 3]}), member("b")], "cooperative-sticky")
+    (run,), (problem,) = dry_run_all([group], topics(t=2), Request())
+    assert len(run.rebalances) == 1
+    assert (run.rests, run.failure) == (False, "No more unfilled consumers to be assigned.")
+    assert problem.message == f"in rebalance 2 the real assignor would fail: {run.failure}"
