@@ -40,7 +40,7 @@ from assignors.subscribers import by_topic
 
 FREED = (
     "librdkafka's leader reads memory that it has freed while it moves partitions back: what it assigns to members "
-    "that share topics depends on what stands there"
+    "that share topics depends on what stands there, and mostly its process crashes"
 )
 
 
