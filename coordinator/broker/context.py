@@ -57,6 +57,13 @@ class Context:
         """Answer a call, this one or one that waited."""
         self.answers.append((ticket, answer))
 
+    def remove_group(self, group: Group) -> None:
+        """Write the tombstones of a group, and forget its timers; its offsets stay."""
+        for key in group.timer_keys():
+            self.timers.cancel(key)
+        for record in group.tombstones():
+            self.emit(record)
+
     def consumer_settings(self, group: str) -> ConsumerSettings:
         """What counts for a consumer group now: its own settings over the broker's."""
         return consumer_settings(self.state.group_configs.get(group), self.config)

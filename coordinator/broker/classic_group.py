@@ -1,0 +1,323 @@
+"""A classic group: its members, its generation, and the rebalance that may be going on.
+
+Theory of operation. What a record said last is `stored`, the hard part: it changes in `store` alone, when a record is
+replayed. Everything else is what the members have told since, and is forgotten by a restart: a rebalance in progress,
+parked requests, pending members. A rebalance ends with a record that makes the soft part hard (the leader's SyncGroup;
+the last member gone), so a restored group is Stable or Empty, at the generation of that record.
+
+Parked requests are tickets: `joining` and `syncing`, by member id. Methods here change one group and answer nobody.
+
+Source: classic.ClassicGroup.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from assignors.java_order import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
+from assignors.protocols import elect
+from coordinator.broker.calls import FetchedGroup, JoinProtocol, OffsetCommit
+from coordinator.broker.classic_member import PREVIOUS_STATES, ClassicMember, ClassicState
+from coordinator.broker.classic_subscription import subscribed_topics
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.group import GroupType, PartitionCheck
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberValue,
+    CommittedOffset,
+    Record,
+)
+from coordinator.broker.timers import TimerKey, TimerKind
+
+CONSUMER_PROTOCOL = "consumer"
+"""The protocol type whose metadata the broker can read."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ClassicGroup:
+    """See the module. `protocol_type` is empty until a member joined."""
+
+    type: ClassVar[GroupType] = GroupType.CLASSIC
+
+    id: str
+    state_since_ms: int
+    stored: ClassicGroupValue | None = None
+    """What the last record said; None for a group that only its offsets or its coming members made."""
+    state: ClassicState = ClassicState.EMPTY
+    previous_state: ClassicState = ClassicState.DEAD
+    protocol_type: str = ""
+    protocol: str | None = None
+    generation: int = 0
+    leader: str | None = None
+    members: dict[str, ClassicMember] = field(default_factory=dict)
+    static: dict[str, str] = field(default_factory=dict)
+    """Member ids by instance id."""
+    pending: set[str] = field(default_factory=set)
+    """Member ids that were given out and not yet used to join."""
+    joining: dict[str, int] = field(default_factory=dict)
+    syncing: dict[str, int] = field(default_factory=dict)
+    pending_sync: set[str] = field(default_factory=set)
+    """Members that have not sent SyncGroup in this generation."""
+    new_member_added: bool = False
+    """Somebody joined during the initial delay."""
+    initial_delay_ms: int = 0
+    initial_remaining_ms: int = 0
+    """How long the initial delay may still be prolonged after the running one."""
+    subscribed: frozenset[str] | None = None
+    """Topics of all members; None when they cannot be told."""
+    _supported: Counter[str] = field(default_factory=Counter)
+    """How many members support each protocol."""
+    _capacity: int = DEFAULT_CAPACITY
+    """Array length of the HashMap in which a broker keeps the members; it never shrinks."""
+
+    # What every group is asked.
+
+    @property
+    def state_name(self) -> str:
+        return self.state.value
+
+    def is_empty(self) -> bool:
+        return self.state is ClassicState.EMPTY
+
+    def is_simple(self) -> bool:
+        """Nobody ever joined: it only has offsets."""
+        return not self.protocol_type and self.is_empty() and not self.pending
+
+    def has_member(self, member: str) -> bool:
+        return member in self.members
+
+    def subscribed_to(self, topic: str) -> bool:
+        if self.subscribed is None:
+            return self.uses_consumer_protocol()
+        return topic in self.subscribed
+
+    def validate_offset_commit(self, commit: OffsetCommit) -> PartitionCheck | None:
+        if commit.generation_or_epoch < 0 and self.is_empty():
+            return None
+        if commit.generation_or_epoch >= 0 or commit.member or commit.instance is not None:
+            self.validate_member(commit.member, commit.instance)
+            if commit.generation_or_epoch != self.generation:
+                raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+        elif not self.is_empty():
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        if self.state is ClassicState.COMPLETING_REBALANCE:
+            raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
+        return None
+
+    def validate_offset_fetch(self, fetch: FetchedGroup) -> None:
+        """Member id and epoch mean nothing to a classic group."""
+
+    def validate_offset_delete(self) -> None:
+        if not self.is_empty() and not self.uses_consumer_protocol():
+            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+
+    def validate_delete(self) -> None:
+        if not self.is_empty():
+            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+
+    def expiry_base_ms(self, offset: CommittedOffset) -> int | None:
+        if not self.protocol_type:
+            return offset.commit_ms
+        if self.is_empty():
+            return offset.commit_ms if self.state_since_ms < 0 else self.state_since_ms
+        if self.state is ClassicState.STABLE and self.subscribed is not None:
+            return offset.commit_ms
+        return None
+
+    def tombstones(self) -> tuple[Record, ...]:
+        return (ClassicGroupRecord(group=self.id, value=None),)
+
+    def timer_keys(self) -> Iterable[TimerKey]:
+        for kind in (TimerKind.INITIAL_DELAY, TimerKind.JOIN, TimerKind.SYNC):
+            yield TimerKey(kind, self.id)
+        for member in self.members:
+            yield TimerKey(TimerKind.SESSION, self.id, member)
+        for member in self.pending:
+            yield TimerKey(TimerKind.PENDING_MEMBER, self.id, member)
+
+    # What the handlers of the classic protocol ask.
+
+    def uses_consumer_protocol(self) -> bool:
+        return self.protocol_type == CONSUMER_PROTOCOL
+
+    def validate_member(self, member: str, instance: str | None) -> None:
+        """UNKNOWN_MEMBER_ID or, for an instance id that another member holds, FENCED_INSTANCE_ID."""
+        if instance is not None:
+            holder = self.static.get(instance)
+            if holder is None:
+                raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+            if holder != member:
+                raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
+        if member not in self.members:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+
+    def supports(self, protocol_type: str, protocols: Iterable[JoinProtocol]) -> bool:
+        """Whether a member with these protocols can be in the group."""
+        names = {each.name for each in protocols}
+        if self.is_empty():
+            return bool(protocol_type) and bool(names)
+        size = len(self.members)
+        return protocol_type == self.protocol_type and any(self._supported[name] == size for name in names)
+
+    def in_order(self) -> list[ClassicMember]:
+        """The members as a broker walks through them: in the order of a Java HashMap."""
+        ids = list(self.members)
+        if len(ids) < 2:
+            return list(self.members.values())
+        order = map_order(string_hashes(ids), capacity=self._capacity, keys=[utf16(each) for each in ids])
+        return [self.members[ids[i]] for i in order.indices.tolist()]
+
+    def elect_protocol(self) -> str:
+        """By the members' votes. There is a member, and each was let in because it shares a protocol with all."""
+        return elect([member.protocol_names() for member in self.in_order()])
+
+    def rebalance_timeout_ms(self) -> int:
+        """The longest of any member, never negative."""
+        return max((0, *(member.rebalance_timeout_ms for member in self.members.values())))
+
+    def not_joined(self) -> list[ClassicMember]:
+        """Members without a parked JoinGroup."""
+        return [member for member in self.members.values() if member.id not in self.joining]
+
+    def all_joined(self) -> bool:
+        return len(self.joining) == len(self.members) and not self.pending
+
+    def can_rebalance(self) -> bool:
+        return self.state in PREVIOUS_STATES[ClassicState.PREPARING_REBALANCE]
+
+    # Soft changes.
+
+    def transition(self, state: ClassicState, now_ms: int) -> None:
+        if self.state not in PREVIOUS_STATES[state]:
+            raise AssertionError(f"{self.id}: {self.state.value} does not become {state.value}")
+        self.previous_state, self.state, self.state_since_ms = self.state, state, now_ms
+
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
+        """Let a member in; the first one sets the protocol type, and leads."""
+        if not self.members:
+            self.protocol_type = protocol_type
+        if self.leader is None:
+            self.leader = member.id
+        self.pending.discard(member.id)
+        self._put(member)
+
+    def remove(self, member: str) -> None:
+        """Forget a member or a pending id; parked requests of it are to be answered before."""
+        removed = self.members.pop(member, None)
+        if removed is not None:
+            self._supported.subtract(removed.protocol_names())
+            if removed.instance is not None:
+                self.static.pop(removed.instance, None)
+        if self.leader == member:
+            self.leader = next((other.id for other in self.in_order()), None)
+        self.pending.discard(member)
+        self.pending_sync.discard(member)
+        self.joining.pop(member, None)
+        self.syncing.pop(member, None)
+
+    def replace_static(self, instance: str, new: str) -> ClassicMember:
+        """Give a static member another id; parked requests of the old one are to be answered before."""
+        old = self.static[instance]
+        member = replace(self.members.pop(old), id=new, is_new=False)
+        self._supported.subtract(member.protocol_names())
+        self.joining.pop(old, None)
+        self.syncing.pop(old, None)
+        self._put(member)
+        if self.leader == old:
+            self.leader = new
+        return member
+
+    def offer(self, member: ClassicMember, protocols: tuple[JoinProtocol, ...]) -> None:
+        """Let a member support other protocols from now on."""
+        self._supported.subtract(member.protocol_names())
+        member.protocols = protocols
+        self._supported.update(member.protocol_names())
+
+    def reelect_leader(self) -> bool:
+        """Make a member that has joined the leader, unless the present one has; False when nobody joined."""
+        if self.leader is None:
+            return False
+        if self.leader not in self.joining:
+            joined = next((member.id for member in self.in_order() if member.id in self.joining), None)
+            if joined is None:
+                return False
+            self.leader = joined
+        return True
+
+    def next_generation(self, now_ms: int) -> None:
+        """All who wanted to have joined: go on to CompletingRebalance or, without members, to Empty."""
+        self.generation += 1
+        self.protocol = self.elect_protocol() if self.members else None
+        self.subscribed = self._subscribed()
+        self.transition(
+            ClassicState.COMPLETING_REBALANCE if self.members else ClassicState.EMPTY,
+            now_ms,
+        )
+        self.pending_sync.clear()
+
+    # Hard changes.
+
+    def value(self, assignments: Mapping[str, bytes], state_since_ms: int) -> ClassicGroupValue:
+        """What a record is to say, with these assignments; members that get none get an empty one."""
+        return ClassicGroupValue(
+            protocol_type=self.protocol_type,
+            generation=self.generation,
+            protocol=self.protocol,
+            leader=self.leader,
+            state_since_ms=state_since_ms,
+            members=tuple(
+                ClassicMemberValue(
+                    member=member.id,
+                    instance=member.instance,
+                    client_id=member.client_id,
+                    host=member.host,
+                    rebalance_timeout_ms=member.rebalance_timeout_ms,
+                    session_timeout_ms=member.session_timeout_ms,
+                    subscription=member.metadata(self.protocol) or b"",
+                    assignment=assignments.get(member.id, b""),
+                )
+                for member in self.in_order()
+            ),
+        )
+
+    def store(self, value: ClassicGroupValue) -> None:
+        """Make true what a record says. Members that stay keep what a record does not know."""
+        self.stored = value
+        self.protocol_type, self.protocol = value.protocol_type, value.protocol
+        self.generation, self.leader = value.generation, value.leader
+        for gone in self.members.keys() - {member.member for member in value.members}:
+            self.remove(gone)
+        for stored in value.members:
+            self._restore(stored)
+        self.leader = value.leader
+        settled = ClassicState.STABLE if value.members else ClassicState.EMPTY
+        if self.state is not settled:
+            self.previous_state, self.state = self.state, settled
+        self.state_since_ms = value.state_since_ms
+        self.subscribed = self._subscribed()
+
+    def _restore(self, value: ClassicMemberValue) -> None:
+        protocol = self.protocol or ""
+        member = self.members.get(value.member)
+        if member is None:
+            self._put(ClassicMember.restored(value, protocol))
+            return
+        member.restore(value)
+        if member.metadata(protocol) != value.subscription:
+            self.offer(member, (JoinProtocol(name=protocol, metadata=value.subscription),))
+
+    def _put(self, member: ClassicMember) -> None:
+        self.members[member.id] = member
+        self._capacity = grown_capacity(len(self.members), self._capacity)
+        self._supported.update(member.protocol_names())
+        if member.instance is not None:
+            self.static[member.instance] = member.id
+
+    def _subscribed(self) -> frozenset[str] | None:
+        if not self.uses_consumer_protocol():
+            return None
+        return subscribed_topics([member.metadata(self.protocol) or b"" for member in self.members.values()])

@@ -1,0 +1,137 @@
+"""The coordinator: takes calls, records and the passing of time; gives records and answers.
+
+    engine = Engine(Config.parse(settings), topics)
+    engine.replay(record) ...           everything the log holds
+    engine.loaded(now_ms)               once, before the first call
+    engine.handle(call)                 then, in any order
+    engine.expire(now_ms)               as soon as next_deadline() has come
+
+The caller appends `Result.records` before it sends `Result.answers`. A call whose ticket is not among the answers
+waits: a later Result, of another call or of `expire`, answers it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from coordinator.broker import classic_replay, classic_requests, classic_timers
+from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, SyncGroup
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.config import Config
+from coordinator.broker.context import Context, State
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.group_config import GroupConfig
+from coordinator.broker.records import ClassicGroupRecord, Record
+from coordinator.broker.refusals import refusal
+from coordinator.broker.result import Result
+from coordinator.broker.timers import TimerKey, Timers
+from coordinator.broker.topics import TopicImage
+
+HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
+    JoinGroup: classic_requests.join,
+    SyncGroup: classic_requests.sync,
+    Heartbeat: classic_requests.heartbeat,
+    LeaveGroup: classic_requests.leave,
+}
+"""By type of request."""
+
+REPLAYERS: dict[type, Callable[[State, Any], None]] = {
+    ClassicGroupRecord: classic_replay.replay,
+}
+"""By type of record."""
+
+_log = logging.getLogger(__name__)
+
+
+class Engine:
+    """See the module. One engine is the coordinator of all its groups."""
+
+    def __init__(self, config: Config | None = None, topics: TopicImage | None = None) -> None:
+        self._ctx = Context(
+            state=State(),
+            timers=Timers(),
+            config=config or Config(),
+            replay=self.replay,
+            topics=topics or TopicImage(),
+        )
+
+    @property
+    def state(self) -> State:
+        """For looking at, not for changing."""
+        return self._ctx.state
+
+    @property
+    def config(self) -> Config:
+        return self._ctx.config
+
+    @property
+    def topics(self) -> TopicImage:
+        return self._ctx.topics
+
+    def handle(self, call: Call) -> Result:
+        """Answer a call or let it wait. A refusal is an answer; nothing is raised, whatever the request says."""
+        ctx = self._ctx
+        ctx.now_ms = call.now_ms
+        try:
+            HANDLERS[type(call.request)](ctx, call, call.request)
+        except CoordinatorError as error:
+            ctx.answer(call.ticket, refusal(call.request, error.code, error.message))
+        except Exception:  # a bug of ours is not to take the other groups down
+            _log.exception("Unexpected error for %r", call.request)
+            if all(ticket != call.ticket for ticket, _ in ctx.answers):
+                ctx.answer(call.ticket, refusal(call.request, ErrorCode.UNKNOWN_SERVER_ERROR))
+        return ctx.take()
+
+    def replay(self, record: Record) -> None:
+        """Make a record true: the only way in which hard state changes."""
+        REPLAYERS[type(record)](self._ctx.state, record)
+
+    def loaded(self, now_ms: int) -> Result:
+        """After recovery: the timers that a restart forgot begin to run."""
+        self._ctx.now_ms = now_ms
+        for group in list(self._ctx.state.groups.values()):
+            if isinstance(group, ClassicGroup):
+                classic_timers.loaded(self._ctx, group)
+        return self._ctx.take()
+
+    def update_topics(self, image: TopicImage, now_ms: int) -> Result:
+        """Tell of topics that were created, changed or deleted: the image of all there are now."""
+        self._ctx.now_ms = now_ms
+        self._ctx.topics = image
+        return self._ctx.take()
+
+    def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
+        """Replace the settings of a group (resource type GROUP); none at all removes them.
+
+        CoordinatorError: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for anything else.
+        """
+        if not group:
+            raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+        parsed = GroupConfig.parse(values, self._ctx.config)
+        if values:
+            self._ctx.state.group_configs[group] = parsed
+        else:
+            self._ctx.state.group_configs.pop(group, None)
+
+    def next_deadline(self) -> int | None:
+        """When to call `expire` next, in ms; None: not before another call. May change with every call."""
+        return self._ctx.timers.next_deadline()
+
+    def expire(self, now_ms: int) -> Result:
+        """Do what is due by now; nothing when it is too early."""
+        self._ctx.now_ms = now_ms
+        while (key := self._ctx.timers.pop_due(now_ms)) is not None:
+            try:
+                self._expire(key)
+            except Exception:  # see `handle`
+                _log.exception("Unexpected error for %r", key)
+        return self._ctx.take()
+
+    def _expire(self, key: TimerKey) -> None:
+        group = self._ctx.state.groups.get(key.group)
+        if isinstance(group, ClassicGroup):
+            handler = classic_timers.HANDLERS.get(key.kind)
+            if handler is not None:
+                handler(self._ctx, group, key)

@@ -1,0 +1,140 @@
+"""Members of classic groups, as tests play them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+
+from coordinator.broker.answers import (
+    HeartbeatAnswer,
+    JoinGroupAnswer,
+    LeaveGroupAnswer,
+    SyncGroupAnswer,
+)
+from coordinator.broker.calls import (
+    Heartbeat,
+    JoinGroup,
+    JoinProtocol,
+    LeaveGroup,
+    LeavingMember,
+    SyncGroup,
+)
+from coordinator.broker.errors import ErrorCode
+from coordinator.embedded_protocol import Subscription, write_subscription
+from tests.coordinator.broker.driver import Driver
+
+GROUP = "g"
+
+
+def protocols(*names: str, topics: tuple[str, ...] = ("t1",), version: int = 1) -> tuple[JoinProtocol, ...]:
+    metadata = write_subscription(Subscription(version=version, topics=topics))
+    return tuple(JoinProtocol(name=name, metadata=metadata) for name in names)
+
+
+RANGE = protocols("range")
+
+
+@dataclass
+class Member:
+    """One consumer: what it would send next. `join` parks and leaves a ticket, `joined` reads the answer."""
+
+    driver: Driver
+    id: str = ""
+    instance: str | None = None
+    protocols: tuple[JoinProtocol, ...] = RANGE
+    protocol_type: str = "consumer"
+    session_timeout_ms: int = 10_000
+    rebalance_timeout_ms: int = 60_000
+    group: str = GROUP
+    version: int = 9
+    generation: int = -1
+    protocol: str | None = None
+    ticket: int = field(default=0)
+
+    def request(self) -> JoinGroup:
+        return JoinGroup(
+            group=self.group,
+            session_timeout_ms=self.session_timeout_ms,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            member=self.id,
+            instance=self.instance,
+            protocol_type=self.protocol_type,
+            protocols=self.protocols,
+            version=self.version,
+        )
+
+    def join(self) -> Member:
+        """Send JoinGroup; a dynamic member without id comes back with the one it is given."""
+        self.ticket = self.driver.send(self.request())
+        answer = self.driver.answers.get(self.ticket)
+        if isinstance(answer, JoinGroupAnswer) and answer.error is ErrorCode.MEMBER_ID_REQUIRED:
+            self.id = answer.member
+            self.ticket = self.driver.send(self.request())
+        return self
+
+    def joined(self) -> JoinGroupAnswer:
+        answer = self.driver.answer(self.ticket, JoinGroupAnswer)
+        if answer.error is ErrorCode.NONE:
+            self.id, self.generation, self.protocol = answer.member, answer.generation, answer.protocol
+        return answer
+
+    def waits(self) -> bool:
+        return self.driver.waits(self.ticket)
+
+    def sync(self, assignments: dict[str, bytes] | None = None) -> int:
+        """Send SyncGroup; the ticket."""
+        request = SyncGroup(
+            group=self.group,
+            generation=self.generation,
+            member=self.id,
+            instance=self.instance,
+            protocol_type=self.protocol_type,
+            protocol=self.protocol,
+            assignments=tuple((assignments or {}).items()),
+        )
+        return self.driver.send(request)
+
+    def synced(self, assignments: dict[str, bytes] | None = None) -> SyncGroupAnswer:
+        return self.driver.answer(self.sync(assignments), SyncGroupAnswer)
+
+    def heartbeat(self) -> ErrorCode:
+        request = Heartbeat(
+            group=self.group, generation=self.generation, member=self.id, instance=self.instance
+        )
+        return self.driver.ask(request, HeartbeatAnswer).error
+
+    def leave(self) -> LeaveGroupAnswer:
+        leaving = LeavingMember(member=self.id, instance=self.instance)
+        return self.driver.ask(LeaveGroup(group=self.group, members=(leaving,)), LeaveGroupAnswer)
+
+    def but(self, **changes: object) -> Member:
+        """Another member like this one."""
+        return changed(self, **changes)  # type: ignore[arg-type]
+
+
+def stable(driver: Driver, *members: Member) -> list[Member]:
+    """Bring the members together into a Stable group; the leader first. Each is assigned its own id."""
+    for member in members:
+        member.join()
+    for member in members:
+        if member.waits():
+            continue
+        member.joined()
+    for member in members:
+        if member.driver.answer(member.ticket, JoinGroupAnswer).generation != _generation(members):
+            member.join()
+    for member in members:
+        member.joined()
+    ordered = sorted(
+        members, key=lambda member: not member.driver.answer(member.ticket, JoinGroupAnswer).members
+    )
+    leader = ordered[0]
+    tickets = [member.sync() for member in ordered[1:]]
+    tickets.append(leader.sync({member.id: member.id.encode() for member in members}))
+    for ticket in tickets:
+        assert driver.answer(ticket, SyncGroupAnswer).error is ErrorCode.NONE
+    return ordered
+
+
+def _generation(members: tuple[Member, ...]) -> int:
+    return max(member.generation for member in members)

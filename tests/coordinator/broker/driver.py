@@ -1,0 +1,91 @@
+"""Plays calls to an engine on a clock that only moves when told to, and keeps the answers by ticket."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+from uuid import UUID
+
+from coordinator.broker.answers import Answer
+from coordinator.broker.calls import Call, Request
+from coordinator.broker.config import Config
+from coordinator.broker.engine import Engine
+from coordinator.broker.records import Record
+from coordinator.broker.result import Result
+from coordinator.broker.topics import TopicImage, TopicInfo
+
+A = TypeVar("A")
+
+START_MS = 1_700_000_000_000
+
+
+class Driver:
+    """An engine without initial delay, unless the settings say otherwise; with the topics t1 and t2 of 4 partitions."""
+
+    def __init__(self, topics: TopicImage | None = None, **settings: str) -> None:
+        named = {name.replace("_", "."): value for name, value in settings.items()}
+        named.setdefault("group.initial.rebalance.delay.ms", "0")
+        self.engine = Engine(Config.parse(named), TOPICS if topics is None else topics)
+        self.now_ms = START_MS
+        self.records: list[Record] = []
+        self.answers: dict[int, Answer] = {}
+        self.tickets = 0
+        self.take(self.engine.loaded(self.now_ms))
+
+    def send(self, request: Request, client_id: str = "c") -> int:
+        """Play a call, and everything that is due at once; the ticket, answered or not."""
+        self.tickets += 1
+        call = Call(
+            ticket=self.tickets,
+            request=request,
+            now_ms=self.now_ms,
+            client_id=client_id,
+            host="/127.0.0.1",
+            fresh_id=UUID(int=self.tickets),
+        )
+        self.take(self.engine.handle(call))
+        self.run_due()
+        return call.ticket
+
+    def ask(self, request: Request, kind: type[A], client_id: str = "c") -> A:
+        """Play a call that is answered at once."""
+        return self.answer(self.send(request, client_id), kind)
+
+    def answer(self, ticket: int, kind: type[A]) -> A:
+        """The answer of a call; fails when it still waits."""
+        answer = self.answers[ticket]
+        assert isinstance(answer, kind)
+        return answer
+
+    def waits(self, ticket: int) -> bool:
+        return ticket not in self.answers
+
+    def advance(self, ms: int) -> None:
+        """Let time pass, stopping at every deadline."""
+        end = self.now_ms + ms
+        while (deadline := self.engine.next_deadline()) is not None and deadline <= end:
+            self.now_ms = max(self.now_ms, deadline)
+            self.take(self.engine.expire(self.now_ms))
+        self.now_ms = end
+
+    def run_due(self) -> None:
+        self.advance(0)
+
+    def take(self, result: Result) -> None:
+        self.records += result.records
+        for ticket, answer in result.answers:
+            assert ticket not in self.answers, f"ticket {ticket} was answered twice"
+            self.answers[ticket] = answer
+
+    def restart(self) -> None:
+        """Replay all records into a new engine, as after a crash."""
+        self.engine = Engine(self.engine.config, self.engine.topics)
+        for record in self.records:
+            self.engine.replay(record)
+        self.take(self.engine.loaded(self.now_ms))
+
+
+def topic(name: str, partitions: int = 4) -> TopicInfo:
+    return TopicInfo(name=name, id=UUID(bytes=name.encode().rjust(16, b"\1")), partitions=partitions)
+
+
+TOPICS = TopicImage.of([topic("t1"), topic("t2")], version=1)
