@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from coordinator.wire.answers import Failure, refusal
+from coordinator.wire.answers import Failure
 from coordinator.wire.apis import CONSUMER_GROUP_DESCRIBE
-from coordinator.wire.batches import batches
 from coordinator.wire.calls.assigned import AssignedTopic, assigned_topics
+from coordinator.wire.calls.described import describe
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
 from coordinator.wire.steps import Steps
@@ -61,16 +61,10 @@ def consumer_group_describe(
 
     :raises UnsupportedApi: the broker is older than consumer groups
     """
-    yield from connection.open(deadline)
-    request = CONSUMER_GROUP_DESCRIBE.request_type(connection.version(CONSUMER_GROUP_DESCRIBE))
-    requests = [request(group_ids=batch, include_authorized_operations=False) for batch in batches(groups)]
-    responses = yield from connection.exchange(CONSUMER_GROUP_DESCRIBE, requests, deadline)
-    return {group.group_id: _group(group) for response in responses for group in response.groups}
+    return (yield from describe(connection, CONSUMER_GROUP_DESCRIBE, groups, _group, deadline))
 
 
-def _group(group: Any) -> ConsumerGroup | Failure:
-    if group.error_code:
-        return refusal(group.error_code, group.error_message)
+def _group(group: Any) -> ConsumerGroup:
     return ConsumerGroup(
         group_id=group.group_id,
         state=group.group_state,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.wire.answers import Failure, refusal
+from coordinator.wire.answers import Failure
 from coordinator.wire.apis import STREAMS_GROUP_DESCRIBE
-from coordinator.wire.batches import batches
+from coordinator.wire.calls.described import describe
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
 from coordinator.wire.steps import Steps
@@ -60,16 +60,10 @@ def streams_group_describe(
 
     :raises UnsupportedApi: the broker is older than streams groups
     """
-    yield from connection.open(deadline)
-    request = STREAMS_GROUP_DESCRIBE.request_type(connection.version(STREAMS_GROUP_DESCRIBE))
-    requests = [request(group_ids=batch, include_authorized_operations=False) for batch in batches(groups)]
-    responses = yield from connection.exchange(STREAMS_GROUP_DESCRIBE, requests, deadline)
-    return {group.group_id: _group(group) for response in responses for group in response.groups}
+    return (yield from describe(connection, STREAMS_GROUP_DESCRIBE, groups, _group, deadline))
 
 
-def _group(group: Any) -> StreamsGroup | Failure:
-    if group.error_code:
-        return refusal(group.error_code, group.error_message)
+def _group(group: Any) -> StreamsGroup:
     subtopologies = (group.topology.subtopologies or ()) if group.topology else ()
     return StreamsGroup(
         group_id=group.group_id,
