@@ -19,13 +19,14 @@ Source: librdkafka 2.15, rd_kafka_range_assignor_assign_cb, rd_kafka_use_rack_aw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.librdkafka_order import MemberOrder, no_order, readable, without_unreadable
 from assignors.model import Assignment, DenseGroup, Ints, Result, Undetermined
+from assignors.quota import Quota
 from assignors.subscribers import by_topic
 
 Racks = frozenset[str]
@@ -77,50 +78,20 @@ class _Topic:
     partitions: int
     racks: Sequence[Racks] = ()
     """By partition."""
-    room: _Room | None = None
+    quota: Quota | None = None
     taken: Ints | None = None
     """Index into `subscribers` by partition after the rack passes, -1 is nobody yet."""
 
     def finish(self) -> Ints:
         """Members of all partitions, the rest given in plain ranges."""
-        if self.room is None or self.taken is None:
+        if self.quota is None or self.taken is None:
             each, extra = divmod(self.partitions, len(self.subscribers))
             counts = np.full(len(self.subscribers), each)
             counts[:extra] += 1
             return np.repeat(self.subscribers, counts)
         left = self.taken < 0
-        self.taken[left] = np.repeat(np.arange(len(self.subscribers)), self.room.rest())
+        self.taken[left] = np.repeat(np.arange(len(self.subscribers)), self.quota.rest())
         return self.subscribers[self.taken]
-
-
-@dataclass(slots=True)
-class _Room:
-    """How many partitions of one topic each subscriber may still take. It only shrinks."""
-
-    partitions: int
-    members: int
-    each: int = field(init=False)
-    extras: int = field(init=False)
-    have: list[int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.each, self.extras = divmod(self.partitions, self.members)
-        self.have = [0] * self.members
-
-    def of(self, member: int) -> int:
-        return max(0, self.each + (self.extras > 0) - self.have[member])
-
-    def take(self, member: int) -> None:
-        self.have[member] += 1
-        if self.have[member] > self.each:
-            self.extras -= 1
-
-    def rest(self) -> Ints:
-        """What each takes when all, in order, take all they may."""
-        have = np.array(self.have)
-        rest: Ints = np.maximum(self.each - have, 0)
-        rest[np.flatnonzero(have <= self.each)[: self.extras]] += 1
-        return rest
 
 
 def _give_by_rack(group: DenseGroup, topics: Sequence[_Topic]) -> None:
@@ -148,40 +119,40 @@ def _needs_racks(topic: _Topic, racks: Sequence[str | None]) -> bool:
 def _give_together(topics: Sequence[_Topic], racks: Sequence[str | None]) -> None:
     """Co-partitioned topics: one member with a rack takes partition p of all of them, if one fits."""
     partitions = topics[0].partitions
-    room = _Room(partitions, len(racks))
+    quota = Quota(partitions, len(racks))
     taken = np.full(partitions, -1)
     # Room only ever shrinks, so the search for each set of racks resumes where it stopped.
     search: dict[Racks, int] = {}
     for p in range(partitions):
         common = topics[0].racks[p].intersection(*(topic.racks[p] for topic in topics[1:]))
         member = search.get(common, 0)
-        while member < len(racks) and not (racks[member] in common and room.of(member)):
+        while member < len(racks) and not (racks[member] in common and quota.room(member)):
             member += 1
         search[common] = member
         if member < len(racks):
-            room.take(member)
+            quota.take(member)
             taken[p] = member
     for topic in topics:
-        topic.room, topic.taken = room, taken.copy()
+        topic.quota, topic.taken = quota, taken.copy()
 
 
 def _give_alone(topic: _Topic, racks: Sequence[str | None]) -> None:
     """One topic: each member in turn takes the first free partitions whose racks match."""
-    room = _Room(topic.partitions, len(racks))
+    quota = Quota(topic.partitions, len(racks))
     taken = np.full(topic.partitions, -1)
     matching = {
         rack: [p for p in reversed(range(topic.partitions)) if rack is None or rack in topic.racks[p]]
         for rack in set(racks)
     }
     for member, rack in enumerate(racks):
-        wanted, candidates = room.of(member), matching[rack]
+        wanted, candidates = quota.room(member), matching[rack]
         while wanted and candidates:
             p = candidates.pop()
             if taken[p] < 0:
                 taken[p] = member
-                room.take(member)
+                quota.take(member)
                 wanted -= 1
-    topic.room, topic.taken = room, taken
+    topic.quota, topic.taken = quota, taken
 
 
 ASSIGNORS = (

@@ -20,7 +20,7 @@ Source: org.apache.kafka.clients.consumer.RangeAssignor, AbstractPartitionAssign
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.member_order import static_first
 from assignors.model import Assignment, DenseGroup, Ints, Result
 from assignors.plain_ranges import counts, plain_ranges
+from assignors.quota import Quota
 from assignors.subscribers import by_topic
 
 Racks = frozenset[str]
@@ -61,7 +62,7 @@ class _Topic:
     partitions: int
     racks: Sequence[Racks] = ()
     """By partition; empty where no subscriber has a rack."""
-    quota: _Quota | None = None
+    quota: Quota | None = None
     owners: Ints | None = None
     """What pass 1 gave away: index into `subscribers` by partition, -1 is nobody yet."""
 
@@ -72,37 +73,6 @@ class _Topic:
         left = self.owners < 0
         self.owners[left] = np.repeat(np.arange(len(self.subscribers)), self.quota.rest())
         return self.subscribers[self.owners]
-
-
-@dataclass(slots=True)
-class _Quota:
-    """How many partitions of one topic each subscriber may take."""
-
-    partitions: int
-    members: int
-    each: int = field(init=False)
-    extras: int = field(init=False)
-    """Members that may still get one more than `each`."""
-    have: list[int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.each, self.extras = divmod(self.partitions, self.members)
-        self.have = [0] * self.members
-
-    def room(self, member: int) -> int:
-        return max(0, self.each + (self.extras > 0) - self.have[member])
-
-    def take(self, member: int, count: int) -> None:
-        self.have[member] += count
-        if self.have[member] > self.each:
-            self.extras -= 1
-
-    def rest(self) -> Ints:
-        """What each member takes when all, in order, take all they may."""
-        have = np.array(self.have)
-        rest: Ints = np.maximum(self.each - have, 0)
-        rest[np.flatnonzero(have <= self.each)[: self.extras]] += 1
-        return rest
 
 
 def _give_by_rack(group: DenseGroup, topics: Sequence[_Topic], racks: Sequence[str | None]) -> None:
@@ -147,7 +117,7 @@ def _give_together(topics: Sequence[_Topic], racks: Sequence[str | None]) -> Non
     """Co-partitioned topics: one member takes partition p of all of them, if one fits."""
     first = topics[0]
     mine = [racks[m] for m in first.subscribers.tolist()]
-    quota = _Quota(first.partitions, len(mine))
+    quota = Quota(first.partitions, len(mine))
     owners = np.full(first.partitions, -1)
     # Room only ever shrinks, so the search for each set of racks resumes where it stopped.
     search: dict[Racks, int] = {}
@@ -167,7 +137,7 @@ def _give_together(topics: Sequence[_Topic], racks: Sequence[str | None]) -> Non
 def _give_alone(topic: _Topic, racks: Sequence[str | None]) -> None:
     """One topic: each member in turn takes the first partitions whose racks match."""
     mine = [racks[m] for m in topic.subscribers.tolist()]
-    quota = _Quota(topic.partitions, len(mine))
+    quota = Quota(topic.partitions, len(mine))
     owners = np.full(topic.partitions, -1)
     matching: dict[str | None, list[int]] = {
         rack: [p for p in reversed(range(topic.partitions)) if _match(rack, topic.racks[p])]
