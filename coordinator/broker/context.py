@@ -42,8 +42,6 @@ class Context:
     topics: TopicImage = field(default_factory=TopicImage)
     new_topics_version: int = -1
     """Version of the image in which a topic was last created: resolved regexes older than that are resolved anew."""
-    group_configs: dict[str, GroupConfig] = field(default_factory=dict)
-    """Settings of single groups, by group id."""
     now_ms: int = 0
     records: list[Record] = field(default_factory=list)
     answers: list[tuple[int, Answer]] = field(default_factory=list)

@@ -16,10 +16,28 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coordinator.broker import classic_replay, classic_requests, classic_timers
-from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, SyncGroup
+from coordinator.broker import (
+    classic_replay,
+    classic_requests,
+    classic_timers,
+    consumer_describe,
+    consumer_heartbeat,
+    consumer_replay,
+    consumer_timers,
+    topic_changes,
+)
+from coordinator.broker.calls import (
+    Call,
+    ConsumerGroupDescribe,
+    ConsumerGroupHeartbeat,
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    SyncGroup,
+)
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.config import Config
+from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.context import Context, State
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group_config import GroupConfig
@@ -34,11 +52,14 @@ HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
     SyncGroup: classic_requests.sync,
     Heartbeat: classic_requests.heartbeat,
     LeaveGroup: classic_requests.leave,
+    ConsumerGroupHeartbeat: consumer_heartbeat.handle,
+    ConsumerGroupDescribe: consumer_describe.handle,
 }
 """By type of request."""
 
 REPLAYERS: dict[type, Callable[[State, Any], None]] = {
     ClassicGroupRecord: classic_replay.replay,
+    **dict.fromkeys(consumer_replay.CONSUMER_RECORDS, consumer_replay.replay),
 }
 """By type of record."""
 
@@ -94,12 +115,14 @@ class Engine:
         for group in list(self._ctx.state.groups.values()):
             if isinstance(group, ClassicGroup):
                 classic_timers.loaded(self._ctx, group)
+            elif isinstance(group, ConsumerGroup):
+                consumer_timers.loaded(self._ctx, group)
         return self._ctx.take()
 
     def update_topics(self, image: TopicImage, now_ms: int) -> Result:
         """Tell of topics that were created, changed or deleted: the image of all there are now."""
         self._ctx.now_ms = now_ms
-        self._ctx.topics = image
+        topic_changes.topics_changed(self._ctx, image)
         return self._ctx.take()
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
@@ -135,3 +158,5 @@ class Engine:
             handler = classic_timers.HANDLERS.get(key.kind)
             if handler is not None:
                 handler(self._ctx, group, key)
+        elif isinstance(group, ConsumerGroup):
+            consumer_timers.HANDLERS[key.kind](self._ctx, group, key)

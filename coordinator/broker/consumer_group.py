@@ -1,0 +1,271 @@
+"""A consumer group (KIP-848): three epochs, the members, their targets, and who has which partition.
+
+    group epoch        moves on when the members or what they subscribe to change
+    assignment epoch   the group epoch that the target assignment was computed for
+    member epoch       how far a member has come
+
+Hard state is what the records 3, 5, 6, 7, 8 and 16 say; it changes in the `set_…` and `remove_…` methods, which
+`consumer_replay` alone calls. Everything else is derived from it.
+
+Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGroup.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+from uuid import UUID
+
+from assignors.java_order import map_order, string_hashes
+from coordinator.broker import consumer_offsets
+from coordinator.broker.calls import FetchedGroup, OffsetCommit, TopicPartitions
+from coordinator.broker.consumer_member import (
+    DELETED_ASSIGNMENT,
+    ConsumerMember,
+    normal_assignment,
+    normal_partitions,
+    normal_topics,
+)
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.group import GroupType, PartitionCheck
+from coordinator.broker.records import (
+    CommittedOffset,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    Record,
+    RegexRecord,
+    RegexValue,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.broker.subscription import subscribed_names
+from coordinator.broker.timers import TimerKey, TimerKind
+
+
+class ConsumerGroupState(Enum):
+    """Names as describe and list show them."""
+
+    EMPTY = "Empty"
+    ASSIGNING = "Assigning"
+    RECONCILING = "Reconciling"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+
+class ConsumerGroup:
+    """A group of type consumer. A new one stands at group epoch 1 with an empty assignment of epoch 1."""
+
+    type = GroupType.CONSUMER
+    protocol_type = "consumer"
+
+    def __init__(self, group_id: str) -> None:
+        self.id = group_id
+        self.epoch = 1
+        self.metadata_hash = 0
+        self.assignment_epoch = 1
+        self.assigned_ms = 0
+        """When the target was computed; 0 when none was, or before brokers noted it."""
+        self.members: dict[str, ConsumerMember] = {}
+        self.targets: dict[str, TopicPartitions] = {}
+        self.regexes: dict[str, RegexValue] = {}
+        """Resolved regexes; one that is not in here matches nothing yet."""
+        self.refresh_metadata = True
+        """Soft: whether a topic may have changed since the metadata hash was computed."""
+        self._static: dict[str, str] = {}
+        self._owners: dict[UUID, dict[int, str]] = {}
+
+    # What the records say
+
+    def set_epoch(self, value: ConsumerGroupValue) -> None:
+        self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+
+    def set_target_epoch(self, epoch: int | None, assigned_ms: int) -> None:
+        """None: the target was deleted."""
+        self.assignment_epoch = -1 if epoch is None else epoch
+        self.assigned_ms = assigned_ms
+
+    def set_target(self, member: str, target: TopicPartitions | None) -> None:
+        if target is None:
+            self.targets.pop(member, None)
+        else:
+            self.targets[member] = normal_partitions(target)
+
+    def set_metadata(self, member_id: str, value: ConsumerMemberValue) -> None:
+        old = self.members.get(member_id, ConsumerMember(id=member_id))
+        self._put(replace(old, metadata=replace(value, topics=normal_topics(value.topics))))
+
+    def set_current(self, member_id: str, value: CurrentAssignmentValue | None) -> None:
+        old = self.members.get(member_id)
+        if value is None:
+            if old is not None:
+                self._put(replace(old, current=DELETED_ASSIGNMENT))
+            return
+        self._put(replace(old or ConsumerMember(id=member_id), current=normal_assignment(value)))
+
+    def remove_member(self, member_id: str) -> None:
+        member = self.members.pop(member_id, None)
+        if member is None:
+            return
+        self._disown(member)
+        if member.instance is not None and self._static.get(member.instance) == member_id:
+            del self._static[member.instance]
+
+    def set_regex(self, regex: str, value: RegexValue | None) -> None:
+        if value is None:
+            self.regexes.pop(regex, None)
+        else:
+            self.regexes[regex] = replace(value, topics=normal_topics(value.topics))
+
+    def _put(self, member: ConsumerMember) -> None:
+        old = self.members.get(member.id)
+        if old is None or old.current is not member.current:
+            if old is not None:
+                self._disown(old)
+            for topic, partition in _partitions(member):
+                self._owners.setdefault(topic, {})[partition] = member.id
+        self.members[member.id] = member
+        if member.instance is not None:
+            self._static[member.instance] = member.id
+
+    def _disown(self, member: ConsumerMember) -> None:
+        for topic, partition in _partitions(member):
+            owners = self._owners.get(topic, {})
+            if owners.get(partition) == member.id:
+                del owners[partition]
+                if not owners:
+                    del self._owners[topic]
+
+    # What follows from it
+
+    @property
+    def state(self) -> ConsumerGroupState:
+        if not self.members:
+            return ConsumerGroupState.EMPTY
+        if self.epoch > self.assignment_epoch:
+            return ConsumerGroupState.ASSIGNING
+        if all(member.reconciled_to(self.assignment_epoch) for member in self.members.values()):
+            return ConsumerGroupState.STABLE
+        return ConsumerGroupState.RECONCILING
+
+    def owner(self, topic: UUID, partition: int) -> str | None:
+        """Who has the partition, or is giving it up; None when it is free."""
+        return self._owners.get(topic, {}).get(partition)
+
+    def is_free(self, topic: UUID, partition: int) -> bool:
+        return self.owner(topic, partition) is None
+
+    def static_member(self, instance: str | None) -> ConsumerMember | None:
+        return None if instance is None else self.members.get(self._static.get(instance, ""))
+
+    def target_of(self, member: str, instance: str | None) -> TopicPartitions:
+        """The member's target; under an instance id, that of the member which has it now."""
+        if instance is None:
+            return self.targets.get(member, {})
+        return self.targets.get(self._static.get(instance, ""), {})
+
+    def member(self, member_id: str) -> ConsumerMember:
+        """Raises UNKNOWN_MEMBER_ID when it is not there."""
+        if member_id not in self.members:
+            raise CoordinatorError(
+                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.id}."
+            )
+        return self.members[member_id]
+
+    def subscribed_topics(self) -> frozenset[str]:
+        """Names that members subscribe to, and those that their resolved regexes bring."""
+        return subscribed_names(self.members.values(), self.regexes)
+
+    def waits_for_others(self, member: ConsumerMember) -> bool:
+        """Whether something in the target of a member with unreleased partitions still belongs to somebody."""
+        if member.current.state is not MemberState.UNRELEASED_PARTITIONS:
+            return False
+        return any(
+            partition not in member.assigned.get(topic, ()) and not self.is_free(topic, partition)
+            for topic, partitions in self.targets.get(member.id, {}).items()
+            for partition in partitions
+        )
+
+    def classic_members(self) -> tuple[ConsumerMember, ...]:
+        """Those that speak the classic protocol."""
+        return tuple(member for member in self.members.values() if member.classic is not None)
+
+    def preferred_assignor(self, default: str) -> str:
+        return preferred_assignor(self.members, default)
+
+    # What every group answers (coordinator.broker.group.Group)
+
+    @property
+    def state_name(self) -> str:
+        return self.state.value
+
+    def is_empty(self) -> bool:
+        return not self.members
+
+    def has_member(self, member: str) -> bool:
+        return member in self.members
+
+    def subscribed_to(self, topic: str) -> bool:
+        return topic in self.subscribed_topics()
+
+    def validate_offset_commit(self, commit: OffsetCommit) -> PartitionCheck | None:
+        return consumer_offsets.commit_check(self, commit)
+
+    def validate_offset_fetch(self, fetch: FetchedGroup) -> None:
+        consumer_offsets.check_fetch(self, fetch)
+
+    def validate_offset_delete(self) -> None:
+        """Topics that nobody subscribes to lose their offsets in any state."""
+
+    def validate_delete(self) -> None:
+        if self.members:
+            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+
+    def expiry_base_ms(self, offset: CommittedOffset) -> int | None:
+        return offset.commit_ms
+
+    def timer_keys(self) -> Iterator[TimerKey]:
+        yield TimerKey(TimerKind.REGEX, self.id)
+        for member in self.members:
+            yield from member_timer_keys(self.id, member)
+
+    def tombstones(self) -> tuple[Record, ...]:
+        """The records that delete the group, in the broker's order."""
+        return (
+            *(CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in self.members),
+            *(TargetMemberRecord(group=self.id, member=member, value=None) for member in self.targets),
+            TargetEpochRecord(group=self.id, epoch=None),
+            *(ConsumerMemberRecord(group=self.id, member=member, value=None) for member in self.members),
+            *(RegexRecord(group=self.id, regex=regex, value=None) for regex in self.regexes),
+            ConsumerGroupRecord(group=self.id, value=None),
+        )
+
+
+def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
+    """Every timer that a member of a consumer group may have; JOIN and SYNC are those of classic members."""
+    for kind in (TimerKind.SESSION, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC):
+        yield TimerKey(kind, group, member)
+
+
+def preferred_assignor(members: Mapping[str, ConsumerMember], default: str) -> str:
+    """The assignor that most members wish for; a tie goes to the first in the order of a Java HashMap."""
+    wishes = Counter(m.metadata.assignor for m in members.values() if m.metadata.assignor is not None)
+    if not wishes:
+        return default
+    names = list(wishes)
+    order: list[str] = [names[index] for index in map_order(string_hashes(names)).indices.tolist()]
+    return max(order, key=lambda name: wishes[name])
+
+
+def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
+    """What the member has and what it is giving up."""
+    for partitions in (member.revoking, member.assigned):
+        for topic, numbers in partitions.items():
+            for partition in numbers:
+                yield topic, partition

@@ -1,0 +1,238 @@
+"""A member's request in the making: what it changes, in records that nobody has seen yet.
+
+Everything is computed from the group as it stands, and nothing is emitted before the whole request is known to
+succeed. The steps, in this order:
+
+    subscribe   the member's metadata and regexes; the group epoch moves on when subscriptions changed
+    retarget    a new target assignment, where the group epoch is ahead of it
+    settle      the member's next current assignment
+    commit      emit the records and set the timers
+
+Source: KIP-848 "Heartbeat handling"; GroupMetadataManager.consumerGroupHeartbeat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.consumer_group import ConsumerGroup, preferred_assignor
+from coordinator.broker.consumer_member import ConsumerMember
+from coordinator.broker.context import Context
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.reconcile import Goal, reconcile
+from coordinator.broker.records import (
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    MemberState,
+    Record,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.broker.regex_refresh import refresh_is_due
+from coordinator.broker.subscription import metadata_hash, names_of, subscribed_names
+from coordinator.broker.target import Question, compute, in_broker_order
+from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.regex import InvalidRegexError, compile_broker_regex
+
+
+class RegexStatus(Enum):
+    """What became of a member's regex."""
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    """It has to be resolved before it counts."""
+    RESOLVED = "resolved"
+    """It changed to one that is resolved already, or to none."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Update:
+    """A request of one member. `group` may be a draft that is not part of the state yet."""
+
+    ctx: Context
+    group: ConsumerGroup
+    before: ConsumerMember
+    """The member as it is; a new or replacing one as it starts out."""
+    after: ConsumerMember
+    """With what the request says; from `settle` on with its next assignment."""
+    records: list[Record] = field(default_factory=list)
+    epoch: int = field(init=False)
+    """The group epoch after the request."""
+    changed: bool = False
+    """Whether the member subscribes to something else than before."""
+    refreshed: bool = False
+    """Whether the metadata hash is up to date."""
+    moved: bool = False
+    """Whether the member's current assignment is another one than before."""
+    resolve: bool = False
+    """Whether the group's regexes are to be resolved."""
+
+    def __post_init__(self) -> None:
+        self.epoch = self.group.epoch
+
+    @property
+    def members(self) -> dict[str, ConsumerMember]:
+        """The members after the request: without the one that is replaced."""
+        members = dict(self.group.members)
+        predecessor = self.group.static_member(self.after.instance)
+        if predecessor is not None and predecessor.id != self.after.id:
+            del members[predecessor.id]
+        members[self.after.id] = self.after
+        return members
+
+
+def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
+    """Write down what the member is and wants now. Raises CoordinatorError for a regex that is none.
+
+    A regex that waits to be resolved moves the group epoch only for a classic member (`regex_moves_epoch`).
+    """
+    group, before, after = update.group, update.before, update.after
+    if after.metadata != before.metadata:
+        update.records.append(ConsumerMemberRecord(group=group.id, member=after.id, value=after.metadata))
+    renamed = after.metadata.topics != before.metadata.topics
+    status = _change_regex(update)
+    update.changed = renamed or status is not RegexStatus.UNCHANGED
+    moves = update.changed if regex_moves_epoch else renamed or status is RegexStatus.RESOLVED
+    if moves or group.refresh_metadata:
+        _refresh(update, moves)
+
+
+def retarget(update: Update) -> tuple[int, TopicPartitions]:
+    """The target's epoch and the member's part of it: the present one, or a new one for a new group epoch.
+
+    Within the assignment interval (4.3) the present one stays.
+    """
+    group, after = update.group, update.after
+    present = group.assignment_epoch, group.target_of(after.id, after.instance)
+    interval_ms = update.ctx.consumer_settings(group.id).assignment_interval_ms
+    early = group.assigned_ms and update.ctx.now_ms < group.assigned_ms + interval_ms
+    if group.assignment_epoch >= update.epoch or early:
+        return present
+    members = update.members
+    question = Question(
+        epoch=update.epoch,
+        members=in_broker_order(group.members, members),
+        targets={**group.targets, after.id: present[1]},
+        regexes=group.regexes,
+        topics=update.ctx.topics,
+    )
+    targets = compute(question, choose_assignor(update.ctx, members))
+    for member in question.members:
+        new = targets.get(member.id, {})
+        if group.targets.get(member.id) != new:
+            update.records.append(TargetMemberRecord(group=group.id, member=member.id, value=new))
+    update.records.append(
+        TargetEpochRecord(group=group.id, epoch=update.epoch, assigned_ms=update.ctx.now_ms)
+    )
+    return update.epoch, targets.get(after.id, {})
+
+
+def settle(update: Update, target_epoch: int, target: TopicPartitions, owned: TopicPartitions | None) -> None:
+    """Move the member towards its target, as far as others let it. Raises CoordinatorError when it must rejoin."""
+    if not update.changed and update.after.reconciled_to(target_epoch):
+        return
+    group, topics = update.group, update.ctx.topics.topics
+    names = names_of(update.after.metadata, group.regexes)
+    goal = Goal(
+        epoch=target_epoch,
+        target=target,
+        subscribed={topics[name].id for name in names if name in topics},
+        owned=owned,
+        is_free=group.is_free,
+        subscription_changed=update.changed,
+    )
+    current = reconcile(update.after.current, goal)
+    if current == update.after.current:
+        return
+    update.after, update.moved = replace(update.after, current=current), True
+    update.records.append(CurrentAssignmentRecord(group=group.id, member=update.after.id, value=current))
+
+
+def commit(update: Update) -> None:
+    """Make it all true, and let the timers follow: of the group's regexes, and of a member that has to revoke."""
+    ctx, after = update.ctx, update.after
+    for record in update.records:
+        ctx.emit(record)
+    group = ctx.state.groups.get(update.group.id)
+    if isinstance(group, ConsumerGroup) and update.refreshed:
+        group.refresh_metadata = False
+    if update.resolve:
+        ctx.timers.set(TimerKey(TimerKind.REGEX, update.group.id), ctx.now_ms)
+    rebalance = TimerKey(TimerKind.REBALANCE, update.group.id, after.id)
+    if update.moved and after.classic is None and after.current.state is MemberState.UNREVOKED_PARTITIONS:
+        ctx.timers.set(rebalance, ctx.now_ms + after.metadata.rebalance_timeout_ms)
+    elif update.moved:
+        ctx.timers.cancel(rebalance)
+
+
+def replace_member(group: ConsumerGroup, old: ConsumerMember, new: ConsumerMember) -> list[Record]:
+    """Another member takes a static member's place, with its target and its partitions."""
+    return [
+        *removal(group, old),
+        ConsumerMemberRecord(group=group.id, member=new.id, value=new.metadata),
+        TargetMemberRecord(group=group.id, member=new.id, value=group.targets.get(old.id, {})),
+        CurrentAssignmentRecord(group=group.id, member=new.id, value=new.current),
+    ]
+
+
+def removal(group: ConsumerGroup, member: ConsumerMember) -> list[Record]:
+    """The records that remove a member."""
+    return [
+        CurrentAssignmentRecord(group=group.id, member=member.id, value=None),
+        TargetMemberRecord(group=group.id, member=member.id, value=None),
+        ConsumerMemberRecord(group=group.id, member=member.id, value=None),
+    ]
+
+
+def choose_assignor(ctx: Context, members: dict[str, ConsumerMember]) -> str:
+    """What most members wish for, else the first that is configured."""
+    configured = ctx.config.group_consumer_assignors
+    wish = preferred_assignor(members, configured[0])
+    return wish if wish in configured else configured[0]
+
+
+def _refresh(update: Update, moves: bool) -> None:
+    """Look at the subscribed topics anew, and move the group epoch on if they changed."""
+    group = update.group
+    names = subscribed_names(update.members.values(), group.regexes)
+    fingerprint = metadata_hash(names, update.ctx.topics)
+    if moves or fingerprint != group.metadata_hash:
+        update.epoch += 1
+        value = ConsumerGroupValue(epoch=update.epoch, metadata_hash=fingerprint)
+        update.records.append(ConsumerGroupRecord(group=group.id, value=value))
+    update.refreshed = True
+
+
+def _change_regex(update: Update) -> RegexStatus:
+    group, ctx = update.group, update.ctx
+    old, new = update.before.metadata.regex, update.after.metadata.regex
+    users = [member.metadata.regex for member in group.members.values() if member.metadata.regex]
+    status, unresolved = RegexStatus.UNCHANGED, False
+    if old != new:
+        status = RegexStatus.CHANGED
+        if old and users.count(old) == 1:
+            update.records.append(RegexRecord(group=group.id, regex=old, value=None))
+        if new and new not in users:
+            _validate(new)
+            unresolved = True
+        elif not new or new in group.regexes:
+            status = RegexStatus.RESOLVED
+    if unresolved or users:
+        used = {member.metadata.regex for member in update.members.values()} - {""}
+        update.resolve = refresh_is_due(ctx, group, used, unresolved=unresolved)
+    return status
+
+
+def _validate(regex: str) -> None:
+    try:
+        compile_broker_regex(regex)
+    except InvalidRegexError as error:
+        raise CoordinatorError(
+            ErrorCode.INVALID_REGULAR_EXPRESSION,
+            f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error.reason}.",
+        ) from None

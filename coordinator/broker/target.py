@@ -1,0 +1,112 @@
+"""The target assignment of a consumer group: what its members are to have in the end.
+
+Members come in the order of the broker's own map, one that joins after the others; topics are those that somebody
+subscribes to and that exist. The order decides which of several equal assignments it is.
+
+Source: KIP-848 "Target Assignment"; modern.TargetAssignmentBuilder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from assignors.assignor import Side
+from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.registry import find
+from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.consumer_member import ConsumerMember
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.records import RegexValue
+from coordinator.broker.subscription import is_homogeneous, names_of, subscribed_names
+from coordinator.broker.topics import TopicImage
+from coordinator.timeline_order import timeline_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the assignor is asked. `members` stand in the order in which the assignor is to see them."""
+
+    epoch: int
+    members: tuple[ConsumerMember, ...]
+    targets: Mapping[str, TopicPartitions]
+    """The present target of each member."""
+    regexes: Mapping[str, RegexValue]
+    topics: TopicImage
+
+
+def in_broker_order(
+    known: Iterable[str], members: Mapping[str, ConsumerMember]
+) -> tuple[ConsumerMember, ...]:
+    """`members` in the broker's order: those `known` before in the order of its map, newcomers last."""
+    ids = list(known)
+    walked = [ids[index] for index in timeline_order(ids)] if ids else []
+    there = [members[member] for member in walked if member in members]
+    return (*there, *(member for member in members.values() if member.id not in ids))
+
+
+def compute(question: Question, assignor: str) -> dict[str, TopicPartitions]:
+    """The new target of every member.
+
+    :raises CoordinatorError: UNKNOWN_SERVER_ERROR, the assignor failed
+    """
+    try:
+        result = find(assignor, Side.BROKER).assign(DenseGroup.of(_spec(question)))
+    except AssignorFailedError as error:
+        raise CoordinatorError(
+            ErrorCode.UNKNOWN_SERVER_ERROR,
+            f"Failed to compute a new target assignment for epoch {question.epoch}: {error}",
+        ) from error
+    topics = question.topics.topics
+    return {
+        member: {topics[name].id: tuple(numbers) for name, numbers in partitions.items() if numbers}
+        for member, partitions in result.assignment.named().items()
+    }
+
+
+def _spec(question: Question) -> GroupSpec:
+    topics = question.topics.topics
+    by_regex = _by_regex(question)
+    names = {name for name in subscribed_names(question.members, question.regexes) if name in topics}
+    members = []
+    for member in question.members:
+        owned = {
+            question.topics.by_id[topic].name: numbers
+            for topic, numbers in question.targets.get(member.id, {}).items()
+            if topic in question.topics.by_id
+        }
+        names |= owned.keys()
+        members.append(
+            MemberSpec(
+                id=member.id,
+                topics=tuple(sorted(names_of(member.metadata, question.regexes))),
+                instance=member.instance,
+                rack=member.metadata.rack,
+                owned=Claim(partitions=owned),
+                by_regex=by_regex.get(member.id, ()),
+            )
+        )
+    specs = [topics[name] for name in sorted(names)]
+    return GroupSpec(
+        topics=tuple(
+            TopicSpec(name=topic.name, partitions=topic.partitions, id=topic.id, racks=topic.racks or None)
+            for topic in specs
+        ),
+        members=tuple(members),
+    )
+
+
+def _by_regex(question: Question) -> dict[str, tuple[str, ...]]:
+    """By member what makes the assignor take the subscriptions for unequal; nothing when the broker calls them equal.
+
+    The broker calls one regex for all equal, and a regex beside a name unequal whatever they come to.
+    """
+    if is_homogeneous(question.members):
+        return {}
+    found = {
+        member.id: question.regexes[member.metadata.regex].topics
+        for member in question.members
+        if member.metadata.regex in question.regexes
+    }
+    unresolved = {m.id: m.metadata.topics for m in question.members if m.metadata.regex and m.id not in found}
+    return {**found, **unresolved}

@@ -1,0 +1,134 @@
+"""Online upgrade: a classic group with members becomes a consumer group (KIP-848 "Online Migration").
+
+The group epoch is the generation; targets and current assignments come from what the leader handed out. The members
+go on speaking the classic protocol, inside a consumer group.
+
+Source: GroupMetadataManager.validateOnlineUpgrade, convertToConsumerGroup; ConsumerGroup.fromClassicGroup.
+"""
+
+from __future__ import annotations
+
+from coordinator.broker import classic_rebalance
+from coordinator.broker.answers import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.classic_member import ClassicMember
+from coordinator.broker.consumer_member import ConsumerMember, normal_assignment, normal_topics
+from coordinator.broker.context import Context
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.records import (
+    ClassicMemberMetadata,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    Record,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.broker.subscription import metadata_hash, subscribed_names
+from coordinator.broker.topics import TopicImage
+from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+
+
+def records(ctx: Context, group: ClassicGroup) -> tuple[Record, ...]:
+    """The records that turn the group into a consumer group.
+
+    :raises CoordinatorError: GROUP_ID_NOT_FOUND, with the reason why it cannot be
+    """
+    _validate(ctx, group)
+    members = [_convert(ctx.topics, group, member) for member in group.in_order()]
+    fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
+    epoch = ConsumerGroupValue(epoch=group.generation, metadata_hash=fingerprint)
+    return (
+        *group.tombstones(),
+        *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
+        ConsumerGroupRecord(group=group.id, value=epoch),
+        *(TargetMemberRecord(group=group.id, member=m.id, value=m.assigned) for m in members),
+        TargetEpochRecord(group=group.id, epoch=group.generation),
+        *(CurrentAssignmentRecord(group=group.id, member=m.id, value=m.current) for m in members),
+    )
+
+
+def take_over(ctx: Context, group: ClassicGroup) -> None:
+    """The classic group is done with: parked requests are sent back, its members' sessions go on."""
+    for member in group.in_order():
+        again = JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member.id)
+        classic_rebalance.answer_join(ctx, group, member.id, again)
+        sync_again = SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS)
+        classic_rebalance.answer_sync(ctx, group, member.id, sync_again)
+    for key in list(group.timer_keys()):
+        ctx.timers.cancel(key)
+    for member in group.members.values():
+        classic_rebalance.keep_alive(ctx, group, member)
+
+
+def _validate(ctx: Context, group: ClassicGroup) -> None:
+    if not ctx.config.group_consumer_migration_policy.upgrades:
+        raise _refused(group, "online upgrade is disabled.")
+    if not group.uses_consumer_protocol():
+        raise _refused(group, "the group does not use the consumer embedded protocol.")
+    if len(group.members) > ctx.config.group_consumer_max_size:
+        raise _refused(group, "the group size exceeds the consumer group maximum size.")
+
+
+def _convert(topics: TopicImage, group: ClassicGroup, member: ClassicMember) -> ConsumerMember:
+    # A group that has never completed a rebalance has no protocol: then the member's first counts. Kafka fails there.
+    metadata = member.metadata(group.protocol)
+    try:
+        subscription = read_subscription(member.protocols[0].metadata if metadata is None else metadata)
+        assigned = _assigned(topics, group, member)
+    except MalformedMetadata:
+        raise _refused(group, "the embedded consumer protocol is malformed.") from None
+    return ConsumerMember(
+        id=member.id,
+        metadata=ConsumerMemberValue(
+            instance=member.instance,
+            rack=subscription.rack or None,
+            client_id=member.client_id,
+            host=member.host,
+            topics=normal_topics(subscription.topics),
+            regex="",
+            rebalance_timeout_ms=member.rebalance_timeout_ms,
+            assignor=None,
+            classic=ClassicMemberMetadata(
+                session_timeout_ms=member.session_timeout_ms,
+                protocols=tuple((each.name, each.metadata) for each in member.protocols),
+            ),
+        ),
+        current=normal_assignment(
+            CurrentAssignmentValue(
+                epoch=group.generation,
+                previous_epoch=group.generation,
+                state=MemberState.STABLE,
+                assigned=assigned,
+            )
+        ),
+    )
+
+
+def _assigned(topics: TopicImage, group: ClassicGroup, member: ClassicMember) -> TopicPartitions:
+    if not member.assignment:
+        return {}
+    assignment = read_assignment(member.assignment)
+    if assignment.user_data:
+        raise _refused(
+            group,
+            "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
+            "assignor before re-attempting the upgrade.",
+        )
+    return {
+        topics.topics[name].id: numbers
+        for name, numbers in assignment.partitions.items()
+        if name in topics.topics
+    }
+
+
+def _refused(group: ClassicGroup, why: str) -> CoordinatorError:
+    return CoordinatorError(
+        ErrorCode.GROUP_ID_NOT_FOUND,
+        f"Cannot upgrade classic group {group.id} to consumer group because {why}",
+    )

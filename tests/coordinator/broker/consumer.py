@@ -1,0 +1,128 @@
+"""Members of consumer groups, as tests play them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from coordinator.broker.answers import (
+    ConsumerGroupDescribeAnswer,
+    ConsumerGroupHeartbeatAnswer,
+    DescribedConsumer,
+    DescribedConsumerGroup,
+)
+from coordinator.broker.calls import ConsumerGroupDescribe, ConsumerGroupHeartbeat, TopicPartitions
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.topics import TopicImage
+from tests.coordinator.broker.driver import Driver, topic
+
+GROUP = "g"
+
+Named = dict[str, list[int]]
+"""Partitions by topic name."""
+
+
+@dataclass
+class Consumer:
+    """One consumer. It owns what it is assigned, and gives up at once what it is not, unless told to hold on."""
+
+    driver: Driver
+    id: str
+    topics: tuple[str, ...] | None = ("foo",)
+    regex: str | None = None
+    instance: str | None = None
+    assignor: str | None = None
+    rebalance_timeout_ms: int = 60_000
+    group: str = GROUP
+    epoch: int = 0
+    owned: Named = field(default_factory=dict)
+    client_id: str = "c"
+
+    def join(self, **changes: Any) -> ConsumerGroupHeartbeatAnswer:
+        """Epoch 0, with everything that a join has to say."""
+        fields: dict[str, Any] = {
+            "epoch": 0,
+            "rebalance_timeout_ms": self.rebalance_timeout_ms,
+            "topics": self.topics,
+            "regex": self.regex,
+            "assignor": self.assignor,
+            "owned": {},
+        }
+        return self.send(**{**fields, **changes})
+
+    def beat(self, **changes: Any) -> ConsumerGroupHeartbeatAnswer:
+        """A heartbeat that says only what is owned."""
+        return self.send(**{"epoch": self.epoch, "owned": by_id(self.driver, self.owned), **changes})
+
+    def leave(self, epoch: int = -1) -> ConsumerGroupHeartbeatAnswer:
+        return self.send(epoch=epoch)
+
+    def send(self, **fields: Any) -> ConsumerGroupHeartbeatAnswer:
+        values: dict[str, Any] = {
+            "group": self.group,
+            "member": self.id,
+            "instance": self.instance,
+            **fields,
+        }
+        request = ConsumerGroupHeartbeat(**values)
+        answer = self.driver.ask(request, ConsumerGroupHeartbeatAnswer, self.client_id)
+        if answer.error is ErrorCode.NONE:
+            self.epoch = answer.epoch
+            if answer.assignment is not None:
+                self.owned = by_name(self.driver, answer.assignment)
+        return answer
+
+    def refused(self, **fields: Any) -> tuple[ErrorCode, str | None]:
+        """Code and message of a heartbeat that is refused."""
+        answer = self.beat(**fields)
+        assert answer.error is not ErrorCode.NONE
+        assert (answer.member, answer.epoch, answer.heartbeat_interval_ms) == (None, 0, 0)
+        assert answer.assignment is None
+        return answer.error, answer.message
+
+
+def by_id(driver: Driver, partitions: Named) -> dict[Any, tuple[int, ...]]:
+    topics = driver.engine.topics.topics
+    return {topics[name].id: tuple(numbers) for name, numbers in partitions.items() if name in topics}
+
+
+def by_name(driver: Driver, partitions: TopicPartitions) -> Named:
+    names = driver.engine.topics.by_id
+    return {names[topic].name: sorted(numbers) for topic, numbers in partitions.items() if topic in names}
+
+
+def group_of(driver: Driver, group: str = GROUP) -> ConsumerGroup:
+    found = driver.engine.state.groups[group]
+    assert isinstance(found, ConsumerGroup)
+    return found
+
+
+def described(driver: Driver, group: str = GROUP) -> DescribedConsumerGroup:
+    (answer,) = driver.ask(ConsumerGroupDescribe(groups=(group,)), ConsumerGroupDescribeAnswer).groups
+    return answer
+
+
+def described_member(driver: Driver, member: str, group: str = GROUP) -> DescribedConsumer:
+    return next(each for each in described(driver, group).members if each.member == member)
+
+
+def epochs(driver: Driver, group: str = GROUP) -> tuple[str, int, int]:
+    """State, group epoch and assignment epoch."""
+    shown = described(driver, group)
+    return shown.state, shown.group_epoch, shown.assignment_epoch
+
+
+def targets(driver: Driver, group: str = GROUP) -> dict[str, Named]:
+    return {each.member: by_name(driver, each.target) for each in described(driver, group).members}
+
+
+def images(*topics: tuple[str, int], version: int = 1) -> TopicImage:
+    return TopicImage.of([topic(name, partitions) for name, partitions in topics], version=version)
+
+
+def settled(*consumers: Consumer, rounds: int = 8) -> None:
+    """Heartbeat until nothing changes any more."""
+    for _ in range(rounds):
+        for consumer in consumers:
+            assert consumer.beat().error is ErrorCode.NONE
