@@ -9,7 +9,6 @@ from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import SelectionOptions
 from coordinator.model import GroupListing, GroupState, GroupType, Problem
-from coordinator.regex import InvalidRegexError, compile_filter
 
 T = TypeVar("T")
 
@@ -18,6 +17,8 @@ def name_filter(pattern: str | None) -> Callable[[str], bool]:
     """A test for group ids; everything passes without a pattern. UsageError for a pattern that is none."""
     if pattern is None:
         return lambda _: True
+    from coordinator.regex import InvalidRegexError, compile_filter
+
     try:
         search = compile_filter(pattern).search
     except InvalidRegexError as error:

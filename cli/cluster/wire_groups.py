@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 from uuid import UUID
 
+from cli.cluster.group_words import state_of
 from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
 from coordinator.model import (
     Client,
@@ -75,24 +76,6 @@ def assigned_partitions(assigned: Iterable[AssignedTopic]) -> Partitions:
         name = entry.topic or _unknown_topic(entry.topic_id)
         partitions[name] = tuple(sorted({*partitions.get(name, ()), *entry.partitions}))
     return {name: partitions[name] for name in sorted(partitions)}
-
-
-def state_of(text: str | None) -> GroupState:
-    """A state as the broker writes it; one that a later broker adds is unknown."""
-    try:
-        return GroupState.parse(text or "Unknown")
-    except ValueError:
-        return GroupState.UNKNOWN
-
-
-def type_of(text: str | None) -> GroupType:
-    """A type as ListGroups v5 writes it; older brokers have classic groups only."""
-    if text is None:
-        return GroupType.CLASSIC
-    try:
-        return GroupType.parse(text)
-    except ValueError:
-        return GroupType.UNKNOWN
 
 
 def _unknown_topic(topic_id: UUID | None) -> str:
@@ -170,13 +153,6 @@ def as_group(described: Described, coordinator: Node | None) -> tuple[Group, tup
     if isinstance(described, ShareGroup):
         return share_group(described, coordinator), ()
     return streams_group(described, coordinator), ()
-
-
-def assignor_of(described: Described) -> str | None:
-    """The assignor in use; None before there is one, and in a streams group."""
-    if isinstance(described, ClassicGroup):
-        return described.protocol or None
-    return None if isinstance(described, StreamsGroup) else described.assignor or None
 
 
 def share_group(group: ShareGroup, coordinator: Node | None) -> Group:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from cli.cluster.group_words import state_of, type_of
 from cli.cluster.port import Read
-from cli.cluster.wire_groups import Described, as_group, assignor_of, state_of, type_of
 from coordinator.model import Cluster, CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
 from coordinator.wire.answers import Answers, Failure
-from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
-from coordinator.wire.calls.offset_fetch import CommittedOffset as WireOffset
-from coordinator.wire.calls.offset_fetch import GroupOffsets
 from coordinator.wire.client import Client
+
+if TYPE_CHECKING:
+    from cli.cluster.wire_groups import Described
+    from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
+    from coordinator.wire.calls.offset_fetch import CommittedOffset as WireOffset
+    from coordinator.wire.calls.offset_fetch import GroupOffsets
 
 T = TypeVar("T")
 
@@ -53,6 +56,8 @@ class WireReader:
 
     def describe(self, groups: Sequence[str]) -> Read[Group]:
         """The named groups, each through the describe request of its type."""
+        from cli.cluster.wire_groups import as_group
+
         listing = self.client.list_groups(timeout_ms=self.timeout_ms)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
         nodes = self._nodes()
@@ -110,7 +115,7 @@ class WireReader:
         for kind, names in _by_kind(kinds, kinds).items():
             answers = self._ask(kind, names)
             for name, group in answers.found.items():
-                sizes[name] = (assignor_of(group), len(group.members))
+                sizes[name] = (_assignor_of(kind, group), len(group.members))
             # A group that was deleted since it was listed is no problem of the list.
             problems += [
                 _problem(name, failure)
@@ -118,6 +123,14 @@ class WireReader:
                 if failure.code != GROUP_ID_NOT_FOUND
             ]
         return sizes, problems
+
+
+def _assignor_of(kind: GroupType, described: Any) -> str | None:
+    """The assignor in use; None before there is one, and in a streams group."""
+    if kind is GroupType.STREAMS:
+        return None
+    chosen: str = described.protocol if kind in (GroupType.CLASSIC, GroupType.UNKNOWN) else described.assignor
+    return chosen or None
 
 
 def _by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Annotated
 
 import typer
 
 from cli.options import OutputOptions, SourceOptions
-from migration.model import Destination
+
+
+class To(Enum):
+    """`--to`."""
+
+    COOPERATIVE = "cooperative"
+    CONSUMER = "consumer"
 
 
 def plan(
     *,
     group: Annotated[str, typer.Argument(metavar="GROUP", help="The group to migrate.")],
-    to: Annotated[Destination, typer.Option("--to", help="Where it is to go.")],
+    to: Annotated[To, typer.Option("--to", help="Where it is to go.")],
     client: Annotated[
         list[str] | None,
         typer.Option(
@@ -34,7 +41,7 @@ def plan(
     from cli.output import emit
     from cli.views.plan import plan_document
     from migration.clients import parse_clients, unknown_members
-    from migration.model import Verdict
+    from migration.model import Destination, Verdict
     from migration.plan import make_plan
 
     try:
@@ -50,6 +57,6 @@ def plan(
     strangers = unknown_members(described.items[0], told)
     if strangers:
         raise UsageError(f"--client names {strangers[0]!r}, which is no member of {group}")
-    made = make_plan(described.items[0], cluster, to, told)
+    made = make_plan(described.items[0], cluster, Destination(to.value), told)
     status = ExitStatus.FALSE if made.verdict is Verdict.BLOCKED else ExitStatus.DONE
     emit(plan_document(made, described.problems), output, status)

@@ -1,0 +1,23 @@
+"""Group states and types as brokers write them."""
+
+from __future__ import annotations
+
+from coordinator.model import GroupState, GroupType
+
+
+def state_of(text: str | None) -> GroupState:
+    """A state as the broker writes it; one that a later broker adds is unknown."""
+    try:
+        return GroupState.parse(text or "Unknown")
+    except ValueError:
+        return GroupState.UNKNOWN
+
+
+def type_of(text: str | None) -> GroupType:
+    """A type as ListGroups v5 writes it; older brokers have classic groups only."""
+    if text is None:
+        return GroupType.CLASSIC
+    try:
+        return GroupType.parse(text)
+    except ValueError:
+        return GroupType.UNKNOWN
