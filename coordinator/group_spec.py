@@ -6,11 +6,12 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assignors.assignor import Assignor, Side
-from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
+from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, Undetermined
 from assignors.rebalance import Procedure
 from coordinator.model import Group, GroupType, Member, Partitions, Topic
 from coordinator.regex import InvalidRegexError, compile_broker_regex
 from coordinator.timeline_order import timeline_order
+from coordinator.topic_spec import topic_specs
 from coordinator.what_if import ADDED, WhatIf
 
 ASSUMED_GENERATION = 1
@@ -46,11 +47,8 @@ def ask(
         for member in _walked(group, assignor)
     ]
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
-    specs = tuple(
-        TopicSpec(name=t.name, partitions=t.partitions, id=t.id, racks=_racks(t))
-        for t in topics.values()
-        if t.name in named
-    )
+    racks_matter = assignor.side is Side.CLIENT and any(member.rack for member in members)
+    specs = topic_specs([t for t in topics.values() if t.name in named], notes if racks_matter else [])
     notes += [
         Undetermined(
             subject=member.id,
@@ -145,12 +143,6 @@ def _subscribed(
         return tuple(sorted({*wanted.topics, *current})), ()
     by_regex = tuple(name for name in matched if name not in wanted.topics)
     return (*wanted.topics, *by_regex), by_regex
-
-
-def _racks(topic: Topic) -> tuple[tuple[str, ...], ...] | None:
-    if topic.racks is None:
-        return None
-    return tuple(tuple(topic.racks.get(partition, ())) for partition in range(topic.partitions))
 
 
 def wanted_topics(groups: Iterable[Group], what_if: WhatIf) -> set[str] | None:

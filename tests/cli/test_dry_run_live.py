@@ -141,7 +141,7 @@ def test_a_converted_group(
 
 def start(group: LiveGroup, topics: Sequence[str], seat: Seat) -> str:
     """A member of the group's kind."""
-    return group.join([topics[number] for number in seat.topics], **seat.settings)
+    return group.join([topics[number] for number in seat.topics], kind=None, **seat.settings)
 
 
 def joins(group: LiveGroup, topics: Sequence[str], seat: Seat) -> None:

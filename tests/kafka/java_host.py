@@ -42,9 +42,13 @@ class JavaHost:
         """Have the consumer `name` subscribe to `topics` instead, at its next poll."""
         self.child.send(json.dumps({"do": "subscribe", "member": name, "topics": list(topics)}))
 
+    def ask_to_stop(self, name: str) -> None:
+        """Have the consumer `name` close cleanly; asking again does nothing."""
+        self.child.send(json.dumps({"do": "stop", "member": name}))
+
     def stop(self, name: str) -> None:
         """Close the consumer `name` cleanly and wait for that; TimeoutError when it does not close."""
-        self.child.send(json.dumps({"do": "stop", "member": name}))
+        self.ask_to_stop(name)
 
         def closed() -> bool:
             # One that failed has said so and needs no close.

@@ -38,6 +38,7 @@ class Members:
         self._jars = jars
         self._scratch = scratch
         self._endings = ExitStack()
+        self._hosted: list[str] = []
 
     def confluent(
         self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
@@ -112,7 +113,13 @@ class Members:
         return self._start_java(broker, name, asked, config, own_process=False)
 
     def end(self) -> None:
-        """End what still runs; a process of its own is killed, as nobody waits for its close."""
+        """End what still runs; a process of its own is killed, as nobody waits for its close.
+
+        The others are all asked first: one that is left in a group with static members already gone waits for
+        their sessions to end.
+        """
+        for name in self._hosted:
+            self._shared.ask_to_stop(name)
         self._endings.close()
 
     def _start_java(
@@ -128,6 +135,8 @@ class Members:
         config = {"bootstrap.servers": broker.bootstrap, "client.id": name, **settings}
         host.start({**asked, "member": name, "config": config})
         crash = host.crash if own_process else _cannot_crash
+        if not own_process:
+            self._hosted.append(name)
         self._endings.callback(host.crash if own_process else lambda: host.stop(name))
         return Member(
             name=name,
