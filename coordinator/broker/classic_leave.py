@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coordinator.broker import classic_rebalance
 from coordinator.broker.answers import LeaveGroupAnswer
 from coordinator.broker.calls import Call, LeaveGroup, LeavingMember
@@ -13,14 +15,23 @@ from coordinator.broker.errors import CoordinatorError, ErrorCode
 
 def handle(ctx: Context, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
     """Remove the members one after the other, then rebalance once."""
-    members = tuple((each.member, each.instance, _remove(ctx, group, each)) for each in request.members)
-    ctx.answer(call.ticket, LeaveGroupAnswer(members=members))
-    if not any(error is ErrorCode.NONE for _, _, error in members):
+    codes = [_remove(ctx, group, each) for each in request.members]
+    ctx.answer(call.ticket, left(request, codes))
+    if ErrorCode.NONE not in codes:
         return
     if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
         classic_rebalance.prepare_or_complete(ctx, group)
     else:
         classic_rebalance.complete_if_all_joined(ctx, group)
+
+
+def left(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer:
+    """The answer, given each member's error. Below version 3 there is one member, and its error is the request's."""
+    members = tuple(
+        (each.member, each.instance, code) for each, code in zip(request.members, codes, strict=True)
+    )
+    error = codes[0] if request.version < 3 and codes else ErrorCode.NONE
+    return LeaveGroupAnswer(error=error, members=members)
 
 
 def _remove(ctx: Context, group: ClassicGroup, leaving: LeavingMember) -> ErrorCode:

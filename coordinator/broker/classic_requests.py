@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coordinator.broker import classic_heartbeat, classic_join, classic_leave, classic_sync
-from coordinator.broker.answers import LeaveGroupAnswer
+from coordinator.broker.answers import JoinGroupAnswer
 from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, SyncGroup
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.context import Context
@@ -28,9 +28,17 @@ def join(ctx: Context, call: Call, request: JoinGroup) -> None:
         raise CoordinatorError(ErrorCode.INVALID_SESSION_TIMEOUT)
     group = ctx.state.groups.get(request.group)
     if group is not None and group.type is GroupType.CONSUMER and not group.is_empty():
-        INTEROP[JoinGroup](ctx, call, request, group)
+        _join_consumer_group(ctx, call, request, group)
     else:
         classic_join.handle(ctx, call, request)
+
+
+def _join_consumer_group(ctx: Context, call: Call, request: JoinGroup, group: Group) -> None:
+    """A refusal by a consumer group does not echo the member id."""
+    try:
+        INTEROP[JoinGroup](ctx, call, request, group)
+    except CoordinatorError as error:
+        ctx.answer(call.ticket, JoinGroupAnswer(error=error.code))
 
 
 def sync(ctx: Context, call: Call, request: SyncGroup) -> None:
@@ -57,9 +65,8 @@ def leave(ctx: Context, call: Call, request: LeaveGroup) -> None:
     _require_group_id(request.group)
     group = ctx.state.groups.get(request.group)
     if group is None:
-        unknown = ErrorCode.UNKNOWN_MEMBER_ID
-        members = tuple((each.member, each.instance, unknown) for each in request.members)
-        ctx.answer(call.ticket, LeaveGroupAnswer(members=members))
+        unknown = [ErrorCode.UNKNOWN_MEMBER_ID] * len(request.members)
+        ctx.answer(call.ticket, classic_leave.left(request, unknown))
     elif isinstance(group, ClassicGroup):
         classic_leave.handle(ctx, call, request, group)
     else:

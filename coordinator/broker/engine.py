@@ -24,15 +24,27 @@ from coordinator.broker import (
     consumer_heartbeat,
     consumer_replay,
     consumer_timers,
+    expiry,
+    groups,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
+    offsets,
     topic_changes,
 )
 from coordinator.broker.calls import (
     Call,
     ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
+    DeleteGroups,
+    DescribeGroups,
     Heartbeat,
     JoinGroup,
     LeaveGroup,
+    ListGroups,
+    OffsetCommit,
+    OffsetDelete,
+    OffsetFetch,
     SyncGroup,
 )
 from coordinator.broker.classic_group import ClassicGroup
@@ -41,10 +53,10 @@ from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.context import Context, State
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group_config import GroupConfig
-from coordinator.broker.records import ClassicGroupRecord, Record
+from coordinator.broker.records import ClassicGroupRecord, OffsetRecord, Record
 from coordinator.broker.refusals import refusal
 from coordinator.broker.result import Result
-from coordinator.broker.timers import TimerKey, Timers
+from coordinator.broker.timers import TimerKey, TimerKind, Timers
 from coordinator.broker.topics import TopicImage
 
 HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
@@ -53,11 +65,18 @@ HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
     Heartbeat: classic_requests.heartbeat,
     LeaveGroup: classic_requests.leave,
     ConsumerGroupHeartbeat: consumer_heartbeat.handle,
+    OffsetCommit: offset_commit.handle,
+    OffsetFetch: offset_fetch.handle,
+    OffsetDelete: offset_delete.handle,
+    ListGroups: groups.list_groups,
+    DescribeGroups: groups.describe_groups,
     ConsumerGroupDescribe: consumer_describe.handle,
+    DeleteGroups: groups.delete_groups,
 }
 """By type of request."""
 
 REPLAYERS: dict[type, Callable[[State, Any], None]] = {
+    OffsetRecord: offsets.replay,
     ClassicGroupRecord: classic_replay.replay,
     **dict.fromkeys(consumer_replay.CONSUMER_RECORDS, consumer_replay.replay),
 }
@@ -110,19 +129,22 @@ class Engine:
         REPLAYERS[type(record)](self._ctx.state, record)
 
     def loaded(self, now_ms: int) -> Result:
-        """After recovery: the timers that a restart forgot begin to run."""
+        """After recovery, also of nothing: the timers that a restart forgot begin to run."""
         self._ctx.now_ms = now_ms
         for group in list(self._ctx.state.groups.values()):
             if isinstance(group, ClassicGroup):
                 classic_timers.loaded(self._ctx, group)
             elif isinstance(group, ConsumerGroup):
                 consumer_timers.loaded(self._ctx, group)
+        expiry.schedule(self._ctx)
         return self._ctx.take()
 
     def update_topics(self, image: TopicImage, now_ms: int) -> Result:
         """Tell of topics that were created, changed or deleted: the image of all there are now."""
         self._ctx.now_ms = now_ms
+        old = self._ctx.topics
         topic_changes.topics_changed(self._ctx, image)
+        offsets.topics_changed(self._ctx, old, image)
         return self._ctx.take()
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
@@ -153,10 +175,11 @@ class Engine:
         return self._ctx.take()
 
     def _expire(self, key: TimerKey) -> None:
+        if key.kind is TimerKind.OFFSET_EXPIRY:
+            expiry.check(self._ctx)
+            return
         group = self._ctx.state.groups.get(key.group)
         if isinstance(group, ClassicGroup):
-            handler = classic_timers.HANDLERS.get(key.kind)
-            if handler is not None:
-                handler(self._ctx, group, key)
+            classic_timers.HANDLERS[key.kind](self._ctx, group, key)
         elif isinstance(group, ConsumerGroup):
             consumer_timers.HANDLERS[key.kind](self._ctx, group, key)

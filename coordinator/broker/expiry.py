@@ -1,0 +1,42 @@
+"""Offsets that nobody will come back for, and groups that are left with nothing (KIP-211).
+
+Source: GroupCoordinatorShard.cleanupGroupMetadata, OffsetMetadataManager.cleanupExpiredOffsets.
+"""
+
+from __future__ import annotations
+
+from coordinator.broker.context import Context
+from coordinator.broker.group import Group
+from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.broker.timers import TimerKey, TimerKind
+
+CHECK = TimerKey(TimerKind.OFFSET_EXPIRY)
+
+
+def schedule(ctx: Context) -> None:
+    """Check once more after the interval."""
+    ctx.timers.set(CHECK, ctx.now_ms + ctx.config.offsets_retention_check_interval_ms)
+
+
+def check(ctx: Context) -> None:
+    """Delete expired offsets, then the Empty groups that have none left; a group only of pending members too."""
+    for group in list(ctx.state.groups.values()):
+        _expire_offsets(ctx, group)
+        if not ctx.state.offsets.get(group.id) and group.is_empty():
+            ctx.remove_group(group)
+    schedule(ctx)
+
+
+def _expire_offsets(ctx: Context, group: Group) -> None:
+    for (topic, partition), value in list(ctx.state.offsets.get(group.id, {}).items()):
+        if not group.subscribed_to(topic) and _is_expired(ctx, group, value):
+            ctx.emit(OffsetRecord(group=group.id, topic=topic, partition=partition, value=None))
+
+
+def _is_expired(ctx: Context, group: Group, value: CommittedOffset) -> bool:
+    base = group.expiry_base_ms(value)
+    if base is None:
+        return False
+    if value.expire_ms is not None:
+        return ctx.now_ms >= value.expire_ms
+    return ctx.now_ms - base >= ctx.config.offsets_retention_ms
