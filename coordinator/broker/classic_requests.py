@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coordinator.broker import classic_heartbeat, classic_join, classic_leave, classic_sync
+from coordinator.broker import classic_heartbeat, classic_join, classic_leave, classic_sync, interop
 from coordinator.broker.answers import JoinGroupAnswer
 from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, SyncGroup
 from coordinator.broker.classic_group import ClassicGroup
@@ -17,7 +17,7 @@ from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group import Group, GroupType
 
-INTEROP: Mapping[type, Callable[[Context, Call, Any, Any], None]] = {}
+INTEROP: Mapping[type, Callable[[Context, Call, Any, Any], None]] = interop.HANDLERS
 """How a consumer group takes JoinGroup, SyncGroup, Heartbeat and LeaveGroup: (context, call, request, group)."""
 
 

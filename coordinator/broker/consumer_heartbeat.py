@@ -68,6 +68,10 @@ def _heartbeat(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> Con
     if replaced is not None and replaced.id != member_id:
         for key in member_timer_keys(group.id, replaced.id):
             ctx.timers.cancel(key)
+    if before.classic is not None:
+        # It has nothing to join or to sync any more; Kafka lets these timers run and removes the member.
+        for kind in (TimerKind.JOIN, TimerKind.SYNC):
+            ctx.timers.cancel(TimerKey(kind, group.id, member_id))
     return _answer(ctx, request, update)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from coordinator.broker import downgrade
 from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
 from coordinator.broker.calls import ConsumerGroupHeartbeat
 from coordinator.broker.consumer_checks import static_member
@@ -43,8 +44,14 @@ def leave(ctx: Context, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbe
 
 
 def remove(ctx: Context, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
-    """Take members out of the group, with their timers, and regexes that nobody uses any more."""
+    """Take members out of the group, with their timers, and regexes that nobody uses any more.
+
+    Where only members of the classic protocol are left the group becomes a classic one, if the policy lets it.
+    """
     if not members:
+        return
+    if downgrade.may_leave(ctx, group, members):
+        downgrade.convert(ctx, group, leaving=members, rebalance=True)
         return
     for member in members:
         for record in removal(group, member):

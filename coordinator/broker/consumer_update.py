@@ -164,10 +164,10 @@ def commit(update: Update) -> None:
     if update.resolve:
         ctx.timers.set(TimerKey(TimerKind.REGEX, update.group.id), ctx.now_ms)
     rebalance = TimerKey(TimerKind.REBALANCE, update.group.id, after.id)
-    if update.moved and after.classic is None and after.current.state is MemberState.UNREVOKED_PARTITIONS:
-        ctx.timers.set(rebalance, ctx.now_ms + after.metadata.rebalance_timeout_ms)
-    elif update.moved:
+    if update.moved and after.current.state is not MemberState.UNREVOKED_PARTITIONS:
         ctx.timers.cancel(rebalance)
+    elif update.moved and after.classic is None:
+        ctx.timers.set(rebalance, ctx.now_ms + after.metadata.rebalance_timeout_ms)
 
 
 def replace_member(group: ConsumerGroup, old: ConsumerMember, new: ConsumerMember) -> list[Record]:

@@ -39,10 +39,11 @@ def refresh_is_due(ctx: Context, group: ConsumerGroup, used: Set[str], *, unreso
         return True
     if ctx.now_ms <= last.resolved_ms + SHORTEST_INTERVAL_MS:
         return False
+    newest = ctx.topics.version if ctx.new_topics_version == -1 else ctx.new_topics_version
     return (
         unresolved
         or len(used) != len(group.regexes)
-        or last.version < ctx.new_topics_version
+        or last.version < newest
         or ctx.now_ms > last.resolved_ms + ctx.config.group_consumer_regex_refresh_interval_ms
     )
 

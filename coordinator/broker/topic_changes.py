@@ -16,8 +16,10 @@ def topics_changed(ctx: Context, image: TopicImage) -> None:
     """Let the coordinator work with another image of the topics from now on."""
     old = ctx.topics
     ctx.topics = image
-    if ctx.new_topics_version == -1 or image.by_id.keys() - old.by_id.keys():
+    if image.by_id.keys() - old.by_id.keys():
         ctx.new_topics_version = image.version
+    elif ctx.new_topics_version == -1:
+        ctx.new_topics_version = old.version
     changed = {
         name
         for name in old.topics.keys() | image.topics.keys()

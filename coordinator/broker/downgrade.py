@@ -1,0 +1,127 @@
+"""Online downgrade: a consumer group whose members all speak the classic protocol becomes a classic group.
+
+The generation is the group epoch; every member's assignment is its target. Where a member left the classic group has
+to rebalance; where a static member was replaced it stays Stable, unless the target is out of date.
+
+Source: GroupMetadataManager.validateOnlineDowngrade…, convertToClassicGroup; ClassicGroup.fromConsumerGroup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coordinator.broker import classic_rebalance
+from coordinator.broker.calls import JoinProtocol, TopicPartitions
+from coordinator.broker.classic_group import CONSUMER_PROTOCOL, ClassicGroup
+from coordinator.broker.classic_member import ClassicMember
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.consumer_member import ConsumerMember
+from coordinator.broker.context import Context
+from coordinator.broker.records import ClassicGroupRecord
+from coordinator.broker.topics import TopicImage
+from coordinator.embedded_protocol import EmbeddedAssignment, write_assignment
+from coordinator.timeline_order import timeline_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A static member that takes another one's place, and with it the last one of the consumer protocol."""
+
+    old: ConsumerMember
+    new: ConsumerMember
+
+
+def may_leave(ctx: Context, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
+    """Whether the group becomes a classic one when these members go."""
+    gone = {member.id for member in leaving}
+    left = [member for member in group.members.values() if member.id not in gone]
+    return bool(left) and _classic(left) and _allowed(ctx, len(left))
+
+
+def may_replace(ctx: Context, group: ConsumerGroup, old: ConsumerMember) -> bool:
+    """Whether the group becomes a classic one when a classic member takes this one's place."""
+    others = [member for member in group.members.values() if member.id != old.id]
+    return old.classic is None and _classic(others) and _allowed(ctx, len(group.members))
+
+
+def _classic(members: Sequence[ConsumerMember]) -> bool:
+    return all(member.classic is not None for member in members)
+
+
+def _allowed(ctx: Context, size: int) -> bool:
+    return ctx.config.group_consumer_migration_policy.downgrades and size <= ctx.config.group_max_size
+
+
+def convert(
+    ctx: Context,
+    group: ConsumerGroup,
+    *,
+    leaving: Sequence[ConsumerMember] = (),
+    replacement: Replacement | None = None,
+    rebalance: bool,
+) -> None:
+    """Write the classic group in the consumer group's place. The members' sessions begin anew."""
+    members = _members(group, {member.id for member in leaving}, replacement)
+    draft = ClassicGroup(id=group.id, state_since_ms=ctx.now_ms, generation=group.epoch)
+    for member in members:
+        draft.add(member, CONSUMER_PROTOCOL)
+    draft.protocol = draft.elect_protocol()
+    targets = {member.id: group.targets.get(member.id, {}) for member in group.members.values()}
+    if replacement is not None:
+        targets[replacement.new.id] = targets[replacement.old.id]
+    assignments = {
+        member.id: encode_assignment(ctx.topics, targets[member.id], member.metadata(draft.protocol) or b"")
+        for member in members
+    }
+    ctx.remove_group(group)
+    ctx.emit(ClassicGroupRecord(group=group.id, value=draft.value(assignments, ctx.now_ms)))
+    _enter(ctx, draft, rebalance)
+
+
+def _enter(ctx: Context, draft: ClassicGroup, rebalance: bool) -> None:
+    group = ctx.state.groups[draft.id]
+    if not isinstance(group, ClassicGroup):
+        raise AssertionError(f"{draft.id} was to become a classic group")
+    for member in list(group.members.values()):
+        # The record knows the chosen protocol only; the others are still needed to choose the next one.
+        group.offer(member, draft.members[member.id].protocols)
+        classic_rebalance.keep_alive(ctx, group, member)
+    if rebalance:
+        classic_rebalance.prepare(ctx, group)
+
+
+def encode_assignment(topics: TopicImage, partitions: TopicPartitions, subscription: bytes) -> bytes:
+    """In the embedded protocol, at the version of the member's subscription; topics that are gone are left out."""
+    named = {
+        topics.by_id[topic].name: numbers for topic, numbers in partitions.items() if topic in topics.by_id
+    }
+    version = max(int.from_bytes(subscription[:2], "big", signed=True), 0)
+    return write_assignment(
+        EmbeddedAssignment(version=version, partitions={name: named[name] for name in sorted(named)})
+    )
+
+
+def _members(group: ConsumerGroup, gone: set[str], replacement: Replacement | None) -> list[ClassicMember]:
+    """Those that stay in the broker's order, the one that replaces another last."""
+    if replacement is not None:
+        gone = {replacement.old.id}
+    ids = list(group.members)
+    ordered = [group.members[ids[index]] for index in timeline_order(ids)]
+    staying = [_convert(member) for member in ordered if member.id not in gone]
+    return staying if replacement is None else [*staying, _convert(replacement.new)]
+
+
+def _convert(member: ConsumerMember) -> ClassicMember:
+    classic = member.classic
+    if classic is None:
+        raise AssertionError(f"{member.id} does not speak the classic protocol")
+    return ClassicMember(
+        id=member.id,
+        instance=member.instance,
+        client_id=member.metadata.client_id,
+        host=member.metadata.host,
+        rebalance_timeout_ms=member.metadata.rebalance_timeout_ms,
+        session_timeout_ms=classic.session_timeout_ms,
+        protocols=tuple(JoinProtocol(name=name, metadata=metadata) for name, metadata in classic.protocols),
+    )
