@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -60,10 +60,16 @@ def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | No
     topics = [topic for block in blocks for topic in block]
     if len(set(topics)) != len(topics):
         return None
-    owners = _owners(before)
+    block_of = {topic: number for number, block in enumerate(blocks) for topic in block}
+    held: list[dict[str, int]] = [{} for _ in blocks]
+    for holder, owned in _without_rivals(before).items():
+        for topic, numbers in owned.items():
+            if topic in block_of:
+                holders = held[block_of[topic]]
+                holders[holder] = holders.get(holder, 0) + len(numbers)
     return sum(
-        _fewest(sum(counts[topic] for topic in block), block, members, owners)
-        for block, members in blocks.items()
+        _fewest(sum(counts[topic] for topic in block), members, holders)
+        for (block, members), holders in zip(blocks.items(), held, strict=True)
     )
 
 
@@ -117,20 +123,26 @@ def _owners(assignment: Mapping[str, Partitions]) -> dict[tuple[str, int], set[s
     return owners
 
 
-def _fewest(
-    partitions: int, topics: Iterable[str], members: Sequence[str], owners: Mapping[tuple[str, int], set[str]]
-) -> int:
+def _without_rivals(before: Mapping[str, Partitions]) -> Mapping[str, Partitions]:
+    """Of several owners of a partition only the first by id can keep it."""
+    places = [(t, p) for partitions in before.values() for t, numbers in partitions.items() for p in numbers]
+    if len(set(places)) == len(places):
+        return before
+    seen: set[tuple[str, int]] = set()
+    alone: dict[str, Partitions] = {}
+    for member in sorted(before):
+        mine = {(t, p) for t, numbers in before[member].items() for p in numbers} - seen
+        seen |= mine
+        alone[member] = {t: [p for p in numbers if (t, p) in mine] for t, numbers in before[member].items()}
+    return alone
+
+
+def _fewest(partitions: int, members: Collection[str], held: Mapping[str, int]) -> int:
     """Owned partitions of a block less those that can stay: each member keeps its share, some one more."""
-    block, staying = set(topics), dict.fromkeys(members, 0)
-    owned = 0
-    for (topic, _), holders in owners.items():
-        if topic in block:
-            owned += 1
-            for holder in sorted(holders & staying.keys())[:1]:
-                staying[holder] += 1
     share, extra = divmod(partitions, len(members))
-    over = sum(1 for count in staying.values() if count > share)
-    return owned - sum(min(count, share) for count in staying.values()) - min(over, extra)
+    staying = [held.get(member, 0) for member in members]
+    over = sum(1 for count in staying if count > share)
+    return sum(held.values()) - sum(min(count, share) for count in staying) - min(over, extra)
 
 
 def _balance(counts: Sequence[int]) -> Balance:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from coordinator.group_spec import current_of
-from coordinator.model import Group, Problem, Topic
+from coordinator.model import Group, Member, Partitions, Problem, Topic
 
 MOST_NAMED = 5
 """Partitions named in one line."""
@@ -19,34 +20,45 @@ def oddities_of(group: Group, topics: Mapping[str, Topic]) -> tuple[Problem, ...
 def _oddities(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
     if not group.members:
         yield Problem(subject=group.id, message="has no members: there is nobody to assign to")
-    owners: dict[tuple[str, int], list[str]] = {}
     for member in group.members:
-        wanted = member.subscription
-        # A regex may want any topic.
-        topics_wanted = None if wanted is None or wanted.regex else frozenset(wanted.topics)
-        for topic, partitions in current_of(group, member).items():
-            for partition in partitions:
-                owners.setdefault((topic, partition), []).append(member.id)
-            known = topics.get(topic)
-            if known is None:
-                yield Problem(
-                    subject=member.id, message=f"owns {_some(topic, partitions)} of a topic that is gone"
-                )
-            elif max(partitions, default=-1) >= known.partitions:
-                beyond = [partition for partition in partitions if partition >= known.partitions]
-                yield Problem(
-                    subject=member.id,
-                    message=f"owns {_some(topic, beyond)}, beyond the topic's {known.partitions} partitions",
-                )
-            if topics_wanted is not None and topic not in topics_wanted:
-                yield Problem(
-                    subject=member.id, message=f"owns {_some(topic, partitions)} without subscribing to it"
-                )
-    disputed = {place: claimants for place, claimants in owners.items() if len(claimants) > 1}
-    for (topic, partition), claimants in sorted(disputed.items()):
-        yield Problem(subject=f"{topic}-{partition}", message=f"is owned by {' and '.join(claimants)}")
+        yield from _odd_claims(member, current_of(group, member), topics)
+    yield from _disputes(group)
     yield from _missing_topics(group, topics)
     yield from _idle_members(group, topics)
+
+
+def _odd_claims(member: Member, current: Partitions, topics: Mapping[str, Topic]) -> Iterator[Problem]:
+    wanted = member.subscription
+    # A regex may want any topic.
+    topics_wanted = None if wanted is None or wanted.regex else frozenset(wanted.topics)
+    for topic, partitions in current.items():
+        known = topics.get(topic)
+        if known is None:
+            yield Problem(
+                subject=member.id, message=f"owns {_some(topic, partitions)} of a topic that is gone"
+            )
+        elif partitions and max(partitions) >= known.partitions:
+            beyond = [partition for partition in partitions if partition >= known.partitions]
+            message = f"owns {_some(topic, beyond)}, beyond the topic's {known.partitions} partitions"
+            yield Problem(subject=member.id, message=message)
+        if topics_wanted is not None and topic not in topics_wanted:
+            message = f"owns {_some(topic, partitions)} without subscribing to it"
+            yield Problem(subject=member.id, message=message)
+
+
+def _disputes(group: Group) -> Iterator[Problem]:
+    claims = [
+        (topic, partition, member.id)
+        for member in group.members
+        for topic, partitions in current_of(group, member).items()
+        for partition in partitions
+    ]
+    counts = Counter((topic, partition) for topic, partition, _ in claims)
+    if len(counts) == len(claims):
+        return
+    for place in sorted(place for place, count in counts.items() if count > 1):
+        claimants = [member for topic, partition, member in claims if (topic, partition) == place]
+        yield Problem(subject=f"{place[0]}-{place[1]}", message=f"is owned by {' and '.join(claimants)}")
 
 
 def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
@@ -72,7 +84,7 @@ def _idle_members(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem
         yield Problem(subject=group.id, message=message)
 
 
-def _some(topic: str, partitions: tuple[int, ...] | list[int]) -> str:
+def _some(topic: str, partitions: Sequence[int]) -> str:
     named = ",".join(map(str, partitions[:MOST_NAMED]))
     more = f" and {len(partitions) - MOST_NAMED} more" if len(partitions) > MOST_NAMED else ""
     return f"{topic}:{named}{more}"
