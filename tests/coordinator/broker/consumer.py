@@ -14,6 +14,19 @@ from coordinator.broker.answers import (
 from coordinator.broker.calls import ConsumerGroupDescribe, ConsumerGroupHeartbeat, TopicPartitions
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.errors import ErrorCode
+from coordinator.broker.records import (
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    Record,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.broker.subscription import metadata_hash
 from coordinator.broker.topics import TopicImage
 from tests.coordinator.broker.driver import Driver, topic
 
@@ -126,3 +139,39 @@ def settled(*consumers: Consumer, rounds: int = 8) -> None:
     for _ in range(rounds):
         for consumer in consumers:
             assert consumer.beat().error is ErrorCode.NONE
+
+
+def seed(
+    driver: Driver, epoch: int, assignments: dict[str, Named], topics: tuple[str, ...] = ("foo",)
+) -> None:
+    """Let a log hold a Stable group at this epoch, in which every member has its target."""
+    members = {
+        member: ConsumerMemberValue(
+            instance=None,
+            rack=None,
+            client_id="c",
+            host="/127.0.0.1",
+            topics=topics,
+            regex="",
+            rebalance_timeout_ms=60_000,
+            assignor=None,
+        )
+        for member in assignments
+    }
+    fingerprint = metadata_hash(topics if assignments else (), driver.engine.topics)
+    records: list[Record] = [
+        ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=epoch, metadata_hash=fingerprint)),
+        TargetEpochRecord(group=GROUP, epoch=epoch),
+    ]
+    for member, named in assignments.items():
+        partitions = by_id(driver, named)
+        current = CurrentAssignmentValue(
+            epoch=epoch, previous_epoch=epoch, state=MemberState.STABLE, assigned=partitions
+        )
+        records += [
+            ConsumerMemberRecord(group=GROUP, member=member, value=members[member]),
+            TargetMemberRecord(group=GROUP, member=member, value=partitions),
+            CurrentAssignmentRecord(group=GROUP, member=member, value=current),
+        ]
+    driver.records += records
+    driver.restart()
