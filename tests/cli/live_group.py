@@ -96,6 +96,12 @@ class State:
         """This state after a change."""
         return State(group=change_group(self.group, what_if), topics=change_topics(self.topics, what_if))
 
+    def renamed(self, old: str, new: str) -> State:
+        """This state with a static member under another id, come last (TargetAssignmentBuilder.build)."""
+        others = [member for member in self.group.members if member.id != old]
+        (gone,) = [member for member in self.group.members if member.id == old]
+        return replace(self, group=replace(self.group, members=(*others, replace(gone, id=new))))
+
     def member(self, name: str) -> Member:
         """The member with that client id."""
         return next(member for member in self.group.members if member.client.id == name)

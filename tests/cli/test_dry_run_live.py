@@ -14,6 +14,7 @@ import pytest
 
 from assignors.assignor import Leader, Side
 from coordinator.timeline_order import timeline_order
+from coordinator.what_if import WhatIf
 from tests.cli.command import Kohort
 from tests.cli.live_group import JAVA_CLASSES, Kind, LiveGroup, added_is_undetermined, after, promised
 from tests.kafka.broker import Broker
@@ -79,6 +80,11 @@ SHAPES = {
         ),
         joiner=Seat(topics=ALL, settings={"client_rack": "a"}),
     ),
+    "backwards": Shape(
+        counts=(6, 5, 4),
+        seats=tuple(Seat(topics=topics) for topics in ((2, 1, 0), (2, 0, 1), (1, 2, 0))),
+        joiner=Seat(topics=(2, 1, 0)),
+    ),
     "large": Shape(counts=(70, 33, 3), seats=(Seat(topics=ALL),) * 7, joiner=Seat(topics=(0, 1))),
 }
 
@@ -137,6 +143,70 @@ def test_a_converted_group(
     classic = [member.id for member in before.group.members]
     walked = [*(classic[i] for i in timeline_order(classic)), joiner.id]
     assert [member.id for member in state.group.members] == [walked[i] for i in timeline_order(walked)]
+
+
+@pytest.mark.parametrize(
+    ("leader", "assignor"),
+    [
+        (leader, assignor)
+        for leader in Leader
+        for assignor in ("range", "roundrobin", "cooperative-sticky")
+        if EVERYTHING or assignor == "cooperative-sticky"
+    ],
+)
+def test_the_leaders_library_decides(
+    kohort: Kohort, broker: Broker, members: Members, leader: Leader, assignor: str
+) -> None:
+    """Both libraries in one group: whoever came first leads, and its implementation assigns for all."""
+    kinds = {library: Kind(library=library, protocol="classic", assignor=assignor) for library in Leader}
+    follower = next(library for library in Leader if library is not leader)
+    group = LiveGroup(kohort, broker, members, kinds[leader])
+    topics = group.create(7, 5)
+    group.join(topics)
+    group.settled()
+    other = group.join(topics[::-1], kinds[follower])
+    last = group.join(topics[:1], kinds[leader])
+    group.settled()
+    grows(group, topics[0], 11)
+    leaves(group, other)
+    group.join(topics, kinds[follower])
+    group.settled()
+    leaves(group, last)
+
+
+def test_the_library_is_told_by_default_client_ids(kohort: Kohort, broker: Broker, members: Members) -> None:
+    """Without a client id of its own, a member's id begins with its library's; the leader need not be told."""
+    group = LiveGroup(kohort, broker, members, KINDS[0])
+    (topic,) = group.create(3)
+    started = members.confluent(broker, group.id, [topic], client_id="rdkafka")
+    started.wait_assignment({topic: [0, 1, 2]})
+    (run,) = kohort("dry-run", group.id, "-b", broker.bootstrap, "--output", "json").document["groups"]
+    assert run["leader"] == {"library": "librdkafka", "known_by": "inferred from the member id"}
+
+
+@pytest.mark.parametrize("assignor", ["uniform", "range"])
+def test_a_static_member_comes_back_with_other_topics(
+    kohort: Kohort, broker: Broker, members: Members, assignor: str
+) -> None:
+    """Under KIP-848 that is a new subscription and a new member id; the seat's target is the new member's."""
+    group = LiveGroup(
+        kohort, broker, members, Kind(library=Leader.JAVA, protocol="consumer", assignor=assignor)
+    )
+    topics = group.create(9, 5)
+    seat = group.join(topics, group_instance_id="seat-a")
+    for instance in ("seat-b", "seat-c"):
+        group.join(topics, group_instance_id=instance)
+    before = group.settled()
+    run = group.dry_run("--subscribe", f"seat-a={topics[0]}")
+    group.leave(seat)
+    back = group.join(topics[:1], group_instance_id="seat-a")
+    state = group.settled()
+    old, new = before.member(seat).id, state.member(back).id
+    assert old != new
+    wanted = before.changed(WhatIf(subscribe={"seat-a": (topics[0],)})).renamed(old, new)
+    assert after(state) == wanted.dry_run(group.kind), before
+    if assignor == "range":
+        assert after(state) == {new if id_ == old else id_: own for id_, own in promised(run).items()}
 
 
 def start(group: LiveGroup, topics: Sequence[str], seat: Seat) -> str:
