@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from dataclasses import replace as changed
 
 from coordinator.broker.answers import (
+    DescribedGroup,
+    DescribeGroupsAnswer,
     HeartbeatAnswer,
     JoinGroupAnswer,
     LeaveGroupAnswer,
     SyncGroupAnswer,
 )
 from coordinator.broker.calls import (
+    DescribeGroups,
     Heartbeat,
     JoinGroup,
     JoinProtocol,
@@ -112,29 +115,38 @@ class Member:
         return changed(self, **changes)  # type: ignore[arg-type]
 
 
-def stable(driver: Driver, *members: Member) -> list[Member]:
-    """Bring the members together into a Stable group; the leader first. Each is assigned its own id."""
+def together(driver: Driver, *members: Member) -> list[Member]:
+    """Bring the members into one generation (CompletingRebalance); the leader first."""
     for member in members:
         member.join()
     for member in members:
-        if member.waits():
-            continue
-        member.joined()
-    for member in members:
-        if member.driver.answer(member.ticket, JoinGroupAnswer).generation != _generation(members):
+        if not member.waits() and state(driver, members[0].group) == "PreparingRebalance":
+            member.joined()
             member.join()
-    for member in members:
-        member.joined()
-    ordered = sorted(
-        members, key=lambda member: not member.driver.answer(member.ticket, JoinGroupAnswer).members
-    )
-    leader = ordered[0]
+    return sorted(members, key=lambda member: not member.joined().members)
+
+
+def stable(driver: Driver, *members: Member) -> list[Member]:
+    """Bring the members together into a Stable group, each assigned its own id; the leader first."""
+    ordered = together(driver, *members)
     tickets = [member.sync() for member in ordered[1:]]
-    tickets.append(leader.sync({member.id: member.id.encode() for member in members}))
+    tickets.append(ordered[0].sync({member.id: member.id.encode() for member in members}))
     for ticket in tickets:
         assert driver.answer(ticket, SyncGroupAnswer).error is ErrorCode.NONE
     return ordered
 
 
-def _generation(members: tuple[Member, ...]) -> int:
-    return max(member.generation for member in members)
+def state(driver: Driver, group: str = GROUP) -> str:
+    return driver.engine.state.groups[group].state_name
+
+
+def described(driver: Driver, group: str = GROUP, version: int = 6) -> DescribedGroup:
+    request = DescribeGroups(groups=(group,), version=version)
+    return driver.ask(request, DescribeGroupsAnswer).groups[0]
+
+
+def refused(error: ErrorCode, member: str = "") -> JoinGroupAnswer:
+    """How a refused JoinGroup is answered."""
+    return JoinGroupAnswer(
+        error=error, generation=-1, protocol_type=None, protocol=None, leader="", member=member
+    )

@@ -1,0 +1,110 @@
+"""Settings of the coordinator and of single groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.broker.config import MAX_INT, Config, InvalidSetting, MigrationPolicy
+from coordinator.broker.engine import Engine
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.group_config import GroupConfig, consumer_settings
+
+
+def test_defaults_are_kafkas() -> None:
+    config = Config()
+    assert config.group_initial_rebalance_delay_ms == 3_000
+    assert config.group_max_size == MAX_INT
+    assert config.group_consumer_assignors == ("uniform", "range")
+    assert config.offsets_retention_ms == 7 * 24 * 3_600_000
+
+
+def test_values_are_read_from_their_texts() -> None:
+    config = Config.parse(
+        {
+            "group.max.size": " 4 ",
+            "group.consumer.migration.policy": "Upgrade",
+            "group.consumer.assignors": "range, uniform",
+            "group.consumer.assignor.offload.enable": "FALSE",
+            "offsets.retention.check.interval.ms": "9999999999",
+        }
+    )
+    assert config.group_max_size == 4
+    assert config.group_consumer_migration_policy is MigrationPolicy.UPGRADE
+    assert config.group_consumer_assignors == ("range", "uniform")
+    assert not config.group_consumer_assignor_offload_enable
+    assert config.offsets_retention_check_interval_ms == 9_999_999_999
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("group.max.siz", "4", "did you mean group.max.size?"),
+        ("zzz", "4", "zzz is no setting of the group coordinator"),
+        ("group.max.size", "four", "group.max.size is a whole number, not 'four'"),
+        ("group.max.size", "0", "group.max.size must be at least 1, not 0"),
+        ("group.max.size", "2147483648", "group.max.size must be at most 2147483647"),
+        ("group.consumer.assignors", "sticky", "there is no assignor 'sticky'"),
+        ("group.consumer.assignors", "", "at least one"),
+        ("group.consumer.assignors", "range,range", "each assignor once"),
+        ("group.consumer.migration.policy", "both", "one of bidirectional, upgrade, downgrade, disabled"),
+        ("group.consumer.assignor.offload.enable", "yes", "true or false"),
+        ("group.consumer.session.timeout.ms", "44999", "group.consumer.min.session.timeout.ms must be less"),
+        ("group.consumer.heartbeat.interval.ms", "15001", "must be less than or equal to"),
+        ("group.consumer.regex.refresh.interval.ms", "9999", "at least 10000"),
+    ],
+)
+def test_what_a_broker_would_not_start_with_is_refused(name: str, text: str, message: str) -> None:
+    with pytest.raises(InvalidSetting, match=message.replace("?", r"\?")):
+        Config.parse({name: text})
+
+
+def test_heartbeats_come_more_often_than_sessions_end() -> None:
+    with pytest.raises(InvalidSetting, match=r"heartbeat.interval.ms must be less than"):
+        Config.parse(
+            {"group.consumer.min.session.timeout.ms": "5000", "group.consumer.session.timeout.ms": "5000"}
+        )
+
+
+def test_every_setting_is_named_as_in_a_properties_file() -> None:
+    assert "group.consumer.max.heartbeat.interval.ms" in Config.names()
+    assert all(name.replace("_", ".") == name for name in Config.names())
+
+
+def test_settings_of_a_group_win_over_the_brokers() -> None:
+    broker = Config()
+    own = GroupConfig.parse({"consumer.session.timeout.ms": "50000"}, broker)
+    assert consumer_settings(own, broker).session_timeout_ms == 50_000
+    assert consumer_settings(own, broker).heartbeat_interval_ms == 5_000
+    assert consumer_settings(None, broker).session_timeout_ms == 45_000
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"consumer.session.timeout": "50000"}, "did you mean consumer.session.timeout.ms"),
+        ({"consumer.session.timeout.ms": "x"}, "whole number"),
+        ({"consumer.session.timeout.ms": "44999"}, "group.consumer.min.session.timeout.ms"),
+        ({"consumer.session.timeout.ms": "60001"}, "group.consumer.max.session.timeout.ms"),
+        ({"consumer.heartbeat.interval.ms": "4999"}, "group.consumer.min.heartbeat.interval.ms"),
+        ({"consumer.assignment.interval.ms": "15001"}, "group.consumer.max.assignment.interval.ms"),
+        ({"consumer.assignor.offload.enable": "1"}, "true or false"),
+    ],
+)
+def test_settings_of_a_group_have_the_brokers_bounds(values: dict[str, str], message: str) -> None:
+    with pytest.raises(CoordinatorError, match=message) as refused:
+        Engine().set_group_config("g", values)
+    assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_there_are_no_settings_for_all_groups() -> None:
+    with pytest.raises(CoordinatorError, match="Default group resources are not allowed") as refused:
+        Engine().set_group_config("", {})
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
+def test_no_settings_at_all_give_a_group_the_brokers_again() -> None:
+    engine = Engine()
+    engine.set_group_config("g", {"consumer.session.timeout.ms": "50000"})
+    assert "g" in engine.state.group_configs
+    engine.set_group_config("g", {})
+    assert "g" not in engine.state.group_configs
