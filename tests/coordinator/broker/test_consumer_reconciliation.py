@@ -1,0 +1,181 @@
+"""Giving up before taking over, and what becomes of members that do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.broker.errors import ErrorCode
+from tests.coordinator.broker.consumer import (
+    Consumer,
+    by_name,
+    described_member,
+    epochs,
+    group_of,
+    images,
+    settled,
+    targets,
+)
+from tests.coordinator.broker.driver import Driver
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver(images(("foo", 6), ("bar", 3)), group_consumer_assignment_interval_ms="0")
+
+
+def shown(driver: Driver, member: str) -> tuple[int, dict[str, list[int]]]:
+    found = described_member(driver, member)
+    return found.epoch, by_name(driver, found.assignment)
+
+
+def test_a_joiner_gets_growing_sets_at_the_same_epoch(driver: Driver) -> None:
+    a, b, c = (Consumer(driver, name) for name in "abc")
+    a.join()
+    b.join()
+    settled(a, b)
+    answer = c.join()
+    assert (answer.epoch, answer.assignment) == (4, {})
+    assert c.beat().assignment is None
+    a.beat()
+    a.beat()
+    assert (c.beat().epoch, c.owned) == (4, {"foo": [2]})
+    b.beat()
+    b.beat()
+    assert (c.beat().epoch, c.owned) == (4, {"foo": [2, 5]})
+    assert c.beat().assignment is None
+
+
+def test_a_target_that_moves_on_does_not_change_a_revocation(driver: Driver) -> None:
+    a, b, c = (Consumer(driver, name) for name in "abc")
+    a.join()
+    b.join()
+    before = dict(a.owned)
+    a.beat()
+    assert shown(driver, "a") == (2, {"foo": [0, 1, 2, 3, 4, 5]})
+    c.join()
+    assert targets(driver)["a"] == {"foo": [0, 1]}
+    a.owned = before
+    assert (a.beat().assignment, a.epoch) == (None, 2)
+    assert shown(driver, "a") == (2, {"foo": [0, 1, 2, 3, 4, 5]})
+    a.owned = {"foo": [0, 1, 2]}
+    assert (a.beat().epoch, a.owned) == (2, {"foo": [0, 1]})
+    assert shown(driver, "a") == (2, {"foo": [0, 1, 2]})
+    assert a.beat().epoch == 4
+
+
+def test_reporting_too_little_is_an_acknowledgement(driver: Driver) -> None:
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    b.join()
+    answer = a.beat(owned={})
+    assert (answer.epoch, a.owned) == (3, {"foo": [0, 1, 2]})
+
+
+def test_saying_nothing_about_partitions_keeps_them(driver: Driver) -> None:
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    b.join()
+    for _ in range(3):
+        assert a.beat(owned=None).epoch == 2
+    assert b.beat().assignment is None
+
+
+def test_a_revocation_has_its_rebalance_timeout_from_the_heartbeat_that_tells_of_it(driver: Driver) -> None:
+    a, b = Consumer(driver, "a", rebalance_timeout_ms=2_000), Consumer(driver, "b")
+    a.join()
+    b.join()
+    driver.advance(5_000)
+    held = dict(a.owned)
+    a.beat()
+    a.owned = held
+    driver.advance(1_999)
+    assert a.beat().error is ErrorCode.NONE
+    a.owned = held
+    driver.advance(1)
+    assert a.refused() == (ErrorCode.UNKNOWN_MEMBER_ID, "Member a is not a member of group g.")
+    assert epochs(driver) == ("Assigning", 4, 3)
+    assert (b.beat().epoch, b.owned) == (4, {"foo": [0, 1, 2, 3, 4, 5]})
+
+
+def test_a_member_that_is_not_heard_of_is_removed(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join()
+    driver.advance(44_999)
+    assert a.beat().error is ErrorCode.NONE
+    driver.advance(45_000)
+    assert a.refused()[0] is ErrorCode.UNKNOWN_MEMBER_ID
+    assert epochs(driver) == ("Empty", 3, 2)
+
+
+def test_a_known_member_rejoins_without_a_new_epoch(driver: Driver) -> None:
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    b.join()
+    answer = a.join()
+    assert (answer.error, answer.epoch) == (ErrorCode.NONE, 3)
+    assert a.owned == {"foo": [0, 1, 2]}
+    b.beat()
+    assert b.owned == {"foo": [3, 4, 5]}
+    assert epochs(driver) == ("Stable", 3, 3)
+
+
+def test_a_topic_that_is_unsubscribed_is_taken_back_before_there_is_a_new_target() -> None:
+    driver = Driver(images(("foo", 2), ("bar", 2)), group_consumer_assignment_interval_ms="5000")
+    a = Consumer(driver, "a", topics=("foo", "bar"))
+    a.join()
+    driver.advance(1)
+    answer = a.beat(topics=("foo",))
+    assert (answer.epoch, a.owned) == (2, {"foo": [0, 1]})
+    assert epochs(driver) == ("Assigning", 3, 2)
+    driver.advance(5_000)
+    a.beat()
+    assert epochs(driver) == ("Stable", 3, 3)
+
+
+def test_a_deleted_topic_is_revoked_and_its_successor_is_another_one(driver: Driver) -> None:
+    a = Consumer(driver, "a", topics=("foo", "bar"))
+    a.join()
+    old = driver.engine.topics.topics["bar"].id
+    driver.take(driver.engine.update_topics(images(("foo", 6), version=2), driver.now_ms))
+    assert "bar" not in by_name(driver, described_member(driver, "a").assignment)
+    answer = a.beat()
+    assert (answer.epoch, a.owned) == (3, {"foo": [0, 1, 2, 3, 4, 5]})
+    assert group_of(driver).is_free(old, 0)
+
+    changed = images(("foo", 6), ("bar", 3), version=3)
+    bar = changed.topics["bar"]
+    new = type(bar)(name="bar", id=type(old)(int=77), partitions=3)
+    driver.take(driver.engine.update_topics(type(changed).of([changed.topics["foo"], new], 3), driver.now_ms))
+    answer = a.beat()
+    assert (answer.epoch, a.owned) == (4, {"foo": [0, 1, 2, 3, 4, 5], "bar": [0, 1, 2]})
+    assert answer.assignment is not None
+    assert new.id in answer.assignment
+
+
+def test_new_racks_of_a_topic_make_a_new_epoch(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join()
+    foo = driver.engine.topics.topics["foo"]
+    racked = type(foo)(name="foo", id=foo.id, partitions=6, racks=(("r",),) * 6)
+    image = type(driver.engine.topics).of([racked, driver.engine.topics.topics["bar"]], 2)
+    driver.take(driver.engine.update_topics(image, driver.now_ms))
+    assert a.beat().epoch == 3
+
+
+def test_partitions_keep_the_epoch_at_which_they_were_assigned(driver: Driver) -> None:
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    b.join()
+    settled(a, b)
+    b.leave()
+    a.beat()
+    foo = driver.engine.topics.topics["foo"].id
+    since = group_of(driver).members["a"].current.assigned_epochs
+    assert {partition: since[foo, partition] for partition in range(6)} == {
+        0: 2,
+        1: 2,
+        2: 2,
+        3: 4,
+        4: 4,
+        5: 4,
+    }

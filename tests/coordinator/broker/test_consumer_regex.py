@@ -1,0 +1,178 @@
+"""Subscriptions by regex: resolved beside the answers, at most every 10 s."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.records import RegexRecord
+from coordinator.broker.subscription import is_homogeneous
+from tests.coordinator.broker.consumer import (
+    Consumer,
+    described_member,
+    epochs,
+    group_of,
+    images,
+    settled,
+    targets,
+)
+from tests.coordinator.broker.driver import Driver
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver(images(("foo-1", 2), ("foo-2", 2), ("bar", 2)), group_consumer_assignment_interval_ms="0")
+
+
+def create(driver: Driver, *topics: tuple[str, int]) -> None:
+    version = driver.engine.topics.version + 1
+    driver.take(driver.engine.update_topics(images(*topics, version=version), driver.now_ms))
+
+
+def by_regex(driver: Driver, name: str, regex: str = "foo-.*") -> Consumer:
+    return Consumer(driver, name, topics=None, regex=regex)
+
+
+def test_the_first_answer_is_empty_and_the_heartbeat_after_the_resolution_brings_epoch_2(
+    driver: Driver,
+) -> None:
+    a = by_regex(driver, "a")
+    answer = a.join()
+    assert (answer.epoch, answer.assignment) == (1, {})
+    assert epochs(driver) == ("Assigning", 2, 1)
+    assert a.beat().epoch == 2
+    assert a.owned == {"foo-1": [0, 1], "foo-2": [0, 1]}
+    assert epochs(driver) == ("Stable", 2, 2)
+
+
+def test_the_whole_name_has_to_match(driver: Driver) -> None:
+    a = by_regex(driver, "a", "foo")
+    a.join()
+    assert (a.beat().epoch, a.owned) == (1, {})
+
+
+def test_a_second_member_with_the_same_regex_needs_no_resolution(driver: Driver) -> None:
+    a, b = by_regex(driver, "a"), by_regex(driver, "b")
+    a.join()
+    a.beat()
+    resolutions = sum(isinstance(record, RegexRecord) for record in driver.records)
+    assert b.join().epoch == 3
+    settled(a, b)
+    assert sum(isinstance(record, RegexRecord) for record in driver.records) == resolutions
+    assert (a.owned, b.owned) == ({"foo-1": [0, 1]}, {"foo-2": [0, 1]})
+
+
+def test_a_later_topic_is_seen_10_s_after_the_previous_refresh(driver: Driver) -> None:
+    a = by_regex(driver, "a", "(foo-.*)|(new)")
+    a.join()
+    a.beat()
+    driver.advance(2_000)
+    create(driver, ("foo-1", 2), ("foo-2", 2), ("bar", 2), ("new", 1))
+    driver.advance(8_000)
+    a.beat()
+    assert a.beat().epoch == 2
+    driver.advance(1)
+    a.beat()
+    assert (a.beat().epoch, a.owned) == (3, {"foo-1": [0, 1], "foo-2": [0, 1], "new": [0]})
+
+
+def test_a_topic_that_is_only_changed_needs_no_resolution(driver: Driver) -> None:
+    a = by_regex(driver, "a")
+    a.join()
+    a.beat()
+    driver.advance(20_000)
+    resolved = group_of(driver).regexes["foo-.*"].resolved_ms
+    create(driver, ("foo-1", 3), ("foo-2", 2), ("bar", 2))
+    assert (a.beat().epoch, a.owned) == (3, {"foo-1": [0, 1, 2], "foo-2": [0, 1]})
+    assert group_of(driver).regexes["foo-.*"].resolved_ms == resolved
+
+
+def test_every_regex_is_resolved_anew_after_the_refresh_interval(driver: Driver) -> None:
+    a = by_regex(driver, "a")
+    a.join()
+    for _ in range(20):
+        driver.advance(30_000)
+        assert a.beat().error is ErrorCode.NONE
+    first = group_of(driver).regexes["foo-.*"].resolved_ms
+    driver.advance(1)
+    a.beat()
+    assert group_of(driver).regexes["foo-.*"].resolved_ms == first + 600_001
+
+
+def test_names_and_a_regex_together(driver: Driver) -> None:
+    a = Consumer(driver, "a", topics=("bar",), regex="foo-1")
+    assert (a.join().epoch, a.owned) == (2, {"bar": [0, 1]})
+    assert (a.beat().epoch, a.owned) == (3, {"bar": [0, 1], "foo-1": [0, 1]})
+    assert (a.beat(topics=()).epoch, a.owned) == (3, {"foo-1": [0, 1]})
+    a.beat()
+    assert epochs(driver) == ("Stable", 4, 4)
+
+
+def test_the_empty_string_is_no_regex(driver: Driver) -> None:
+    a = Consumer(driver, "a", topics=("bar",), regex="")
+    assert a.join().epoch == 2
+    assert described_member(driver, "a").regex == ""
+    b = by_regex(driver, "b")
+    b.join()
+    settled(a, b)
+    b.beat(regex="", topics=("bar",))
+    assert "foo-.*" not in group_of(driver).regexes
+    settled(a, b)
+    assert targets(driver) == {"a": {"bar": [0]}, "b": {"bar": [1]}}
+
+
+def test_a_bad_regex_leaves_the_member_untouched(driver: Driver) -> None:
+    a = by_regex(driver, "a")
+    a.join()
+    a.beat()
+    before = driver.engine.state.groups["g"], len(driver.records), described_member(driver, "a")
+    assert a.refused(regex="[")[0] is ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert (driver.engine.state.groups["g"], len(driver.records), described_member(driver, "a")) == before
+    assert a.beat().epoch == 2
+
+
+def test_a_changed_regex_is_given_up_at_once_and_resolved_later(driver: Driver) -> None:
+    a = by_regex(driver, "a")
+    a.join()
+    a.beat()
+    answer = a.beat(regex="bar")
+    assert (answer.epoch, a.owned) == (2, {})
+    driver.advance(10_001)
+    a.beat()
+    assert a.beat().error is ErrorCode.NONE
+    assert a.owned == {"bar": [0, 1]}
+
+
+def test_the_last_member_takes_its_regex_with_it(driver: Driver) -> None:
+    a, b = by_regex(driver, "a"), Consumer(driver, "b", topics=("bar",))
+    a.join()
+    b.join()
+    settled(a, b)
+    a.leave()
+    assert group_of(driver).regexes == {}
+    assert group_of(driver).subscribed_topics() == {"bar"}
+
+
+def test_a_regex_that_was_resolved_is_known_after_a_restart(driver: Driver) -> None:
+    a = by_regex(driver, "a")
+    a.join()
+    a.beat()
+    driver.restart()
+    assert group_of(driver).regexes["foo-.*"].topics == ("foo-1", "foo-2")
+    assert a.beat().epoch == 2
+
+
+def test_one_regex_for_all_counts_as_equal_subscriptions_and_one_beside_a_name_does_not(
+    driver: Driver,
+) -> None:
+    """ConsumerGroup.subscriptionType: it decides which of its two algorithms the uniform assignor takes."""
+    a, b = by_regex(driver, "a"), by_regex(driver, "b")
+    a.join()
+    b.join()
+    assert is_homogeneous(group_of(driver).members.values())
+    b.beat(topics=("foo-1",))
+    assert not is_homogeneous(group_of(driver).members.values())
+    a.beat(topics=("foo-1",))
+    assert not is_homogeneous(group_of(driver).members.values())
+    settled(a, b)
+    assert epochs(driver)[0] == "Stable"

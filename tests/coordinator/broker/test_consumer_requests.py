@@ -1,0 +1,173 @@
+"""What ConsumerGroupHeartbeat may say, and in whose words it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
+from coordinator.broker.calls import ConsumerGroupHeartbeat
+from coordinator.broker.errors import ErrorCode
+from tests.coordinator.broker.consumer import Consumer, epochs, images
+from tests.coordinator.broker.driver import Driver
+
+JOIN: dict[str, Any] = {
+    "group": "g",
+    "member": "a",
+    "epoch": 0,
+    "rebalance_timeout_ms": 1000,
+    "topics": ("foo",),
+    "owned": {},
+}
+INVALID = ErrorCode.INVALID_REQUEST
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
+
+
+def answer(driver: Driver, **fields: Any) -> ConsumerGroupHeartbeatAnswer:
+    return driver.ask(ConsumerGroupHeartbeat(**{**JOIN, **fields}), ConsumerGroupHeartbeatAnswer)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "message"),
+    [
+        ({"member": ""}, INVALID, "MemberId can't be empty."),
+        ({"member": "  "}, INVALID, "MemberId can't be empty."),
+        ({"member": "", "epoch": 1, "version": 0}, INVALID, "MemberId can't be empty."),
+        ({"member": "", "epoch": -1, "version": 0}, INVALID, "MemberId can't be empty."),
+        ({"group": ""}, INVALID, "GroupId can't be empty."),
+        ({"group": "  "}, INVALID, "GroupId can't be empty."),
+        ({"instance": " "}, INVALID, "InstanceId can't be empty."),
+        ({"rack": ""}, INVALID, "RackId can't be empty."),
+        ({"rebalance_timeout_ms": -1}, INVALID, "RebalanceTimeoutMs must be provided in first request."),
+        ({"owned": None}, INVALID, "TopicPartitions must be empty when (re-)joining."),
+        (
+            {"topics": None},
+            INVALID,
+            "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.",
+        ),
+        ({"epoch": -2}, INVALID, "InstanceId can't be null."),
+        ({"epoch": -3}, INVALID, "MemberEpoch is invalid."),
+        (
+            {"assignor": ""},
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            "ServerAssignor  is not supported. Supported assignors: uniform, range.",
+        ),
+        (
+            {"assignor": "Range"},
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            "ServerAssignor Range is not supported. Supported assignors: uniform, range.",
+        ),
+        ({"epoch": 5}, ErrorCode.GROUP_ID_NOT_FOUND, "Consumer group g not found."),
+        ({"epoch": -1}, ErrorCode.GROUP_ID_NOT_FOUND, "Group g not found."),
+        (
+            {"topics": None, "regex": "("},
+            ErrorCode.INVALID_REGULAR_EXPRESSION,
+            "SubscribedTopicRegex `(` is not a valid regular expression: missing closing ).",
+        ),
+    ],
+)
+def test_a_request_is_refused_before_anything_changes(
+    driver: Driver, fields: dict[str, Any], code: ErrorCode, message: str
+) -> None:
+    refused = answer(driver, **fields)
+    assert (refused.error, refused.message) == (code, message)
+    assert (refused.member, refused.epoch, refused.heartbeat_interval_ms, refused.assignment) == (
+        None,
+        0,
+        0,
+        None,
+    )
+    assert not driver.engine.state.groups
+    assert not driver.records
+    assert driver.engine.next_deadline() is None or not driver.engine.state.groups
+
+
+@pytest.mark.parametrize("timeout", [0, -2])
+def test_other_rebalance_timeouts_are_accepted(driver: Driver, timeout: int) -> None:
+    assert answer(driver, rebalance_timeout_ms=timeout).error is ErrorCode.NONE
+
+
+def test_subscribing_to_the_empty_name_is_accepted(driver: Driver) -> None:
+    assert answer(driver, topics=("",)).epoch == 2
+
+
+def test_the_coordinator_makes_ids_for_version_0(driver: Driver) -> None:
+    made = answer(driver, member="", version=0).member
+    assert made is not None
+    assert len(made) == 22
+    assert answer(driver, member="mine", version=0).member == "mine"
+
+
+def test_an_epoch_too_high_removes_nobody(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join()
+    code, message = a.refused(epoch=9)
+    assert code is ErrorCode.FENCED_MEMBER_EPOCH
+    assert message == (
+        "The consumer group member has a greater member epoch (9) than the one known by the group coordinator (2). "
+        "The member must abandon all its partitions and rejoin."
+    )
+    assert a.refused(epoch=1)[0] is ErrorCode.FENCED_MEMBER_EPOCH
+    assert a.beat().epoch == 2
+
+
+def test_an_unknown_member_of_a_known_group(driver: Driver) -> None:
+    Consumer(driver, "a").join()
+    b = Consumer(driver, "b")
+    refused = ErrorCode.UNKNOWN_MEMBER_ID, "Member b is not a member of group g."
+    assert b.refused(epoch=2) == refused
+    assert b.refused(epoch=-1) == refused
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, False),
+        ({"rebalance_timeout_ms": 1000, "topics": ("foo",)}, False),
+        ({"rebalance_timeout_ms": 1000, "owned": {}}, False),
+        ({"topics": ("foo",), "owned": {}}, False),
+        ({"rebalance_timeout_ms": 1000, "topics": ("foo",), "owned": {}}, True),
+        ({"rebalance_timeout_ms": 1000, "regex": "", "owned": {}}, True),
+    ],
+)
+def test_a_full_request_is_told_the_assignment(driver: Driver, fields: dict[str, Any], told: bool) -> None:
+    a = Consumer(driver, "a")
+    a.join()
+    assert (a.send(epoch=2, **fields).assignment is not None) is told
+    assert epochs(driver) == ("Stable", 2, 2)
+
+
+def test_reported_partitions_are_not_checked(driver: Driver) -> None:
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    b.join()
+    foo = driver.engine.topics.topics["foo"].id
+    unknown = driver.tickets
+    answered = b.beat(owned={foo: (0, 99), type(foo)(int=unknown): (0,)})
+    assert (answered.error, answered.epoch) == (ErrorCode.NONE, 3)
+    assert b.beat().assignment is None
+
+
+def test_the_order_and_repetition_of_names_do_not_matter(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join(topics=("foo", "bar"))
+    assert a.beat(topics=("bar", "foo", "bar")).epoch == 2
+    assert epochs(driver) == ("Stable", 2, 2)
+
+
+def test_a_group_of_the_largest_size_lets_nobody_in() -> None:
+    driver = Driver(images(("foo", 6)), group_consumer_max_size="1")
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    full = (
+        ErrorCode.GROUP_MAX_SIZE_REACHED,
+        "The consumer group has reached its maximum capacity of 1 members.",
+    )
+    assert (b.join().error, b.join().message) == full
+    assert b.refused(epoch=2) == full
+    assert a.join().error is ErrorCode.NONE

@@ -1,0 +1,110 @@
+"""Which assignor, whose settings, how often."""
+
+from __future__ import annotations
+
+from coordinator.broker.errors import ErrorCode
+from tests.coordinator.broker.consumer import (
+    Consumer,
+    described,
+    described_member,
+    epochs,
+    images,
+    settled,
+    targets,
+)
+from tests.coordinator.broker.driver import Driver
+
+TOPICS = images(("foo", 6), ("bar", 3))
+
+
+def without_interval(**settings: str) -> Driver:
+    return Driver(TOPICS, group_consumer_assignment_interval_ms="0", **settings)
+
+
+def test_the_majority_of_those_with_a_wish_choose_the_assignor() -> None:
+    driver = without_interval()
+    a, b, c = (Consumer(driver, name) for name in "abc")
+    a.join()
+    assert described(driver).assignor == "uniform"
+    a.beat(assignor="range")
+    assert described(driver).assignor == "range"
+    b.join(assignor="uniform")
+    assert described(driver).assignor == "uniform"
+    c.join(assignor="range")
+    assert described(driver).assignor == "range"
+
+
+def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
+    driver = without_interval(group_consumer_assignors="range")
+    a, b = Consumer(driver, "a", topics=("foo", "bar")), Consumer(driver, "b", topics=("foo", "bar"))
+    a.join()
+    b.join()
+    assert described(driver).assignor == "range"
+    assert targets(driver) == {"a": {"foo": [0, 1, 2], "bar": [0, 1]}, "b": {"foo": [3, 4, 5], "bar": [2]}}
+    refused = b.refused(assignor="uniform")
+    assert refused == (
+        ErrorCode.UNSUPPORTED_ASSIGNOR,
+        "ServerAssignor uniform is not supported. Supported assignors: range.",
+    )
+
+
+def test_another_wish_starts_no_computation() -> None:
+    driver = without_interval()
+    a = Consumer(driver, "a")
+    a.join()
+    a.beat(assignor="range")
+    assert epochs(driver) == ("Stable", 2, 2)
+
+
+def test_another_rack_or_client_id_is_shown_and_changes_nothing_else() -> None:
+    driver = without_interval()
+    a = Consumer(driver, "a")
+    a.join()
+    a.client_id = "other"
+    a.beat(rack="r1")
+    shown = described_member(driver, "a")
+    assert (shown.rack, shown.client_id, shown.epoch) == ("r1", "other", 2)
+    assert epochs(driver) == ("Stable", 2, 2)
+
+
+def test_settings_of_a_group_count_from_its_next_heartbeat() -> None:
+    driver = without_interval()
+    a = Consumer(driver, "a")
+    assert a.join().heartbeat_interval_ms == 5_000
+    driver.engine.set_group_config(
+        "g", {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "6000"}
+    )
+    assert a.beat().heartbeat_interval_ms == 6_000
+    driver.advance(49_999)
+    assert a.beat().error is ErrorCode.NONE
+    driver.engine.set_group_config("g", {})
+    assert a.beat().heartbeat_interval_ms == 5_000
+    driver.advance(45_000)
+    assert epochs(driver)[0] == "Empty"
+
+
+def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment_epoch() -> None:
+    driver = Driver(TOPICS)
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    assert (a.join().epoch, a.owned) == (2, {"foo": [0, 1, 2, 3, 4, 5]})
+    driver.advance(999)
+    answer = b.join()
+    assert (answer.epoch, answer.assignment) == (2, {})
+    assert epochs(driver) == ("Assigning", 3, 2)
+    a.beat()
+    assert epochs(driver) == ("Assigning", 3, 2)
+    driver.advance(1)
+    assert b.beat().epoch == 3
+    assert epochs(driver) == ("Reconciling", 3, 3)
+
+
+def test_the_assignment_interval_of_a_group_wins() -> None:
+    driver = without_interval()
+    driver.engine.set_group_config("g", {"consumer.assignment.interval.ms": "2000"})
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    b.join()
+    assert epochs(driver) == ("Assigning", 3, 2)
+    driver.advance(2_000)
+    settled(a, b)
+    assert epochs(driver) == ("Stable", 3, 3)
