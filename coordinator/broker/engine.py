@@ -164,6 +164,10 @@ class Engine:
         """When to call `expire` next, in ms; None: not before another call. May change with every call."""
         return self._ctx.timers.next_deadline()
 
+    def timer_deadline(self, key: TimerKey) -> int | None:
+        """When a timer will go off, in ms; None: it does not run."""
+        return self._ctx.timers.deadline(key)
+
     def expire(self, now_ms: int) -> Result:
         """Do what is due by now; nothing when it is too early."""
         self._ctx.now_ms = now_ms

@@ -1,0 +1,308 @@
+"""Random requests to classic groups, and time: whatever comes, the groups stay whole and nobody waits for ever."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
+
+from coordinator.broker.answers import JoinGroupAnswer
+from coordinator.broker.calls import (
+    DeleteGroups,
+    DescribeGroups,
+    FetchedGroup,
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    LeavingMember,
+    ListGroups,
+    Offset,
+    OffsetCommit,
+    OffsetDelete,
+    OffsetFetch,
+    SyncGroup,
+)
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.classic_member import ClassicState
+from coordinator.broker.engine import Engine
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.timers import TimerKey, TimerKind
+from tests.coordinator.broker.classic import protocols
+from tests.coordinator.broker.driver import Driver
+
+GROUPS = st.sampled_from(["g", "g", "g", "h"])
+INSTANCES = st.sampled_from([None, None, None, "a", "b", ""])
+LISTS = st.sampled_from(
+    [
+        protocols("range"),
+        protocols("range", "sticky"),
+        protocols("sticky", "range"),
+        protocols("sticky", topics=("t2",)),
+        protocols("range", "range"),
+        (),
+    ]
+)
+MEMBERS = Bundle("members")
+HOUR_MS = 3_600_000
+
+
+class ClassicGroups(RuleBasedStateMachine):
+    """`members` are ids that were given out, with the group."""
+
+    members = MEMBERS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.driver = Driver(
+            group_initial_rebalance_delay_ms="1500",
+            group_max_size="4",
+            offsets_retention_check_interval_ms="60000",
+        )
+
+    def group(self, name: str) -> ClassicGroup | None:
+        group = self.driver.engine.state.groups.get(name)
+        assert group is None or isinstance(group, ClassicGroup)
+        return group
+
+    def generation(self, group: str, shift: int) -> int:
+        found = self.group(group)
+        return (0 if found is None else found.generation) + shift
+
+    @rule(
+        target=MEMBERS,
+        group=GROUPS,
+        instance=INSTANCES,
+        listed=LISTS,
+        version=st.sampled_from([0, 3, 5, 8, 9, 9]),
+        rebalance_timeout_ms=st.sampled_from([-1, 0, 2_000, 20_000]),
+    )
+    def join_anew(
+        self, group: str, instance: str | None, listed: object, version: int, rebalance_timeout_ms: int
+    ) -> object:
+        ticket = self.driver.send(
+            JoinGroup(
+                group=group,
+                session_timeout_ms=10_000,
+                rebalance_timeout_ms=rebalance_timeout_ms,
+                member="",
+                instance=instance,
+                protocol_type="consumer",
+                protocols=listed,  # type: ignore[arg-type]
+                version=version,
+            )
+        )
+        answer = self.driver.answers.get(ticket)
+        if isinstance(answer, JoinGroupAnswer) and answer.member:
+            return group, answer.member, instance
+        found = self.group(group)
+        parked = [] if found is None else [id_ for id_, each in found.joining.items() if each == ticket]
+        return (group, parked[0], instance) if parked else multiple()
+
+    @rule(
+        member=MEMBERS,
+        listed=LISTS,
+        protocol_type=st.sampled_from(["consumer", "consumer", "consumer", "connect", ""]),
+        with_instance=st.booleans(),
+    )
+    def join_again(
+        self, member: tuple[str, str, str | None], listed: object, protocol_type: str, with_instance: bool
+    ) -> None:
+        group, id_, instance = member
+        self.driver.send(
+            JoinGroup(
+                group=group,
+                session_timeout_ms=10_000,
+                rebalance_timeout_ms=20_000,
+                member=id_,
+                instance=instance if with_instance else None,
+                protocol_type=protocol_type,
+                protocols=listed,  # type: ignore[arg-type]
+            )
+        )
+
+    @rule(group=GROUPS, absent=st.sampled_from([None, None, 0, 1]))
+    def rebalance(self, group: str, absent: int | None) -> None:
+        """Everybody comes back who is pending or a member, except perhaps one."""
+        found = self.group(group)
+        if found is None:
+            return
+        for i, id_ in enumerate([*sorted(found.pending), *found.members]):
+            member = found.members.get(id_)
+            if i == absent:
+                continue
+            self.driver.send(
+                JoinGroup(
+                    group=group,
+                    session_timeout_ms=10_000,
+                    rebalance_timeout_ms=20_000,
+                    member=id_,
+                    instance=None if member is None else member.instance,
+                    protocol_type=found.protocol_type or "consumer",
+                    protocols=protocols("range", "sticky") if member is None else member.protocols,
+                )
+            )
+
+    @rule(group=GROUPS, absent=st.sampled_from([None, None, 0, 1]))
+    def all_sync(self, group: str, absent: int | None) -> None:
+        found = self.group(group)
+        for i, id_ in enumerate([] if found is None else list(found.members)):
+            if i != absent:
+                self.sync((group, id_, None), 0, True)
+
+    @rule(member=MEMBERS, shift=st.sampled_from([0, 0, 0, -1]), assigns=st.booleans())
+    def sync_one(self, member: tuple[str, str, str | None], shift: int, assigns: bool) -> None:
+        self.sync(member, shift, assigns)
+
+    def sync(self, member: tuple[str, str, str | None], shift: int, assigns: bool) -> None:
+        group, id_, instance = member
+        self.driver.send(
+            SyncGroup(
+                group=group,
+                generation=self.generation(group, shift),
+                member=id_,
+                instance=instance,
+                protocol_type=None,
+                protocol=None,
+                assignments=((id_, b"x"), ("stranger", b"y")) if assigns else (),
+                version=4,
+            )
+        )
+
+    @rule(member=MEMBERS, shift=st.sampled_from([0, 0, 0, 1]))
+    def heartbeat(self, member: tuple[str, str, str | None], shift: int) -> None:
+        group, id_, instance = member
+        generation = self.generation(group, shift)
+        self.driver.send(Heartbeat(group=group, generation=generation, member=id_, instance=instance))
+
+    @rule(member=MEMBERS, by_instance=st.booleans())
+    def leave(self, member: tuple[str, str, str | None], by_instance: bool) -> None:
+        group, id_, instance = member
+        leaving = LeavingMember(member="" if by_instance else id_, instance=instance)
+        self.driver.send(LeaveGroup(group=group, members=(leaving, leaving)))
+
+    @rule(
+        member=MEMBERS,
+        simple=st.booleans(),
+        topic=st.sampled_from(["t1", "t2", "t9"]),
+        retention_ms=st.sampled_from([None, 5_000]),
+    )
+    def commit(
+        self, member: tuple[str, str, str | None], simple: bool, topic: str, retention_ms: int | None
+    ) -> None:
+        group, id_, instance = member
+        self.driver.send(
+            OffsetCommit(
+                group=group,
+                generation_or_epoch=-1 if simple else self.generation(group, 0),
+                member="" if simple else id_,
+                instance=None if simple else instance,
+                offsets=(Offset(topic=topic, topic_id=None, partition=0, offset=1),),
+                retention_ms=retention_ms,
+            )
+        )
+
+    @rule(group=GROUPS)
+    def look(self, group: str) -> None:
+        self.driver.send(DescribeGroups(groups=(group, "")))
+        self.driver.send(ListGroups(states=("stable",)))
+        self.driver.send(OffsetFetch(groups=(FetchedGroup(group=group), FetchedGroup(group=""))))
+
+    @rule(group=GROUPS)
+    def delete_offsets(self, group: str) -> None:
+        self.driver.send(OffsetDelete(group=group, partitions=(("t1", 0), ("t2", 0), ("t9", 0))))
+
+    @rule(group=GROUPS)
+    def delete(self, group: str) -> None:
+        self.driver.send(DeleteGroups(groups=(group,)))
+
+    @rule(ms=st.sampled_from([1, 1_500, 1_500, 3_000, 9_000, 20_000]))
+    def pass_time(self, ms: int) -> None:
+        self.driver.advance(ms)
+
+    @invariant()
+    def nothing_fails(self) -> None:
+        codes = {getattr(answer, "error", ErrorCode.NONE) for answer in self.driver.answers.values()}
+        assert ErrorCode.UNKNOWN_SERVER_ERROR not in codes
+
+    @invariant()
+    def whoever_waits_is_parked(self) -> None:
+        parked = [
+            ticket
+            for group in self.driver.engine.state.groups.values()
+            if isinstance(group, ClassicGroup)
+            for ticket in (*group.joining.values(), *group.syncing.values())
+        ]
+        waiting = set(range(1, self.driver.tickets + 1)) - self.driver.answers.keys()
+        assert sorted(parked) == sorted(waiting)
+
+    @invariant()
+    def groups_are_whole(self) -> None:
+        for name in self.driver.engine.state.groups:
+            group = self.group(name)
+            assert group is not None
+            check(group)
+            check_timers(group, self.driver.engine)
+
+    @invariant()
+    def replaying_all_records_gives_the_same_hard_state(self) -> None:
+        fresh = Engine(self.driver.engine.config, self.driver.engine.topics)
+        for record in self.driver.records:
+            fresh.replay(record)
+        assert hard_state(fresh) == hard_state(self.driver.engine)
+
+    def teardown(self) -> None:
+        """Nobody is heard of any more: all waiting ends, and all members go."""
+        self.driver.advance(HOUR_MS)
+        self.whoever_waits_is_parked()
+        assert len(self.driver.answers) == self.driver.tickets
+        for group in self.driver.engine.state.groups.values():
+            assert group.is_empty()
+
+
+def check(group: ClassicGroup) -> None:
+    members = group.members
+    assert (group.leader in members) if members else group.leader is None
+    assert group.static == {each.instance: each.id for each in members.values() if each.instance is not None}
+    assert group.joining.keys() | group.syncing.keys() <= members.keys()
+    assert group.pending.isdisjoint(members)
+    assert all(group.supports(group.protocol_type, each.protocols) for each in members.values())
+    if group.state is ClassicState.EMPTY:
+        assert not members
+    if group.state is not ClassicState.PREPARING_REBALANCE:
+        assert not group.joining
+    if group.state is not ClassicState.COMPLETING_REBALANCE:
+        assert not group.syncing
+    if group.state is ClassicState.STABLE:
+        assert group.stored is not None
+        assert group.stored.generation == group.generation
+        assert {each.member for each in group.stored.members} == members.keys()
+
+
+def check_timers(group: ClassicGroup, engine: Engine) -> None:
+    """Somebody is always waited for: a member's session, its id, the rebalance."""
+
+    def runs(kind: TimerKind, member: str = "") -> bool:
+        return engine.timer_deadline(TimerKey(kind, group.id, member)) is not None
+
+    for member in group.members:
+        assert runs(TimerKind.SESSION, member) or member in group.joining or member in group.syncing
+    assert all(runs(TimerKind.PENDING_MEMBER, member) for member in group.pending)
+    preparing = group.state is ClassicState.PREPARING_REBALANCE
+    assert (runs(TimerKind.JOIN) or runs(TimerKind.INITIAL_DELAY)) == preparing
+    if group.state is ClassicState.COMPLETING_REBALANCE:
+        assert runs(TimerKind.SYNC)
+
+
+def hard_state(engine: Engine) -> object:
+    groups = {
+        group.id: group.stored
+        for group in engine.state.groups.values()
+        if isinstance(group, ClassicGroup) and (group.stored or group.id in engine.state.offsets)
+    }
+    return groups, engine.state.offsets
+
+
+ClassicGroups.TestCase.settings = settings(
+    max_examples=60, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
+)
+TestClassicGroups = ClassicGroups.TestCase
