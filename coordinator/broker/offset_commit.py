@@ -6,7 +6,6 @@ from coordinator.broker import classic_rebalance
 from coordinator.broker.answers import OffsetCommitAnswer
 from coordinator.broker.calls import Call, Offset, OffsetCommit
 from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicState
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group import Group, PartitionCheck
@@ -48,7 +47,10 @@ def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | Erro
 def _commit(
     ctx: Context, request: OffsetCommit, topics: dict[int, TopicInfo], codes: list[ErrorCode]
 ) -> list[ErrorCode]:
-    """Judge everything, then write. CoordinatorError: nothing may be committed."""
+    """Judge everything, then write. CoordinatorError: nothing may be committed.
+
+    An unknown group comes into being with its first offset, when that is replayed.
+    """
     group = ctx.state.groups.get(request.group)
     check = None if group is None else group.validate_offset_commit(request)
     if group is None and request.generation_or_epoch >= 0:
@@ -63,7 +65,7 @@ def _commit(
             codes[i] = ErrorCode.OFFSET_METADATA_TOO_LARGE
         else:
             records.append(_record(ctx, request, offset, topic, check))
-    _touch(ctx, request, group)
+    _keep_alive(ctx, request, group)
     for record in records:
         ctx.emit(record)
     return codes
@@ -86,14 +88,9 @@ def _record(
     return OffsetRecord(group=request.group, topic=topic.name, partition=offset.partition, value=value)
 
 
-def _touch(ctx: Context, request: OffsetCommit, group: Group | None) -> None:
-    """An unknown group comes into being; a commit keeps its member alive, as a heartbeat does."""
-    if group is None:
-        ctx.state.groups[request.group] = ClassicGroup(id=request.group, state_since_ms=ctx.now_ms)
-    elif isinstance(group, ClassicGroup) and group.state in (
-        ClassicState.STABLE,
-        ClassicState.PREPARING_REBALANCE,
-    ):
+def _keep_alive(ctx: Context, request: OffsetCommit, group: Group | None) -> None:
+    """A commit keeps a member of a classic group alive, as a heartbeat does, except while nobody may commit."""
+    if isinstance(group, ClassicGroup) and group.has_member(request.member):
         classic_rebalance.keep_alive(ctx, group, group.members[request.member])
 
 
