@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coordinator.broker import interop_join
-from coordinator.broker.answers import HeartbeatAnswer, LeaveGroupAnswer, SyncGroupAnswer
+from coordinator.broker.answers import HeartbeatAnswer, SyncGroupAnswer
 from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, LeavingMember, SyncGroup
 from coordinator.broker.classic_group import CONSUMER_PROTOCOL
+from coordinator.broker.classic_leave import left
 from coordinator.broker.consumer_checks import static_member
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_leave import remove
@@ -68,17 +69,17 @@ def heartbeat(ctx: Context, call: Call, request: Heartbeat, group: ConsumerGroup
 def leave(ctx: Context, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
     """Remove all that can be removed at once: members of either protocol."""
     leaving: dict[str, ConsumerMember] = {}
-    answers = []
+    codes = []
     for each in request.members:
         try:
             member = _leaving(group, each)
         except CoordinatorError as error:
-            answers.append((each.member, each.instance, error.code))
+            codes.append(error.code)
         else:
             leaving[member.id] = member
-            answers.append((each.member, each.instance, ErrorCode.NONE))
+            codes.append(ErrorCode.NONE)
     remove(ctx, group, tuple(leaving.values()))
-    ctx.answer(call.ticket, LeaveGroupAnswer(members=tuple(answers)))
+    ctx.answer(call.ticket, left(request, codes))
 
 
 def _leaving(group: ConsumerGroup, leaving: LeavingMember) -> ConsumerMember:

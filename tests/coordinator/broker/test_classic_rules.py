@@ -152,6 +152,18 @@ def test_leave_of_an_unknown_group(version: int) -> None:
     assert answer.members == (("x", None, ErrorCode.UNKNOWN_MEMBER_ID),)
 
 
+def test_leave_below_version_3_carries_the_members_error_at_the_top() -> None:
+    driver = Driver()
+    heartbeat = ConsumerGroupHeartbeat(
+        group="new", member="m", epoch=0, rebalance_timeout_ms=1_000, topics=("t1",), owned={}
+    )
+    driver.send(heartbeat)
+    stable(driver, Member(driver))
+    for group in (GROUP, "new"):
+        request = LeaveGroup(group=group, members=(LeavingMember(member="x"),), version=2)
+        assert driver.ask(request, LeaveGroupAnswer).error is ErrorCode.UNKNOWN_MEMBER_ID
+
+
 def test_leave_of_nobody_is_fine() -> None:
     driver = Driver()
     stable(driver, Member(driver))
