@@ -29,7 +29,7 @@ Assignment = dict[str, dict[str, tuple[int, ...]]]
 """Partition numbers by member id and topic; topics of which a member has nothing are left out."""
 
 REFRESH_MS = 300
-"""How often a client looks for new partitions; the leader's look starts the rebalance."""
+"""How often a client looks for new partitions, where it is asked to; the leader's look starts the rebalance."""
 HEARTBEAT_MS = 100
 JAVA = "org.apache.kafka.clients.consumer."
 JAVA_CLASSES = {
@@ -54,16 +54,25 @@ class Kind:
     @property
     def settings(self) -> dict[str, Setting]:
         """What a consumer of this kind is configured with."""
-        java = self.library is Leader.JAVA
-        refresh = {"metadata_max_age_ms" if java else "topic_metadata_refresh_interval_ms": REFRESH_MS}
         if self.protocol == "consumer":
-            return {**refresh, "group_protocol": "consumer", "group_remote_assignor": self.assignor}
+            return {"group_protocol": "consumer", "group_remote_assignor": self.assignor}
+        java = self.library is Leader.JAVA
         strategy = f"{JAVA}{JAVA_CLASSES[self.assignor]}" if java else self.assignor
-        return {
-            **refresh,
-            "heartbeat_interval_ms": HEARTBEAT_MS,
-            "partition_assignment_strategy": strategy,
-        }
+        return {"heartbeat_interval_ms": HEARTBEAT_MS, "partition_assignment_strategy": strategy}
+
+    @property
+    def refresh(self) -> dict[str, Setting]:
+        """What makes a consumer see new partitions soon; a broker that assigns sees them itself.
+
+        Not for groups whose leader may want fewer topics than others do. Java's leader forgets the topics of others
+        when it rejoins and asks for their metadata when it leads; the answer to an older question, of a refresh that
+        was under way, counts as the answer (ConsumerNetworkClient.ensureFreshMetadata), and the leader assigns
+        without those topics. It notices and has the group rebalance again, but everybody has lost them meanwhile.
+        """
+        if self.protocol == "consumer":
+            return {}
+        java = self.library is Leader.JAVA
+        return {"metadata_max_age_ms" if java else "topic_metadata_refresh_interval_ms": REFRESH_MS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +119,12 @@ class State:
 class LiveGroup:
     """A group under test. Members go by the names that `join` returns."""
 
-    def __init__(self, kohort: Kohort, broker: Broker, members: Members, kind: Kind) -> None:
-        """Start with nobody."""
+    def __init__(
+        self, kohort: Kohort, broker: Broker, members: Members, kind: Kind, *, refreshing: bool = False
+    ) -> None:
+        """Start with nobody; `refreshing` members see new partitions soon."""
         self.kohort, self.broker, self.members, self.kind = kohort, broker, members, kind
+        self.refreshing = refreshing
         self.id = fresh_name("group")
         self.consumers: dict[str, rig.Member] = {}
         self.wants: dict[str, frozenset[str]] = {}
@@ -137,7 +149,7 @@ class LiveGroup:
         """Start a member."""
         kind = kind or self.kind
         name = fresh_name("member")
-        asked = {**kind.settings, **settings}
+        asked = {**kind.settings, **(kind.refresh if self.refreshing else {}), **settings}
         if kind.library is Leader.JAVA:
             # The two are named because the settings, which are texts too, could otherwise be taken for them.
             started = self.members.java(

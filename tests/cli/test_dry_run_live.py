@@ -97,13 +97,23 @@ def test_changes_one_after_another(
     started = [start(group, topics, seat) for seat in shape.seats]
     group.settled()
     joins(group, topics, shape.joiner)
-    grows(group, topics[1], shape.counts[1] + 5)
     subscribes(group, started[0], topics[1:])
     leaves(group, started[-1])
     if EVERYTHING:
         subscribes(group, started[1], topics[:1])
         joins(group, topics, Seat(topics=ALL))
         subscribes(group, started[0], topics)
+
+
+def test_a_topic_grows(kohort: Kohort, broker: Broker, members: Members, kind: Kind, shape: Shape) -> None:
+    group = LiveGroup(kohort, broker, members, kind, refreshing=True)
+    topics = group.create(*shape.counts)
+    for seat in shape.seats:
+        group.join(topics, kind=None, **seat.settings)
+    group.settled()
+    grows(group, topics[1], shape.counts[1] + 5)
+    if EVERYTHING:
+        grows(group, topics[0], shape.counts[0] + 1)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -160,7 +170,7 @@ def test_the_leaders_library_decides(
     """Both libraries in one group: whoever came first leads, and its implementation assigns for all."""
     kinds = {library: Kind(library=library, protocol="classic", assignor=assignor) for library in Leader}
     follower = next(library for library in Leader if library is not leader)
-    group = LiveGroup(kohort, broker, members, kinds[leader])
+    group = LiveGroup(kohort, broker, members, kinds[leader], refreshing=True)
     topics = group.create(7, 5)
     group.join(topics)
     group.settled()
