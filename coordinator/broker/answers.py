@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from uuid import UUID
 
-from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.calls import ClientAssignor, ClientMetadata, TopicPartitions
 from coordinator.broker.errors import ErrorCode
 
 
@@ -65,6 +65,41 @@ class ConsumerGroupHeartbeatAnswer:
     epoch: int = 0
     heartbeat_interval_ms: int = 0
     assignment: TopicPartitions | None = None
+    should_compute: bool = False
+    """The member is to compute the group's assignment with a client-side assignor."""
+    metadata: ClientMetadata | None = None
+    """What a client-side assignor has to say to the member, with an assignment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedMember:
+    """A member as a client-side assignor sees it; `target` is the one that it has now."""
+
+    member: str
+    epoch: int
+    instance: str | None
+    rack: str | None
+    topics: tuple[UUID, ...]
+    assignor: ClientAssignor
+    target: TopicPartitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareAssignmentAnswer:
+    """The group at an epoch. `topics`: id, name and number of partitions."""
+
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+    group_epoch: int = 0
+    assignor: str = ""
+    members: tuple[PreparedMember, ...] = ()
+    topics: tuple[tuple[UUID, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallAssignmentAnswer:
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +223,8 @@ Answer: TypeAlias = (
     | HeartbeatAnswer
     | LeaveGroupAnswer
     | ConsumerGroupHeartbeatAnswer
+    | PrepareAssignmentAnswer
+    | InstallAssignmentAnswer
     | OffsetCommitAnswer
     | OffsetFetchAnswer
     | OffsetDeleteAnswer

@@ -6,7 +6,7 @@ Version matters only where Kafka's answer depends on it; None stands for a null 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 from uuid import UUID
 
@@ -81,6 +81,25 @@ class LeaveGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientMetadata:
+    """Bytes that client-side assignors tell each other; -1 is the version of what a classic member's assignor said."""
+
+    version: int = 0
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientAssignor:
+    """A client-side assignor that a member has (KIP-848), and the versions of metadata that it can read."""
+
+    name: str
+    minimum_version: int = 0
+    maximum_version: int = 0
+    reason: int = 0
+    metadata: ClientMetadata = ClientMetadata()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerGroupHeartbeat:
     """ConsumerGroupHeartbeat v0–v1; None is "unchanged since the last heartbeat"."""
 
@@ -94,7 +113,31 @@ class ConsumerGroupHeartbeat:
     regex: str | None = None
     assignor: str | None = None
     owned: TopicPartitions | None = None
+    client_assignors: tuple[ClientAssignor, ...] | None = None
+    """Preferred first. Kafka never gave them a wire form: they come from within the process."""
     version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareAssignment:
+    """KIP-848's ConsumerGroupPrepareAssignment, which never got a wire form: what is the group to be assigned?"""
+
+    group: str
+    member: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallAssignment:
+    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment, or the error that there was (not 0)."""
+
+    group: str
+    member: str
+    epoch: int
+    group_epoch: int
+    assignments: Mapping[str, TopicPartitions]
+    metadata: Mapping[str, ClientMetadata] = field(default_factory=dict)
+    error: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +230,8 @@ Request: TypeAlias = (
     | Heartbeat
     | LeaveGroup
     | ConsumerGroupHeartbeat
+    | PrepareAssignment
+    | InstallAssignment
     | OffsetCommit
     | OffsetFetch
     | OffsetDelete

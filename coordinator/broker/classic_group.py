@@ -252,7 +252,7 @@ class ClassicGroup:
         """All who wanted to have joined: go on to CompletingRebalance or, without members, to Empty."""
         self.generation += 1
         self.protocol = self.elect_protocol() if self.members else None
-        self.subscribed = self._subscribed()
+        self.learn_subscriptions()
         self.transition(
             ClassicState.COMPLETING_REBALANCE if self.members else ClassicState.EMPTY,
             now_ms,
@@ -285,7 +285,12 @@ class ClassicGroup:
         )
 
     def store(self, value: ClassicGroupValue) -> None:
-        """Make true what a record says. Members that stay keep what a record does not know."""
+        """Make true what a record says. Members that stay keep what a record does not know.
+
+        A record of the present generation replaces a static member; the group goes on with the topics that it
+        knew, and learns of others with the next generation or a restart.
+        """
+        replaces = self.state is ClassicState.STABLE and self.generation == value.generation
         self.stored = value
         self.protocol_type, self.protocol = value.protocol_type, value.protocol
         self.generation, self.leader = value.generation, value.leader
@@ -298,7 +303,16 @@ class ClassicGroup:
         if self.state is not settled:
             self.previous_state, self.state = self.state, settled
         self.state_since_ms = value.state_since_ms
-        self.subscribed = self._subscribed()
+        if not replaces:
+            self.learn_subscriptions()
+
+    def learn_subscriptions(self) -> None:
+        """Read the members' metadata for the topics that they want."""
+        if not self.uses_consumer_protocol():
+            self.subscribed = None
+            return
+        metadata = [member.metadata(self.protocol) or b"" for member in self.members.values()]
+        self.subscribed = subscribed_topics(metadata)
 
     def _restore(self, value: ClassicMemberValue) -> None:
         protocol = self.protocol or ""
@@ -316,8 +330,3 @@ class ClassicGroup:
         self._supported.update(member.protocol_names())
         if member.instance is not None:
             self.static[member.instance] = member.id
-
-    def _subscribed(self) -> frozenset[str] | None:
-        if not self.uses_consumer_protocol():
-            return None
-        return subscribed_topics([member.metadata(self.protocol) or b"" for member in self.members.values()])

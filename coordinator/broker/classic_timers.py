@@ -65,6 +65,7 @@ def pending_member_timed_out(ctx: Context, group: ClassicGroup, key: TimerKey) -
 
 def loaded(ctx: Context, group: ClassicGroup) -> None:
     """After recovery: every member has its session timeout to be heard of; too large a group rebalances."""
+    group.learn_subscriptions()
     for member in group.members.values():
         classic_rebalance.keep_alive(ctx, group, member)
     if len(group.members) > ctx.config.group_max_size:

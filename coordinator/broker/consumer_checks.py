@@ -32,6 +32,21 @@ def check_request(request: ConsumerGroupHeartbeat, config: Config) -> None:
             ErrorCode.UNSUPPORTED_ASSIGNOR,
             f"ServerAssignor {request.assignor} is not supported. Supported assignors: {', '.join(known)}.",
         )
+    if request.client_assignors:
+        _check_client_assignors(request, config)
+
+
+def _check_client_assignors(request: ConsumerGroupHeartbeat, config: Config) -> None:
+    """KIP-848, "Request Validation" of ConsumerGroupHeartbeat."""
+    if not config.group_consumer_client_assignors_enable:
+        raise _invalid("ClientAssignors are not enabled (group.consumer.client.assignors.enable).")
+    if request.assignor is not None:
+        raise _invalid("ServerAssignor and ClientAssignors cannot be used together.")
+    for assignor in request.client_assignors or ():
+        _not_blank(assignor.name, "Assignor.Name")
+        lowest, highest = assignor.minimum_version, assignor.maximum_version
+        if lowest < -1 or highest < max(lowest, 0) or not lowest <= assignor.metadata.version <= highest:
+            raise _invalid(f"The versions of the assignor {assignor.name} are invalid.")
 
 
 def _check_join(request: ConsumerGroupHeartbeat) -> None:

@@ -21,6 +21,7 @@ from uuid import UUID
 from assignors.java_order import map_order, string_hashes
 from coordinator.broker import consumer_offsets
 from coordinator.broker.calls import FetchedGroup, OffsetCommit, TopicPartitions
+from coordinator.broker.client_side import ClientSide
 from coordinator.broker.consumer_member import (
     DELETED_ASSIGNMENT,
     ConsumerMember,
@@ -47,6 +48,14 @@ from coordinator.broker.records import (
 )
 from coordinator.broker.subscription import subscribed_names
 from coordinator.broker.timers import TimerKey, TimerKind
+
+MEMBER_TIMERS = (
+    TimerKind.SESSION,
+    TimerKind.REBALANCE,
+    TimerKind.JOIN,
+    TimerKind.SYNC,
+    TimerKind.CLIENT_ASSIGNOR,
+)
 
 
 class ConsumerGroupState(Enum):
@@ -78,6 +87,8 @@ class ConsumerGroup:
         """Resolved regexes; one that is not in here matches nothing yet."""
         self.refresh_metadata = True
         """Soft: whether a topic may have changed since the metadata hash was computed."""
+        self.client = ClientSide()
+        """Soft: who has which client-side assignors, and who is computing."""
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
 
@@ -249,7 +260,7 @@ class ConsumerGroup:
 
 def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
     """Every timer that a member of a consumer group may have; JOIN and SYNC are those of classic members."""
-    for kind in (TimerKind.SESSION, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC):
+    for kind in MEMBER_TIMERS:
         yield TimerKey(kind, group, member)
 
 

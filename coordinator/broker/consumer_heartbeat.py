@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from coordinator.broker import client_assignment
 from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
 from coordinator.broker.calls import Call, ConsumerGroupHeartbeat
 from coordinator.broker.consumer_checks import (
@@ -24,7 +25,7 @@ from coordinator.broker.consumer_checks import (
 from coordinator.broker.consumer_group import ConsumerGroup, member_timer_keys
 from coordinator.broker.consumer_leave import leave
 from coordinator.broker.consumer_member import AWAY, LEFT, ConsumerMember, normal_topics, same_assigned
-from coordinator.broker.consumer_open import open_group
+from coordinator.broker.consumer_open import find_group, open_group
 from coordinator.broker.consumer_update import (
     Update,
     commit,
@@ -58,6 +59,7 @@ def _heartbeat(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> Con
         before=before,
         after=replace(before, metadata=_metadata(before.metadata, request, call)),
         records=[*opened.records, *records],
+        client_assignors=request.client_assignors,
     )
     subscribe(update)
     target_epoch, target = retarget(update)
@@ -116,6 +118,7 @@ def _metadata(old: ConsumerMemberValue, request: ConsumerGroupHeartbeat, call: C
 
 
 def _answer(ctx: Context, request: ConsumerGroupHeartbeat, update: Update) -> ConsumerGroupHeartbeatAnswer:
+    group = find_group(ctx, request.group)
     settings = ctx.consumer_settings(request.group)
     session = TimerKey(TimerKind.SESSION, request.group, update.after.id)
     ctx.timers.set(session, ctx.now_ms + settings.session_timeout_ms)
@@ -130,4 +133,6 @@ def _answer(ctx: Context, request: ConsumerGroupHeartbeat, update: Update) -> Co
         epoch=update.after.epoch,
         heartbeat_interval_ms=settings.heartbeat_interval_ms,
         assignment=update.after.assigned if tell else None,
+        should_compute=client_assignment.should_compute(ctx, request.group, update.after),
+        metadata=group.client.metadata.get(update.after.id) if tell else None,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coordinator.broker import regex_refresh
+from coordinator.broker import client_assignment, regex_refresh
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_leave import remove
 from coordinator.broker.context import Context
@@ -49,4 +49,5 @@ HANDLERS: dict[TimerKind, Callable[[Context, ConsumerGroup, TimerKey], None]] = 
     TimerKind.JOIN: member_timed_out,
     TimerKind.SYNC: member_timed_out,
     TimerKind.REGEX: resolve_regexes,
+    TimerKind.CLIENT_ASSIGNOR: client_assignment.computing_timed_out,
 }

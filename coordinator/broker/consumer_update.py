@@ -16,7 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.calls import ClientAssignor, TopicPartitions
+from coordinator.broker.client_side import choose
 from coordinator.broker.consumer_group import ConsumerGroup, preferred_assignor
 from coordinator.broker.consumer_member import ConsumerMember
 from coordinator.broker.context import Context
@@ -63,6 +64,8 @@ class Update:
     records: list[Record] = field(default_factory=list)
     epoch: int = field(init=False)
     """The group epoch after the request."""
+    client_assignors: tuple[ClientAssignor, ...] | None = None
+    """The member's client-side assignors, where it says something new about them."""
     changed: bool = False
     """Whether the member subscribes to something else than before."""
     refreshed: bool = False
@@ -98,6 +101,8 @@ def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
     status = _change_regex(update)
     update.changed = renamed or status is not RegexStatus.UNCHANGED
     moves = update.changed if regex_moves_epoch else renamed or status is RegexStatus.RESOLVED
+    offers = update.client_assignors
+    moves = moves or (offers is not None and offers != group.client.assignors.get(before.id, ()))
     if moves or group.refresh_metadata:
         _refresh(update, moves)
 
@@ -114,6 +119,8 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
     if group.assignment_epoch >= update.epoch or early:
         return present
     members = update.members
+    if _clients_compute(update, members):
+        return present
     question = Question(
         epoch=update.epoch,
         members=in_broker_order(group.members, members),
@@ -130,6 +137,16 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
         TargetEpochRecord(group=group.id, epoch=update.epoch, assigned_ms=update.ctx.now_ms)
     )
     return update.epoch, targets.get(after.id, {})
+
+
+def _clients_compute(update: Update, members: dict[str, ConsumerMember]) -> bool:
+    """Whether the target is left to a client-side assignor that all members have."""
+    if not update.ctx.config.group_consumer_client_assignors_enable:
+        return False
+    assignors = dict(update.group.client.assignors)
+    if update.client_assignors is not None:
+        assignors[update.after.id] = update.client_assignors
+    return choose(list(members.values()), assignors) is not None
 
 
 def settle(update: Update, target_epoch: int, target: TopicPartitions, owned: TopicPartitions | None) -> None:
@@ -159,8 +176,10 @@ def commit(update: Update) -> None:
     for record in update.records:
         ctx.emit(record)
     group = ctx.state.groups.get(update.group.id)
-    if isinstance(group, ConsumerGroup) and update.refreshed:
-        group.refresh_metadata = False
+    if isinstance(group, ConsumerGroup):
+        group.refresh_metadata = group.refresh_metadata and not update.refreshed
+        if update.client_assignors is not None:
+            group.client.assignors[after.id] = update.client_assignors
     if update.resolve:
         ctx.timers.set(TimerKey(TimerKind.REGEX, update.group.id), ctx.now_ms)
     rebalance = TimerKey(TimerKind.REBALANCE, update.group.id, after.id)

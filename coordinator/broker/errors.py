@@ -40,6 +40,8 @@ class ErrorCode(IntEnum):
     UNSUPPORTED_ASSIGNOR = 112
     STALE_MEMBER_EPOCH = 113
     INVALID_REGULAR_EXPRESSION = 128
+    INVALID_ASSIGNMENT = 32_000
+    """KIP-848 names it and Kafka never gave it a number: this one is ours, and on no wire."""
 
 
 class CoordinatorError(Exception):

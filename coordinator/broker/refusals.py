@@ -15,12 +15,14 @@ from coordinator.broker.answers import (
     DescribeGroupsAnswer,
     FetchedGroupAnswer,
     HeartbeatAnswer,
+    InstallAssignmentAnswer,
     JoinGroupAnswer,
     LeaveGroupAnswer,
     ListGroupsAnswer,
     OffsetCommitAnswer,
     OffsetDeleteAnswer,
     OffsetFetchAnswer,
+    PrepareAssignmentAnswer,
     SyncGroupAnswer,
 )
 from coordinator.broker.calls import (
@@ -29,12 +31,14 @@ from coordinator.broker.calls import (
     DeleteGroups,
     DescribeGroups,
     Heartbeat,
+    InstallAssignment,
     JoinGroup,
     LeaveGroup,
     ListGroups,
     OffsetCommit,
     OffsetDelete,
     OffsetFetch,
+    PrepareAssignment,
     Request,
     SyncGroup,
 )
@@ -80,6 +84,8 @@ _REFUSALS: dict[type, Callable[[Any, ErrorCode, str | None], Answer]] = {
     ConsumerGroupHeartbeat: lambda _, code, message: ConsumerGroupHeartbeatAnswer(
         error=code, message=message
     ),
+    PrepareAssignment: lambda _, code, message: PrepareAssignmentAnswer(error=code, message=message),
+    InstallAssignment: lambda _, code, message: InstallAssignmentAnswer(error=code, message=message),
     OffsetCommit: _commit,
     OffsetFetch: _fetch,
     OffsetDelete: lambda _request, code, _message: OffsetDeleteAnswer(error=code),

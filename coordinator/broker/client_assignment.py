@@ -1,0 +1,179 @@
+"""A member computes the group's assignment: it is asked in a heartbeat's answer, prepares, computes and installs.
+
+The chosen member has its rebalance timeout, from the answer that asks it. If it does not manage another one is chosen;
+it is not removed. The group epoch may move on meanwhile: the assignment is judged by what it was computed from and
+installed for that epoch, and the next computation follows at once.
+
+Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API".
+"""
+
+from __future__ import annotations
+
+from coordinator.broker.answers import InstallAssignmentAnswer, PrepareAssignmentAnswer, PreparedMember
+from coordinator.broker.calls import Call, InstallAssignment, PrepareAssignment
+from coordinator.broker.client_side import Choice, Computation, choose
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.consumer_member import ConsumerMember, normal_partitions
+from coordinator.broker.consumer_open import find_group
+from coordinator.broker.context import Context
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.records import TargetEpochRecord, TargetMemberRecord
+from coordinator.broker.subscription import names_of
+from coordinator.broker.target import in_broker_order
+from coordinator.broker.timers import TimerKey, TimerKind
+
+
+def should_compute(ctx: Context, group_id: str, member: ConsumerMember) -> bool:
+    """Whether the answer to this member's heartbeat asks it to compute. Its time begins with the first one."""
+    group = find_group(ctx, group_id)
+    choice = _choice(ctx, group)
+    if choice is None or group.epoch <= group.assignment_epoch:
+        return False
+    client = group.client
+    if client.chosen not in choice.able:
+        client.chosen, client.computation = _next(group, choice), None
+    if client.chosen != member.id or client.computation is not None:
+        return False
+    key = TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, member.id)
+    if ctx.timers.deadline(key) is None:
+        ctx.timers.set(key, ctx.now_ms + member.metadata.rebalance_timeout_ms)
+    return True
+
+
+def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
+    """Tell the chosen member what it is to assign. Raises CoordinatorError."""
+    group = _check(ctx, request.group, request.member, request.epoch)
+    choice = _choice(ctx, group)
+    if choice is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, "No client-side assignor is in use.")
+    topics = ctx.topics.topics
+    members = tuple(
+        _prepared(ctx, group, member, choice) for member in in_broker_order(group.members, group.members)
+    )
+    known = [topics[name] for name in sorted(group.subscribed_topics()) if name in topics]
+    group.client.computation = Computation(
+        member=request.member,
+        group_epoch=group.epoch,
+        members=frozenset(group.members),
+        partitions={topic.id: topic.partitions for topic in known},
+    )
+    answer = PrepareAssignmentAnswer(
+        group_epoch=group.epoch,
+        assignor=choice.name,
+        members=members,
+        topics=tuple((topic.id, topic.name, topic.partitions) for topic in known),
+    )
+    ctx.answer(call.ticket, answer)
+
+
+def install(ctx: Context, call: Call, request: InstallAssignment) -> None:
+    """Make a computed assignment the target. Raises CoordinatorError.
+
+    An assignor that failed has had its turn: the next member is asked.
+    """
+    group = _check(ctx, request.group, request.member, request.epoch)
+    computation = group.client.computation
+    if computation is None or computation.group_epoch != request.group_epoch:
+        raise CoordinatorError(
+            ErrorCode.INVALID_ASSIGNMENT, f"The assignment for epoch {request.group_epoch} was not prepared."
+        )
+    if request.error:
+        _give_up(ctx, group, request.member)
+    else:
+        _validate(computation, request)
+        _install(ctx, group, request)
+    ctx.answer(call.ticket, InstallAssignmentAnswer())
+
+
+def computing_timed_out(ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:
+    """The chosen member took too long. It stays in the group."""
+    if group.client.chosen == key.member:
+        _give_up(ctx, group, key.member)
+
+
+def _choice(ctx: Context, group: ConsumerGroup) -> Choice | None:
+    if not ctx.config.group_consumer_client_assignors_enable:
+        return None
+    return choose(in_broker_order(group.members, group.members), group.client.assignors)
+
+
+def _next(group: ConsumerGroup, choice: Choice) -> str:
+    """The first that can and has not failed; when all have, each gets another turn."""
+    if group.client.failed.issuperset(choice.able):
+        group.client.failed.clear()
+    return next(member for member in choice.able if member not in group.client.failed)
+
+
+def _give_up(ctx: Context, group: ConsumerGroup, member: str) -> None:
+    client = group.client
+    client.failed.add(member)
+    client.chosen = client.computation = None
+    ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, member))
+
+
+def _check(ctx: Context, group_id: str, member_id: str, epoch: int) -> ConsumerGroup:
+    if not group_id or not member_id or epoch < 0:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST)
+    group = find_group(ctx, group_id)
+    member = group.member(member_id)
+    if member.epoch != epoch:
+        raise CoordinatorError(
+            ErrorCode.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not at {epoch}."
+        )
+    if group.client.chosen != member_id:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not to compute.")
+    return group
+
+
+def _prepared(ctx: Context, group: ConsumerGroup, member: ConsumerMember, choice: Choice) -> PreparedMember:
+    topics = ctx.topics.topics
+    names = sorted(name for name in names_of(member.metadata, group.regexes) if name in topics)
+    return PreparedMember(
+        member=member.id,
+        epoch=member.epoch,
+        instance=member.instance,
+        rack=member.metadata.rack,
+        topics=tuple(topics[name].id for name in names),
+        assignor=choice.offers[member.id],
+        target=group.targets.get(member.id, {}),
+    )
+
+
+def _validate(computation: Computation, request: InstallAssignment) -> None:
+    """Every partition is assigned, and only once, to a member that there was. Raises INVALID_ASSIGNMENT."""
+    strangers = request.assignments.keys() - computation.members
+    if strangers:
+        raise _invalid(f"{min(strangers)} is not a member of the group.")
+    given = [
+        (topic, partition)
+        for partitions in request.assignments.values()
+        for topic, numbers in partitions.items()
+        for partition in numbers
+    ]
+    if len(set(given)) != len(given):
+        raise _invalid("a partition is assigned twice.")
+    expected = {
+        (topic, partition) for topic, count in computation.partitions.items() for partition in range(count)
+    }
+    if expected - set(given):
+        raise _invalid("not all partitions are assigned.")
+    if set(given) - expected:
+        raise _invalid("there are partitions that do not exist or that nobody subscribes to.")
+
+
+def _install(ctx: Context, group: ConsumerGroup, request: InstallAssignment) -> None:
+    """Members that left meanwhile get nothing, those that came wait for the next assignment."""
+    client = group.client
+    for member in in_broker_order(group.members, group.members):
+        target = normal_partitions(request.assignments.get(member.id, {}))
+        if group.targets.get(member.id) != target:
+            ctx.emit(TargetMemberRecord(group=group.id, member=member.id, value=target))
+    ctx.emit(TargetEpochRecord(group=group.id, epoch=request.group_epoch, assigned_ms=ctx.now_ms))
+    client.metadata = dict(request.metadata)
+    client.chosen = client.computation = None
+    client.failed.clear()
+    ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, request.member))
+
+
+def _invalid(why: str) -> CoordinatorError:
+    return CoordinatorError(ErrorCode.INVALID_ASSIGNMENT, f"The assignment is invalid: {why}")
