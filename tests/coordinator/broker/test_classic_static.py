@@ -93,6 +93,15 @@ def test_replacement_is_silent_while_the_chosen_protocol_stays(changed: tuple[ob
     assert shown[again.id] == again.protocols[0].metadata
 
 
+def test_topics_of_a_silent_replacement_count_from_the_next_generation_or_a_restart() -> None:
+    driver = Driver()
+    _, follower = static_pair(driver)
+    follower.but(id="", protocols=protocols("range", topics=("t2",))).join().joined()
+    assert not driver.engine.state.groups[GROUP].subscribed_to("t2")
+    driver.restart()
+    assert driver.engine.state.groups[GROUP].subscribed_to("t2")
+
+
 def test_replacement_that_changes_the_vote_starts_a_rebalance() -> None:
     driver = Driver()
     both = protocols("range", "sticky")
