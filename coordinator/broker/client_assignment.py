@@ -98,15 +98,16 @@ def _choice(ctx: Context, group: ConsumerGroup) -> Choice | None:
 
 
 def _next(group: ConsumerGroup, choice: Choice) -> str:
-    """The first that can and has not failed; when all have, each gets another turn."""
-    if group.client.failed.issuperset(choice.able):
-        group.client.failed.clear()
-    return next(member for member in choice.able if member not in group.client.failed)
+    """The first that can and has not failed; when all have, each gets another turn, the last one last."""
+    failed = group.client.failed
+    if set(choice.able) <= set(failed):
+        del failed[: -1 if len(choice.able) > 1 else None]
+    return next(member for member in choice.able if member not in failed)
 
 
 def _give_up(ctx: Context, group: ConsumerGroup, member: str) -> None:
     client = group.client
-    client.failed.add(member)
+    client.failed.append(member)
     client.chosen = client.computation = None
     ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, member))
 

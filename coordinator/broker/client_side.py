@@ -42,7 +42,7 @@ class ClientSide:
     chosen: str | None = None
     """The member that is to compute."""
     computation: Computation | None = None
-    failed: set[str] = field(default_factory=set)
+    failed: list[str] = field(default_factory=list)
     """Members that were chosen and did not manage; each gets another turn when all have failed."""
 
 
