@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum, auto
+from typing import NamedTuple
 
 
-class TimerKind(Enum):
+class TimerKind(IntEnum):
     """What is to be done when a deadline passes."""
 
-    INITIAL_DELAY = "initial delay"
+    INITIAL_DELAY = auto()
     """A new or Empty classic group has waited for more members."""
-    JOIN = "join"
+    JOIN = auto()
     """The rebalance timeout: members that have not rejoined are removed."""
-    SYNC = "sync"
+    SYNC = auto()
     """The rebalance timeout: members that have not synced are removed."""
-    SESSION = "session"
-    PENDING_MEMBER = "pending member"
+    SESSION = auto()
+    PENDING_MEMBER = auto()
     """A member id was given and nobody came back with it."""
-    REBALANCE = "rebalance"
+    REBALANCE = auto()
     """A consumer group's member has not revoked in time."""
-    REGEX = "regex"
-    ASSIGNMENT_INTERVAL = "assignment interval"
-    OFFSET_EXPIRY = "offset expiry"
-    CLIENT_ASSIGNOR = "client assignor"
+    REGEX = auto()
+    ASSIGNMENT_INTERVAL = auto()
+    OFFSET_EXPIRY = auto()
+    CLIENT_ASSIGNOR = auto()
     """A member that was to compute an assignment has not answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimerKey:
+class TimerKey(NamedTuple):
     """A group has at most one timer of a kind per member."""
 
     kind: TimerKind
@@ -38,35 +37,51 @@ class TimerKey:
 
 
 class Timers:
-    """Deadlines by key, in ms. A cancelled or moved deadline stays in the heap until it surfaces."""
+    """Deadlines by key, in ms.
+
+    A key stands in the heap once, at its deadline or earlier: a session timer moves back with every heartbeat, and
+    is looked at again only when its old deadline comes up. So setting one costs no more than a look-up.
+    """
 
     def __init__(self) -> None:
-        self._deadlines: dict[TimerKey, int] = {}
+        self._deadlines: dict[TimerKey, tuple[int, int]] = {}
+        """Deadline, and the number of the call that set it."""
+        self._queued: dict[TimerKey, int] = {}
+        """Where in time the heap has the key."""
         self._heap: list[tuple[int, int, TimerKey]] = []
         self._number = 0
 
     def set(self, key: TimerKey, deadline_ms: int) -> None:
         """Start the timer, or move its deadline."""
-        self._deadlines[key] = deadline_ms
         self._number += 1
-        heapq.heappush(self._heap, (deadline_ms, self._number, key))
-        if len(self._heap) > 64 and len(self._heap) > 4 * len(self._deadlines):
-            live = [entry for entry in self._heap if self._deadlines.get(entry[2]) == entry[0]]
-            heapq.heapify(live)
-            self._heap = live
+        self._deadlines[key] = (deadline_ms, self._number)
+        queued = self._queued.get(key)
+        if queued is None or deadline_ms < queued:
+            self._push(deadline_ms, self._number, key)
 
     def cancel(self, key: TimerKey) -> None:
         """Forget the timer; nothing happens when it is not there."""
         self._deadlines.pop(key, None)
 
     def deadline(self, key: TimerKey) -> int | None:
-        return self._deadlines.get(key)
+        entry = self._deadlines.get(key)
+        return None if entry is None else entry[0]
 
     def next_deadline(self) -> int | None:
         """The earliest deadline; None when there is none."""
-        while self._heap and self._deadlines.get(self._heap[0][2]) != self._heap[0][0]:
-            heapq.heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
+        while self._heap:
+            queued, number, key = self._heap[0]
+            entry = self._deadlines.get(key)
+            if self._queued.get(key) == queued:
+                if entry == (queued, number):
+                    return queued
+                heapq.heappop(self._heap)
+                del self._queued[key]
+                if entry is not None:
+                    self._push(*entry, key)
+            else:
+                heapq.heappop(self._heap)
+        return None
 
     def pop_due(self, now_ms: int) -> TimerKey | None:
         """Take the earliest timer whose deadline has come; equal deadlines in the order in which they were set."""
@@ -74,5 +89,10 @@ class Timers:
         if deadline is None or deadline > now_ms:
             return None
         _, _, key = heapq.heappop(self._heap)
+        del self._queued[key]
         del self._deadlines[key]
         return key
+
+    def _push(self, deadline_ms: int, number: int, key: TimerKey) -> None:
+        self._queued[key] = deadline_ms
+        heapq.heappush(self._heap, (deadline_ms, number, key))
