@@ -20,16 +20,18 @@ GOLDEN = 0x9E3779B97F4A7C15
 LONG = 2**64
 
 
-def timeline_order(ids: Sequence[str]) -> list[int]:
-    """Indices into the ids, all different and put in one after another, in iteration order."""
-    bits = _capacity(len(ids)).bit_length() - 1
+def timeline_order(ids: Sequence[str], capacity: int = FIRST_CAPACITY) -> list[int]:
+    """Indices into the ids, all different and put in one after another, in iteration order.
+
+    `capacity` is the number of slots that the map grew to before: it does not shrink when ids are taken out.
+    """
+    bits = grown(capacity, len(ids)).bit_length() - 1
     slots = [(int(hash_) * GOLDEN % LONG) >> (64 - bits) for hash_ in string_hashes(ids).tolist()]
     return sorted(range(len(ids)), key=lambda index: (slots[index], -index))
 
 
-def _capacity(size: int) -> int:
+def grown(capacity: int, size: int) -> int:
     """The number of slots once so many are in: a power of two, doubled just before it would be too full."""
-    capacity = FIRST_CAPACITY
     while size * LOAD_FACTOR > capacity:
         capacity *= 2
     return capacity

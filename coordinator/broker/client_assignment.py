@@ -19,7 +19,6 @@ from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.records import TargetEpochRecord, TargetMemberRecord
 from coordinator.broker.subscription import names_of
-from coordinator.broker.target import in_broker_order
 from coordinator.broker.timers import TimerKey, TimerKind
 
 
@@ -47,9 +46,7 @@ def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
     if choice is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, "No client-side assignor is in use.")
     topics = ctx.topics.topics
-    members = tuple(
-        _prepared(ctx, group, member, choice) for member in in_broker_order(group.members, group.members)
-    )
+    members = tuple(_prepared(ctx, group, member, choice) for member in group.in_order())
     known = [topics[name] for name in sorted(group.subscribed_topics()) if name in topics]
     group.client.computation = Computation(
         member=request.member,
@@ -94,7 +91,7 @@ def computing_timed_out(ctx: Context, group: ConsumerGroup, key: TimerKey) -> No
 def _choice(ctx: Context, group: ConsumerGroup) -> Choice | None:
     if not ctx.config.group_consumer_client_assignors_enable:
         return None
-    return choose(in_broker_order(group.members, group.members), group.client.assignors)
+    return choose(group.in_order(), group.client.assignors)
 
 
 def _next(group: ConsumerGroup, choice: Choice) -> str:
@@ -165,7 +162,7 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
 def _install(ctx: Context, group: ConsumerGroup, request: InstallAssignment) -> None:
     """Members that left meanwhile get nothing, those that came wait for the next assignment."""
     client = group.client
-    for member in in_broker_order(group.members, group.members):
+    for member in group.in_order():
         target = normal_partitions(request.assignments.get(member.id, {}))
         if group.targets.get(member.id) != target:
             ctx.emit(TargetMemberRecord(group=group.id, member=member.id, value=target))

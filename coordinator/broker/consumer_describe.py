@@ -15,7 +15,6 @@ from coordinator.broker.consumer_open import find_group
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.topics import TopicImage
-from coordinator.timeline_order import timeline_order
 
 
 def handle(ctx: Context, call: Call, request: ConsumerGroupDescribe) -> None:
@@ -31,15 +30,13 @@ def _describe(ctx: Context, group_id: str) -> DescribedConsumerGroup:
         group = find_group(ctx, group_id)
     except CoordinatorError as error:
         return DescribedConsumerGroup(group=group_id, error=error.code, message=error.message)
-    members = list(group.members.values())
-    order = timeline_order([member.id for member in members]) if members else []
     return DescribedConsumerGroup(
         group=group_id,
         state=group.state_name,
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
         assignor=group.preferred_assignor(ctx.config.group_consumer_assignors[0]),
-        members=tuple(_member(group, members[index], ctx.topics) for index in order),
+        members=tuple(_member(group, member, ctx.topics) for member in group.in_order()),
     )
 
 

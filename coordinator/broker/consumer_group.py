@@ -48,6 +48,7 @@ from coordinator.broker.records import (
 )
 from coordinator.broker.subscription import subscribed_names
 from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.timeline_order import FIRST_CAPACITY, grown, timeline_order
 
 MEMBER_TIMERS = (
     TimerKind.SESSION,
@@ -89,6 +90,8 @@ class ConsumerGroup:
         """Soft: whether a topic may have changed since the metadata hash was computed."""
         self.client = ClientSide()
         """Soft: who has which client-side assignors, and who is computing."""
+        self._capacity = FIRST_CAPACITY
+        """Slots of the map in which a broker keeps the members; they never become fewer."""
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
 
@@ -142,6 +145,7 @@ class ConsumerGroup:
             for topic, partition in _partitions(member):
                 self._owners.setdefault(topic, {})[partition] = member.id
         self.members[member.id] = member
+        self._capacity = grown(self._capacity, len(self.members))
         if member.instance is not None:
             self._static[member.instance] = member.id
 
@@ -164,6 +168,12 @@ class ConsumerGroup:
         if all(member.reconciled_to(self.assignment_epoch) for member in self.members.values()):
             return ConsumerGroupState.STABLE
         return ConsumerGroupState.RECONCILING
+
+    def in_order(self) -> list[ConsumerMember]:
+        """The members as a broker walks through them."""
+        members = list(self.members.values())
+        order = timeline_order([member.id for member in members], self._capacity) if members else []
+        return [members[index] for index in order]
 
     def owner(self, topic: UUID, partition: int) -> str | None:
         """Who has the partition, or is giving it up; None when it is free."""

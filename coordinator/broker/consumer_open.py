@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from coordinator.broker import upgrade
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_replay import draft
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.records import Record
@@ -56,5 +55,5 @@ def open_group(ctx: Context, group_id: str, *, joins: bool) -> Opened:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
     if group.is_empty():
         return Opened(group=ConsumerGroup(group_id), records=group.tombstones(), replaces=group)
-    records = upgrade.records(ctx, group)
-    return Opened(group=draft(group_id, records), records=records, replaces=group)
+    records, draft = upgrade.convert(ctx, group)
+    return Opened(group=draft, records=records, replaces=group)

@@ -123,7 +123,7 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
         return present
     question = Question(
         epoch=update.epoch,
-        members=in_broker_order(group.members, members),
+        members=in_broker_order(group.in_order(), members),
         targets={**group.targets, after.id: present[1]},
         regexes=group.regexes,
         topics=update.ctx.topics,

@@ -21,7 +21,6 @@ from coordinator.broker.context import Context
 from coordinator.broker.records import ClassicGroupRecord
 from coordinator.broker.topics import TopicImage
 from coordinator.embedded_protocol import EmbeddedAssignment, write_assignment
-from coordinator.timeline_order import timeline_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +105,7 @@ def _members(group: ConsumerGroup, gone: set[str], replacement: Replacement | No
     """Those that stay in the broker's order, the one that replaces another last."""
     if replacement is not None:
         gone = {replacement.old.id}
-    ids = list(group.members)
-    ordered = [group.members[ids[index]] for index in timeline_order(ids)]
-    staying = [_convert(member) for member in ordered if member.id not in gone]
+    staying = [_convert(member) for member in group.in_order() if member.id not in gone]
     return staying if replacement is None else [*staying, _convert(replacement.new)]
 
 

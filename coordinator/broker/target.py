@@ -8,7 +8,7 @@ Source: KIP-848 "Target Assignment"; modern.TargetAssignmentBuilder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assignors.assignor import Side
@@ -20,7 +20,6 @@ from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.records import RegexValue
 from coordinator.broker.subscription import is_homogeneous, names_of, subscribed_names
 from coordinator.broker.topics import TopicImage
-from coordinator.timeline_order import timeline_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +35,11 @@ class Question:
 
 
 def in_broker_order(
-    known: Iterable[str], members: Mapping[str, ConsumerMember]
+    known: Sequence[ConsumerMember], members: Mapping[str, ConsumerMember]
 ) -> tuple[ConsumerMember, ...]:
-    """`members` in the broker's order: those `known` before in the order of its map, newcomers last."""
-    ids = list(known)
-    walked = [ids[index] for index in timeline_order(ids)] if ids else []
-    there = [members[member] for member in walked if member in members]
+    """`members` in the broker's order: those `known` before as it walks through them, newcomers last."""
+    ids = {member.id for member in known}
+    there = [members[member.id] for member in known if member.id in members]
     return (*there, *(member for member in members.values() if member.id not in ids))
 
 

@@ -8,12 +8,16 @@ Source: GroupMetadataManager.validateOnlineUpgrade, convertToConsumerGroup; Cons
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coordinator.broker import classic_rebalance
 from coordinator.broker.answers import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.broker.calls import TopicPartitions
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.classic_member import ClassicMember
+from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember, normal_assignment, normal_topics
+from coordinator.broker.consumer_replay import draft
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.records import (
@@ -34,23 +38,28 @@ from coordinator.broker.topics import TopicImage
 from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
 
 
-def records(ctx: Context, group: ClassicGroup) -> tuple[Record, ...]:
-    """The records that turn the group into a consumer group.
+def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
+    """The records that turn the group into a consumer group, and what they make of it: a draft.
+
+    The broker walks through the draft to write the records: after them its map has another order than the draft.
 
     :raises CoordinatorError: GROUP_ID_NOT_FOUND, with the reason why it cannot be
     """
     _validate(ctx, group)
-    members = [_convert(ctx.topics, group, member) for member in group.in_order()]
+    made = draft(group.id, _records(ctx, group, [_convert(ctx.topics, group, m) for m in group.in_order()]))
+    return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
+
+
+def _records(ctx: Context, group: ClassicGroup, members: Sequence[ConsumerMember]) -> list[Record]:
     fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
     epoch = ConsumerGroupValue(epoch=group.generation, metadata_hash=fingerprint)
-    return (
-        *group.tombstones(),
+    return [
         *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
         ConsumerGroupRecord(group=group.id, value=epoch),
         *(TargetMemberRecord(group=group.id, member=m.id, value=m.assigned) for m in members),
         TargetEpochRecord(group=group.id, epoch=group.generation),
         *(CurrentAssignmentRecord(group=group.id, member=m.id, value=m.current) for m in members),
-    )
+    ]
 
 
 def take_over(ctx: Context, group: ClassicGroup) -> None:
