@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import demo, describe, dry_run, listing, plan, snapshot, validate_regex
+from cli.commands import demo, describe, dry_run, listing, plan, serve, snapshot, validate_regex
 from cli.errors import CommandError, ExitStatus
 from cli.options import expand
 
@@ -28,6 +28,7 @@ for name, verb in (
     ("dry-run", dry_run.dry_run),
     ("plan", plan.plan),
     ("snapshot", snapshot.snapshot),
+    ("serve", serve.serve),
     ("demo", demo.demo),
 ):
     app.command(name)(expand(verb))

@@ -43,7 +43,13 @@ def decode(entity: type, buffer: bytes, position: int = 0) -> tuple[Any, int]:
 def _entity_reader(entity: Any) -> Reader:
     flexible: bool = entity.__flexible__
     known = schema_fields(entity)
-    plain = tuple((field.name, _field_reader(field, flexible)) for field in known if field.tag is None)
+    header = entity.__name__ == "RequestHeader"
+    # The client id keeps its old form in every header, so that a broker can read it before the version.
+    plain = tuple(
+        (field.name, _field_reader(field, flexible and not (header and field.name == "client_id")))
+        for field in known
+        if field.tag is None
+    )
     tagged: dict[int | None, tuple[str, Reader]] = {
         field.tag: (field.name, _field_reader(field, flexible)) for field in known if field.tag is not None
     }

@@ -5,13 +5,14 @@ kio's own writer is not used here because it imports asyncio, a tenth of the tim
 
 import struct
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
 from coordinator.wire.schema_fields import SchemaField, schema_fields
 
 Writer = Callable[[bytearray, Any], None]
+EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def encode(message: Any) -> bytes:
@@ -158,6 +159,11 @@ def _write_milliseconds(code: str) -> Writer:
     return write
 
 
+def _write_time(out: bytearray, value: datetime | None) -> None:
+    """Milliseconds since 1970, -1 for null."""
+    out += struct.pack(">q", -1 if value is None else (value - EPOCH) // timedelta(milliseconds=1))
+
+
 _FIXED_WRITERS: dict[str, Writer] = {
     "int8": _fixed("b"),
     "int16": _fixed("h"),
@@ -171,6 +177,7 @@ _FIXED_WRITERS: dict[str, Writer] = {
     "bool": _fixed("?"),
     "error_code": _fixed("h"),
     "uuid": _write_uuid,
+    "datetime_i64": _write_time,
     "timedelta_i32": _write_milliseconds("i"),
     "timedelta_i64": _write_milliseconds("q"),
 }

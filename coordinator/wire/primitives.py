@@ -6,13 +6,14 @@ value; `coordinator.wire.decode` turns all of them into `DecodeError`.
 
 import struct
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from kio.schema.errors import ErrorCode
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
+EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 class DecodeError(ValueError):
@@ -186,6 +187,12 @@ def _read_milliseconds(code: str) -> Reader:
     return read
 
 
+def _read_time(buffer: bytes, position: int) -> tuple[datetime | None, int]:
+    """Milliseconds since 1970; a negative number is none."""
+    value = int.from_bytes(_slice(buffer, position, 8)[0], "big", signed=True)
+    return (None if value < 0 else EPOCH + timedelta(milliseconds=value)), position + 8
+
+
 FIXED_READERS: dict[str, Reader] = {
     "int8": fixed("b"),
     "int16": fixed("h"),
@@ -199,6 +206,7 @@ FIXED_READERS: dict[str, Reader] = {
     "bool": _read_bool,
     "error_code": _read_error_code,
     "uuid": _read_uuid,
+    "datetime_i64": _read_time,
     "timedelta_i32": _read_milliseconds("i"),
     "timedelta_i64": _read_milliseconds("q"),
 }

@@ -19,7 +19,7 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.cons
 
 
 def test_the_commands_are_there() -> None:
-    assert COMMANDS == ["demo", "describe", "dry-run", "list", "plan", "snapshot", "validate-regex"]
+    assert COMMANDS == ["demo", "describe", "dry-run", "list", "plan", "serve", "snapshot", "validate-regex"]
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])

@@ -1,0 +1,43 @@
+"""`kohort serve`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    *,
+    listen: Annotated[
+        str,
+        typer.Option(
+            "--listen", metavar="HOST:PORT", help="Where to listen, on this machine only; port 0: any."
+        ),
+    ] = "127.0.0.1:9092",
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config", metavar="NAME=VALUE", help="A broker setting, such as group.max.size=100; repeatable."
+        ),
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option("--topic", metavar="NAME[:PARTITIONS]", help="A topic that is there from the start."),
+    ] = None,
+) -> None:
+    """Run the embedded group coordinator as a Kafka broker that real clients connect to.
+
+    Topics hold no records: members join, are assigned partitions and commit, but read nothing. Groups, offsets and
+    topics are in memory and end with the process.
+    """
+    from cli.output import notice, write_out
+    from cli.serving import prepare_node
+    from coordinator.wire.server.loopback import parse_listen
+    from coordinator.wire.server.run import serve as serve_clients
+
+    host, port = parse_listen(listen)
+    node = prepare_node(config or [], topic or [])
+    notice("groups, offsets and topics are kept in memory only, and end with this process")
+    serve_clients(node, host, port, lambda place: write_out(lambda out: out.write(f"Listening on {place}\n")))
+    notice("stopped")

@@ -1,0 +1,41 @@
+"""ApiVersions v0–v4: client software v3 (KIP-511), features of minimum 0 shown since v4 (KIP-1022)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.exchange import Exchange
+from coordinator.wire.server.served import SERVED
+
+WITH_SOFTWARE = 3
+SHOWS_MINIMUM_0 = 4
+FEATURE_EPOCH = 1
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    if exchange.version >= WITH_SOFTWARE and not _is_valid(request):
+        return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
+    group_version = {"name": "group.version"}
+    return {
+        "error_code": ErrorCode.NONE,
+        "api_keys": [
+            {"api_key": api.key, "min_version": api.minimum, "max_version": api.maximum}
+            for api in SERVED.values()
+        ],
+        "supported_features": [{**group_version, "min_version": 0, "max_version": 1}]
+        if exchange.version >= SHOWS_MINIMUM_0
+        else (),
+        "finalized_features_epoch": FEATURE_EPOCH,
+        "finalized_features": [{**group_version, "max_version_level": 1, "min_version_level": 1}],
+    }
+
+
+def _is_valid(request: Any) -> bool:
+    return all(
+        _SOFTWARE.fullmatch(text) for text in (request.client_software_name, request.client_software_version)
+    )

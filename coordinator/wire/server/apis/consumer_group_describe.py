@@ -1,0 +1,68 @@
+"""ConsumerGroupDescribe v0–v1 (KIP-848): the type of a member since v1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.answers import (
+    ConsumerGroupDescribeAnswer,
+    DescribedConsumer,
+    DescribedConsumerGroup,
+)
+from coordinator.broker.calls import ConsumerGroupDescribe, TopicPartitions
+from coordinator.wire.server.apis.fields import group_operations
+from coordinator.wire.server.exchange import Exchange
+from coordinator.wire.server.node import Node
+
+CLASSIC, CONSUMER = 0, 1
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    call = ConsumerGroupDescribe(groups=tuple(request.group_ids), version=exchange.version)
+    described: ConsumerGroupDescribeAnswer = await exchange.ask(call)
+    operations = group_operations(request)
+    return {"groups": [_fields(exchange.node, one, operations) for one in described.groups]}
+
+
+def _fields(node: Node, group: DescribedConsumerGroup, operations: int) -> Mapping[str, Any]:
+    return {
+        "error_code": group.error,
+        "error_message": group.message,
+        "group_id": group.group,
+        "group_state": group.state,
+        "group_epoch": group.group_epoch,
+        "assignment_epoch": group.assignment_epoch,
+        "assignor_name": group.assignor,
+        "members": [_member(node, one) for one in group.members],
+        "authorized_operations": operations,
+    }
+
+
+def _member(node: Node, member: DescribedConsumer) -> Mapping[str, Any]:
+    return {
+        "member_id": member.member,
+        "instance_id": member.instance,
+        "rack_id": member.rack,
+        "member_epoch": member.epoch,
+        "client_id": member.client_id,
+        "client_host": member.host,
+        "subscribed_topic_names": member.topics,
+        "subscribed_topic_regex": member.regex,
+        "assignment": _assignment(node, member.assignment),
+        "target_assignment": _assignment(node, member.target),
+        "member_type": CLASSIC if member.classic else CONSUMER,
+    }
+
+
+def _assignment(node: Node, assigned: TopicPartitions) -> Mapping[str, Any]:
+    """A topic that was deleted has no name, and is left out as Kafka does."""
+    topics = node.topics.image.by_id
+    return {
+        "topic_partitions": [
+            {"topic_id": topic, "topic_name": topics[topic].name, "partitions": partitions}
+            for topic, partitions in assigned.items()
+            if topic in topics
+        ]
+    }

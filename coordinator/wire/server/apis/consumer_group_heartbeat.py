@@ -1,0 +1,59 @@
+"""ConsumerGroupHeartbeat v0–v1 (KIP-848): regexes and ids made by the client since v1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
+from coordinator.broker.calls import ConsumerGroupHeartbeat, TopicPartitions
+from coordinator.wire.server.apis.fields import ZERO_ID, milliseconds
+from coordinator.wire.server.exchange import Exchange
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    topics = request.subscribed_topic_names
+    call = ConsumerGroupHeartbeat(
+        group=request.group_id,
+        member=request.member_id,
+        epoch=request.member_epoch,
+        instance=request.instance_id,
+        rack=request.rack_id,
+        rebalance_timeout_ms=milliseconds(request.rebalance_timeout),
+        topics=None if topics is None else tuple(topics),
+        regex=getattr(request, "subscribed_topic_regex", None),
+        assignor=request.server_assignor,
+        owned=_owned(request.topic_partitions),
+        version=exchange.version,
+    )
+    return _fields(await exchange.ask(call))
+
+
+def _owned(given: Any) -> TopicPartitions | None:
+    """Partitions by topic id; a topic named twice owns both lists."""
+    if given is None:
+        return None
+    owned: dict[Any, tuple[int, ...]] = {}
+    for one in given:
+        topic = one.topic_id or ZERO_ID
+        owned[topic] = owned.get(topic, ()) + tuple(one.partitions)
+    return owned
+
+
+def _fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
+    assigned = beaten.assignment
+    return {
+        "error_code": beaten.error,
+        "error_message": beaten.message,
+        "member_id": beaten.member,
+        "member_epoch": beaten.epoch,
+        "heartbeat_interval": beaten.heartbeat_interval_ms,
+        "assignment": None
+        if assigned is None
+        else {
+            "topic_partitions": [
+                {"topic_id": topic, "partitions": partitions} for topic, partitions in assigned.items()
+            ]
+        },
+    }

@@ -1,0 +1,45 @@
+"""DescribeGroups v0–v6: authorized operations v3, instance ids v4, errors for groups that are not there v6."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.answers import DescribedGroup, DescribeGroupsAnswer
+from coordinator.broker.calls import DescribeGroups
+from coordinator.wire.server.apis.fields import NO_OPERATIONS, group_operations
+from coordinator.wire.server.exchange import Exchange
+
+WITH_OPERATIONS = 3
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    described: DescribeGroupsAnswer = await exchange.ask(
+        DescribeGroups(groups=tuple(request.groups), version=exchange.version)
+    )
+    operations = group_operations(request) if exchange.version >= WITH_OPERATIONS else NO_OPERATIONS
+    return {"groups": [_fields(one, operations) for one in described.groups]}
+
+
+def _fields(group: DescribedGroup, operations: int) -> Mapping[str, Any]:
+    return {
+        "error_code": group.error,
+        "error_message": group.message,
+        "group_id": group.group,
+        "group_state": group.state,
+        "protocol_type": group.protocol_type,
+        "protocol_data": group.protocol,
+        "members": [
+            {
+                "member_id": one.member,
+                "group_instance_id": one.instance,
+                "client_id": one.client_id,
+                "client_host": one.host,
+                "member_metadata": one.metadata,
+                "member_assignment": one.assignment,
+            }
+            for one in group.members
+        ],
+        "authorized_operations": operations,
+    }

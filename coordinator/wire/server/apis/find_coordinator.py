@@ -1,0 +1,46 @@
+"""FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). This node coordinates everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.exchange import Exchange
+from coordinator.wire.server.node import Node
+
+GROUP, TRANSACTION = 0, 1
+BATCHED = 4
+UNKNOWN_KEY_TYPE = (
+    "This most likely occurs because of a request being malformed by the client library or the message was sent "
+    "to an incompatible broker. See the broker logs for more details."
+)
+NO_TRANSACTIONS = "kohort serve has no transactions."
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    kind = getattr(request, "key_type", GROUP)
+    place = _place(exchange.node, kind)
+    if exchange.version >= BATCHED:
+        return {"coordinators": [{"key": key, **place} for key in request.coordinator_keys]}
+    if not place["error_code"]:
+        place = {**place, "error_message": "NONE"}
+    return place
+
+
+def _place(node: Node, kind: int) -> Mapping[str, Any]:
+    if kind == GROUP:
+        return {
+            "error_code": ErrorCode.NONE,
+            "error_message": "",
+            "node_id": node.settings.node_id,
+            "host": node.host,
+            "port": node.port,
+        }
+    nowhere = {"node_id": -1, "host": "", "port": -1}
+    if kind == TRANSACTION:
+        error, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_TRANSACTIONS
+    else:
+        error, message = ErrorCode.INVALID_REQUEST, UNKNOWN_KEY_TYPE
+    return {**nowhere, "error_code": error, "error_message": message}

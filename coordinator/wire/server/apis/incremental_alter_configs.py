@@ -1,0 +1,82 @@
+"""IncrementalAlterConfigs v0–v1 (KIP-339), of groups only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any
+
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.wire.server.apis.resources import GROUP, GROUP_SETTINGS
+from coordinator.wire.server.exchange import Exchange
+from coordinator.wire.server.node import Node
+
+
+class Operation(IntEnum):
+    """What is done to a setting (AlterConfigOp.OpType)."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    return {"responses": [_resource(exchange.node, one, request.validate_only) for one in request.resources]}
+
+
+def _resource(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
+    error, message = ErrorCode.NONE, None
+    try:
+        _alter(node, asked, dry_run)
+    except CoordinatorError as refused:
+        error, message = refused.code, refused.message
+    return {
+        "error_code": error,
+        "error_message": message,
+        "resource_type": asked.resource_type,
+        "resource_name": asked.resource_name,
+    }
+
+
+def _alter(node: Node, asked: Any, dry_run: bool) -> None:
+    """CoordinatorError: nothing is changed."""
+    if asked.resource_type != GROUP:
+        raise CoordinatorError(
+            ErrorCode.INVALID_REQUEST, "Only settings of groups (resource type 32) can be changed here."
+        )
+    if not asked.resource_name:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+    names = [one.name for one in asked.configs]
+    if len(set(names)) < len(names):
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+    values = dict(node.group_settings.get(asked.resource_name, {}))
+    for one in asked.configs:
+        _apply(values, one.name, Operation(one.config_operation), one.value)
+    if dry_run:
+        node.check_group_settings(asked.resource_name, values)
+    else:
+        node.set_group_settings(asked.resource_name, values)
+
+
+def _apply(values: dict[str, str], name: str, operation: Operation, value: str | None) -> None:
+    if operation is Operation.DELETE:
+        values.pop(name, None)
+        return
+    if value is None:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
+    if operation is not Operation.SET:
+        raise CoordinatorError(
+            ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST."
+        )
+    if name not in GROUP_SETTINGS:
+        raise CoordinatorError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
+    try:
+        int(value)
+    except ValueError:
+        raise CoordinatorError(
+            ErrorCode.INVALID_CONFIG,
+            f"Invalid value {value} for configuration {name}: Not a number of type INT",
+        ) from None
+    values[name] = value

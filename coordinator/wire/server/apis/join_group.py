@@ -1,0 +1,50 @@
+"""JoinGroup v0–v9 (KIP-345 v5, KIP-559 v7, KIP-800 v8, KIP-814 v9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.answers import JoinGroupAnswer
+from coordinator.broker.calls import JoinGroup, JoinProtocol
+from coordinator.wire.server.apis.fields import milliseconds
+from coordinator.wire.server.exchange import Exchange
+
+NULL_PROTOCOL = 7
+"""The version from which on a refusal has a null protocol name, and no longer an empty one."""
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    session_ms = milliseconds(request.session_timeout)
+    call = JoinGroup(
+        group=request.group_id,
+        session_timeout_ms=session_ms,
+        # v0 knows one timeout for both (JoinGroupRequest.maybeOverrideRebalanceTimeout).
+        rebalance_timeout_ms=milliseconds(request.rebalance_timeout) if exchange.version >= 1 else session_ms,
+        member=request.member_id,
+        instance=getattr(request, "group_instance_id", None),
+        protocol_type=request.protocol_type,
+        protocols=tuple(
+            JoinProtocol(name=protocol.name, metadata=protocol.metadata) for protocol in request.protocols
+        ),
+        reason=getattr(request, "reason", None),
+        version=exchange.version,
+    )
+    return _fields(await exchange.ask(call), exchange.version)
+
+
+def _fields(joined: JoinGroupAnswer, version: int) -> Mapping[str, Any]:
+    return {
+        "error_code": joined.error,
+        "generation_id": joined.generation,
+        "protocol_type": joined.protocol_type,
+        "protocol_name": joined.protocol if version >= NULL_PROTOCOL else joined.protocol or "",
+        "leader": joined.leader,
+        "skip_assignment": joined.skip_assignment,
+        "member_id": joined.member,
+        "members": [
+            {"member_id": one.member, "group_instance_id": one.instance, "metadata": one.metadata}
+            for one in joined.members
+        ],
+    }

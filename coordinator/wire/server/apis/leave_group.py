@@ -1,0 +1,38 @@
+"""LeaveGroup v0–v5: one member below v3, several since (KIP-345); reasons v5 (KIP-800)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.answers import LeaveGroupAnswer
+from coordinator.broker.calls import LeaveGroup, LeavingMember
+from coordinator.wire.server.exchange import Exchange
+
+BATCHED = 3
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    call = LeaveGroup(
+        group=request.group_id, members=_leaving(request, exchange.version), version=exchange.version
+    )
+    left: LeaveGroupAnswer = await exchange.ask(call)
+    return {
+        "error_code": left.error,
+        "members": [
+            {"member_id": member, "group_instance_id": instance, "error_code": error}
+            for member, instance, error in left.members
+        ],
+    }
+
+
+def _leaving(request: Any, version: int) -> tuple[LeavingMember, ...]:
+    if version < BATCHED:
+        return (LeavingMember(member=request.member_id),)
+    return tuple(
+        LeavingMember(
+            member=one.member_id, instance=one.group_instance_id, reason=getattr(one, "reason", None)
+        )
+        for one in request.members
+    )

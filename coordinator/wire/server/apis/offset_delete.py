@@ -1,0 +1,25 @@
+"""OffsetDelete v0 (KIP-496)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.answers import OffsetDeleteAnswer
+from coordinator.broker.calls import OffsetDelete
+from coordinator.wire.server.apis.fields import by_topic
+from coordinator.wire.server.exchange import Exchange
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    asked = tuple((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
+    deleted: OffsetDeleteAnswer = await exchange.ask(OffsetDelete(group=request.group_id, partitions=asked))
+    topics = by_topic(
+        (topic, {"partition_index": partition, "error_code": error})
+        for topic, partition, error in deleted.partitions
+    )
+    return {
+        "error_code": deleted.error,
+        "topics": [{"name": topic, "partitions": partitions} for topic, partitions in topics],
+    }

@@ -1,0 +1,84 @@
+"""OffsetFetch v1–v10: null for all v2, several groups v8 (KIP-709), KIP-848 members v9, topic ids v10."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.broker.answers import FetchedGroupAnswer, FetchedOffset, OffsetFetchAnswer
+from coordinator.broker.calls import FetchedGroup, OffsetFetch
+from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.apis.fields import ZERO_ID
+from coordinator.wire.server.exchange import Exchange
+
+TOP_LEVEL_ERROR = 2
+BATCHED = 8
+BY_ID = 10
+
+
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
+    request = exchange.request
+    call = OffsetFetch(
+        groups=tuple(
+            FetchedGroup(
+                group=one.group_id,
+                member=getattr(one, "member_id", None),
+                epoch=getattr(one, "member_epoch", -1),
+                topics=_topics(one, exchange.version),
+            )
+            for one in (request.groups if exchange.version >= BATCHED else (request,))
+        ),
+        require_stable=getattr(request, "require_stable", False),
+        version=exchange.version,
+    )
+    fetched: OffsetFetchAnswer = await exchange.ask(call)
+    if exchange.version >= BATCHED:
+        return {"groups": [_group(one, exchange.version) for one in fetched.groups]}
+    (single,) = fetched.groups
+    if exchange.version < TOP_LEVEL_ERROR and single.error:
+        return {"topics": _refused(request, single.error)}
+    return _group(single, exchange.version)
+
+
+def _topics(group: Any, version: int) -> Any:
+    if group.topics is None:
+        return None
+    return tuple(
+        ((topic.topic_id or ZERO_ID) if version >= BY_ID else topic.name, tuple(topic.partition_indexes))
+        for topic in group.topics
+    )
+
+
+def _group(fetched: FetchedGroupAnswer, version: int) -> Mapping[str, Any]:
+    key = "topic_id" if version >= BY_ID else "name"
+    return {
+        "group_id": fetched.group,
+        "error_code": fetched.error,
+        "topics": [
+            {key: topic, "partitions": [_partition(number, one) for number, one in partitions]}
+            for topic, partitions in fetched.topics
+        ],
+    }
+
+
+def _partition(number: int, fetched: FetchedOffset) -> Mapping[str, Any]:
+    return {
+        "partition_index": number,
+        "committed_offset": fetched.offset,
+        "committed_leader_epoch": fetched.leader_epoch,
+        "metadata": fetched.metadata,
+        "error_code": fetched.error,
+    }
+
+
+def _refused(request: Any, error: ErrorCode) -> list[Mapping[str, Any]]:
+    """v1 has no place for the group's error: every partition carries it."""
+    return [
+        {
+            "name": topic.name,
+            "partitions": [
+                _partition(number, FetchedOffset(error=error)) for number in topic.partition_indexes
+            ],
+        }
+        for topic in request.topics
+    ]

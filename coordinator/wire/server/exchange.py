@@ -1,0 +1,23 @@
+"""One request on its way through the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from coordinator.broker.calls import Request
+from coordinator.wire.server.node import Caller, Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A request, kio's dataclass of the version it came in, and who sent it to whom."""
+
+    node: Node
+    request: Any
+    version: int
+    caller: Caller
+
+    async def ask(self, call: Request) -> Any:
+        """Hand a call to the engine and wait for the answer that belongs to its type."""
+        return await self.node.ask(call, self.caller)

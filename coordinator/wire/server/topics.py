@@ -1,0 +1,89 @@
+"""The topics of the server: names, ids and numbers of partitions. They hold no records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.topics import TopicImage, TopicInfo
+
+MAX_NAME_LENGTH = 249
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+_ILLEGAL = "contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+
+
+class TopicRefused(Exception):
+    """A topic cannot be made or changed; `code` is Kafka's, `message` goes on the wire."""
+
+    def __init__(self, code: int, message: str | None = None) -> None:
+        super().__init__(message or str(code))
+        self.code, self.message = code, message
+
+
+class Topics:
+    """All topics, and the image of them that a coordinator is told of."""
+
+    def __init__(self, rack: str | None = None) -> None:
+        """`rack` is where the only replica of every partition is, if it is known."""
+        self._racks = () if rack is None else (rack,)
+        self.image = TopicImage()
+
+    def create(self, name: str, partitions: int, *, dry_run: bool = False) -> TopicInfo:
+        """Make a topic. :raises TopicRefused:"""
+        if name in self.image.topics:
+            raise TopicRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        check_name(name)
+        if partitions < 1:
+            raise TopicRefused(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
+        topic = TopicInfo(name=name, id=uuid4(), partitions=partitions, racks=(self._racks,) * partitions)
+        if not dry_run:
+            self._become({**self.image.topics, name: topic})
+        return topic
+
+    def grow(self, name: str, partitions: int, *, dry_run: bool = False) -> None:
+        """Give a topic more partitions. :raises TopicRefused:"""
+        topic = self.image.topics.get(name)
+        if topic is None:
+            raise TopicRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        if partitions == topic.partitions:
+            raise TopicRefused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {partitions} partition(s).")
+        if partitions < topic.partitions:
+            raise TopicRefused(
+                ErrorCode.INVALID_PARTITIONS,
+                f"The topic {name} currently has {topic.partitions} partition(s); "
+                f"{partitions} would not be an increase.",
+            )
+        if not dry_run:
+            grown = replace(topic, partitions=partitions, racks=(self._racks,) * partitions)
+            self._become({**self.image.topics, name: grown})
+
+    def delete(self, topic: TopicInfo) -> None:
+        """Forget a topic."""
+        self._become({name: one for name, one in self.image.topics.items() if one.id != topic.id})
+
+    def find(self, name: str | None, topic_id: UUID | None) -> TopicInfo | None:
+        """A topic by id where one is given (Java sends an empty name beside it), else by name."""
+        if topic_id is not None:
+            return self.image.by_id.get(topic_id)
+        return self.image.topics.get(name or "")
+
+    def _become(self, topics: Mapping[str, TopicInfo]) -> None:
+        self.image = TopicImage(topics=topics, version=self.image.version + 1)
+
+
+def check_name(name: str) -> None:
+    """Kafka's rules for the name of a topic (`Topic.validate`). :raises TopicRefused:"""
+    why = None
+    if not name:
+        why = "the empty string is not allowed"
+    elif name in (".", ".."):
+        why = "'.' or '..' is not allowed"
+    elif len(name) > MAX_NAME_LENGTH:
+        why = f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}"
+    elif not _LEGAL.fullmatch(name):
+        why = f"'{name}' {_ILLEGAL}"
+    if why is not None:
+        raise TopicRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {why}")

@@ -1,0 +1,110 @@
+"""Topics of a server under test, made and changed over the wire."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from tests.conformance.messages import build, plain, request_type, response_type
+from tests.conformance.peer import Peer
+
+TIMEOUT_MS = 30_000
+# The metadata that a client is shown and those the group coordinator works with change one after the other.
+SETTLED_S = 0.2
+# Groups enough to fall on every partition of __consumer_offsets.
+PROBES = 20
+
+
+class Cluster:
+    """One connection for what is no group's business."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+
+    async def ask(self, api: str, version: int, **fields: Any) -> Any:
+        """Send a request and return its answer as plain fields."""
+        message = build(request_type(api, version), fields)
+        return plain(await self._peer.send(message, response_type(api, version)))
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._peer.close()
+
+    async def create(self, partitions: Mapping[str, int]) -> None:
+        """Make topics, and return when they are known with a leader each."""
+        wanted = [
+            {"name": name, "num_partitions": count, "replication_factor": 1}
+            for name, count in partitions.items()
+        ]
+        if wanted:
+            answer = await self.ask("CreateTopics", 7, topics=wanted, timeout=TIMEOUT_MS)
+            _check(answer["topics"])
+            await self._shown(partitions)
+
+    async def wait_for_coordinator(self, partitions: Mapping[str, int]) -> None:
+        """Wait until the group coordinator has heard of topics: each of its partitions is told on its own."""
+        wanted = sum(partitions.values())
+        for number in range(PROBES):
+            group = f"probe-{number}"
+            fields = {"group_id": group, "member_id": "probe", "instance_id": None, "rack_id": None}
+            joining = {
+                "member_epoch": 0,
+                "rebalance_timeout": TIMEOUT_MS,
+                "subscribed_topic_names": list(partitions),
+                "server_assignor": None,
+                "topic_partitions": [],
+            }
+            for _ in range(600):
+                answer = await self.ask("ConsumerGroupHeartbeat", 1, **fields, **joining)
+                assigned = (answer["assignment"] or {"topic_partitions": ()})["topic_partitions"]
+                if sum(len(one["partitions"]) for one in assigned) == wanted:
+                    break
+                await asyncio.sleep(0.05)
+            leaving = {**joining, "member_epoch": -1, "subscribed_topic_names": None}
+            await self.ask("ConsumerGroupHeartbeat", 1, **fields, **{**leaving, "topic_partitions": None})
+            await self.ask("DeleteGroups", 2, groups_names=[group])
+
+    async def grow(self, partitions: Mapping[str, int]) -> None:
+        """Give topics more partitions."""
+        wanted = [{"name": name, "count": count, "assignments": None} for name, count in partitions.items()]
+        answer = await self.ask("CreatePartitions", 3, topics=wanted, timeout=TIMEOUT_MS)
+        _check(answer["results"])
+        await self._shown(partitions)
+
+    async def drop(self, names: Iterable[str]) -> None:
+        """Delete topics."""
+        gone = list(names)
+        wanted = [{"name": name, "topic_id": None} for name in gone]
+        answer = await self.ask("DeleteTopics", 6, topics=wanted, timeout=TIMEOUT_MS)
+        _check(answer["responses"])
+        await self._shown(dict.fromkeys(gone, 0))
+
+    async def ids(self, names: Iterable[str]) -> dict[str, UUID]:
+        """The id of every topic that is there."""
+        wanted = [{"name": name, "topic_id": None} for name in names]
+        if not wanted:
+            return {}
+        answer = await self.ask("Metadata", 12, topics=wanted)
+        return {one["name"]: one["topic_id"] for one in answer["topics"] if not one["error_code"]}
+
+    async def _shown(self, partitions: Mapping[str, int]) -> None:
+        for _ in range(600):
+            wanted = [{"name": name, "topic_id": None} for name in partitions]
+            answer = await self.ask("Metadata", 12, topics=wanted)
+            found = {
+                one["name"]: sum(place["leader_id"] >= 0 for place in one["partitions"])
+                for one in answer["topics"]
+            }
+            if all(found.get(name, 0) == count for name, count in partitions.items()):
+                await asyncio.sleep(SETTLED_S)
+                return
+            await asyncio.sleep(0.05)
+        raise TimeoutError(f"the server does not show {dict(partitions)}")
+
+
+def _check(results: list[dict[str, Any]]) -> None:
+    refused = {one["name"]: one["error_code"] for one in results if one["error_code"]}
+    if refused:
+        raise RuntimeError(f"topics were refused: {refused}")

@@ -1,0 +1,86 @@
+"""The two servers of each profile: a real broker, and `kohort serve` with the same settings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from coordinator.wire.server.settings import NODE_SETTINGS
+from tests.conformance.play import Server
+from tests.conformance.script import load
+from tests.kafka.broker import Broker
+from tests.kafka.ports import HOST
+from tests.kafka.process import end
+from tests.kafka.settings import DEFAULTS
+from tests.kafka.wait import wait_until
+
+LISTENING = "Listening on "
+START_TIMEOUT_S = 60.0
+
+
+@contextmanager
+def real_brokers(jars: Path, scratch: Path) -> Iterator[Mapping[str, Server]]:
+    """One broker per profile, started side by side."""
+    profiles: Mapping[str, Mapping[str, str]] = load("profiles.yaml")
+    brokers = {}
+    for name, settings in profiles.items():
+        directory = scratch / name
+        directory.mkdir()
+        brokers[name] = Broker(jars, directory, settings)
+    with ExitStack() as stack:
+        for broker in brokers.values():
+            stack.callback(broker.stop)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(Broker.start, brokers.values()))
+        yield {name: Server(name="Kafka", host=HOST, port=one.port) for name, one in brokers.items()}
+
+
+@contextmanager
+def kohort_servers(scratch: Path) -> Iterator[Mapping[str, Server]]:
+    """One `kohort serve` per profile."""
+    profiles: Mapping[str, Mapping[str, str]] = load("profiles.yaml")
+    with ExitStack() as stack:
+        yield {
+            name: Server(
+                name="Kohort",
+                host=HOST,
+                port=stack.enter_context(kohort_serve(scratch / f"{name}.log", settings)),
+            )
+            for name, settings in profiles.items()
+        }
+
+
+@contextmanager
+def kohort_serve(log: Path, settings: Mapping[str, str]) -> Iterator[int]:
+    """Run `kohort serve` with the rig's settings and `settings`, give its port, and see that it ends cleanly."""
+    command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0"]
+    for name, value in {**_known_defaults(), **settings}.items():
+        command += ["--config", f"{name}={value}"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield wait_until(lambda: _port(process, log), "kohort serve listens", timeout_s=START_TIMEOUT_S)
+    finally:
+        status = end(process)
+    if status != 0:
+        raise ChildProcessError(f"kohort serve ended with status {status}: {log.read_text()[-4000:]}")
+
+
+def _known_defaults() -> dict[str, str]:
+    """What of the rig's settings means something to Kohort: no share groups, no logs."""
+    from coordinator.broker.config import Config
+
+    known = {*Config.names(), *NODE_SETTINGS}
+    return {name: value for name, value in DEFAULTS.items() if name in known}
+
+
+def _port(process: subprocess.Popen[bytes], log: Path) -> int | None:
+    text = log.read_text()
+    if process.poll() is not None:
+        raise ChildProcessError(f"kohort serve has ended: {text}")
+    lines = [line for line in text.splitlines() if line.startswith(LISTENING)]
+    return int(lines[0].rpartition(":")[2]) if lines else None

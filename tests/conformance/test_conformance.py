@@ -1,0 +1,90 @@
+"""Kohort answers what Apache Kafka answers, sequence by sequence, over the wire."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from tests.conformance.play import Server, Transcript, difference
+from tests.conformance.script import Script, load, scripts
+from tests.conformance.servers import kohort_servers, real_brokers
+from tests.conformance.table import play_all
+
+pytestmark = pytest.mark.kafka
+
+SCRIPTS = scripts()
+DIFFERENCES: Mapping[str, str] = load("differences.yaml") or {}
+PENDING: Mapping[str, str] = load("pending.yaml") or {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What both servers did, by the name of the script."""
+
+    real: Mapping[str, Transcript]
+    ours: Mapping[str, Transcript]
+
+
+@pytest.fixture(scope="module")
+def played(kafka_jars: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+    """Play the whole table to both, once for all tests."""
+    from tests.kafka.jars import fetch
+
+    scratch = tmp_path_factory.mktemp("conformance")
+    with real_brokers(fetch(), scratch) as brokers, kohort_servers(scratch) as servers:
+        real, ours = asyncio.run(_play(brokers, servers))
+        yield Played(real=real, ours=ours)
+
+
+async def _play(
+    brokers: Mapping[str, Server], servers: Mapping[str, Server]
+) -> tuple[dict[str, Transcript], dict[str, Transcript]]:
+    """All profiles and both servers side by side: most of the time is waiting."""
+    found: list[dict[str, Transcript]] = await asyncio.gather(
+        *(
+            play_all([script for script in SCRIPTS if script.profile == profile], server)
+            for side in (brokers, servers)
+            for profile, server in side.items()
+        )
+    )
+    middle = len(brokers)
+    return _merged(found[:middle]), _merged(found[middle:])
+
+
+def _merged(parts: list[dict[str, Transcript]]) -> dict[str, Transcript]:
+    return {name: transcript for part in parts for name, transcript in part.items()}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[script.name for script in SCRIPTS])
+def test_the_broker_answers_what_the_table_says(script: Script, played: Played) -> None:
+    real = played.real[script.name]
+    assert (real.fault, real.surprises) == ("", [])
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[script.name for script in SCRIPTS])
+def test_kohort_answers_what_the_broker_answers(script: Script, played: Played) -> None:
+    real, ours = played.real[script.name], played.ours[script.name]
+    if script.name in DIFFERENCES or script.name in PENDING:
+        assert ours.outcomes != real.outcomes, f"{script.name} no longer differs: take it off the list"
+        return
+    assert ours.fault == real.fault
+    for (label, wanted), (_, found) in zip(real.outcomes, ours.outcomes, strict=False):
+        assert found == wanted, _report(script, label, wanted, found)
+    assert len(ours.outcomes) == len(real.outcomes)
+
+
+def _report(script: Script, label: str, wanted: object, found: object) -> str:
+    """Where the answers differ, and both of them whole."""
+    return (
+        f"{script.says}\nstep {label}: {difference(wanted, found)}\n"
+        f"Kafka:  {json.dumps(wanted)}\nKohort: {json.dumps(found)}"
+    )
+
+
+def test_lists_name_sequences_that_are_there() -> None:
+    names = {script.name for script in SCRIPTS}
+    assert set(DIFFERENCES) <= names
+    assert set(PENDING) <= names
+    assert not set(DIFFERENCES) & set(PENDING)

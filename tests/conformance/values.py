@@ -1,0 +1,90 @@
+"""What a script writes where a value stands: placeholders, and makers of bytes.
+
+`$name` is the value of that name, `$name+1` a number beside it, `${name}` a piece of a text. A mapping with one key
+of `MAKERS` makes bytes or a long text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from coordinator.wire.encode import encode
+
+_WHOLE = re.compile(r"\$([A-Za-z][\w.]*)([+-]\d+)?")
+_PIECE = re.compile(r"\$\{([A-Za-z][\w.]*)\}")
+
+
+def resolve(value: Any, names: Mapping[str, Any]) -> Any:
+    """`value` with every placeholder replaced. :raises KeyError: for a name nobody gave"""
+    if isinstance(value, str):
+        return _resolve_text(value, names)
+    if isinstance(value, list | tuple):
+        return [resolve(one, names) for one in value]
+    if isinstance(value, Mapping):
+        found = {resolve(key, names): resolve(one, names) for key, one in value.items()}
+        if len(found) == 1:
+            (key, content) = next(iter(found.items()))
+            if key in MAKERS:
+                return MAKERS[key](content)
+        return found
+    return value
+
+
+def _resolve_text(text: str, names: Mapping[str, Any]) -> Any:
+    whole = _WHOLE.fullmatch(text)
+    if whole is None:
+        return _PIECE.sub(lambda found: str(names[found[1]]), text)
+    value = names[whole[1]]
+    return value + int(whole[2]) if whole[2] else value
+
+
+def _subscription(given: Any) -> bytes:
+    """The embedded protocol's subscription: `{topics, version = 1, owned, user_data, generation, rack}`."""
+    fields = given if isinstance(given, dict) else {"topics": given}
+    version = fields.get("version", 1)
+    made: dict[str, Any] = {"topics": tuple(fields["topics"]), "user_data": fields.get("user_data")}
+    schema = _schema("subscription", version)
+    if version >= 1:
+        made["owned_partitions"] = tuple(
+            schema.TopicPartition(topic=topic, partitions=tuple(partitions))
+            for topic, partitions in fields.get("owned", {}).items()
+        )
+    if version >= 2:
+        made["generation_id"] = fields.get("generation", -1)
+    if version >= 3:
+        made["rack_id"] = fields.get("rack")
+    return _versioned(version, schema.ConsumerProtocolSubscription(**made))
+
+
+def _assignment(given: Any) -> bytes:
+    """The embedded protocol's assignment: `{topic: partitions}`, beside `version` (1) and `user_data`."""
+    fields = dict(given)
+    version = fields.pop("version", 1)
+    user_data = fields.pop("user_data", None)
+    schema = _schema("assignment", version)
+    assigned = tuple(
+        schema.TopicPartition(topic=topic, partitions=tuple(partitions))
+        for topic, partitions in fields.items()
+    )
+    return _versioned(
+        version, schema.ConsumerProtocolAssignment(assigned_partitions=assigned, user_data=user_data)
+    )
+
+
+def _schema(kind: str, version: int) -> Any:
+    return import_module(f"kio.schema.consumer_protocol_{kind}.v{version}.data")
+
+
+def _versioned(version: int, message: Any) -> bytes:
+    return version.to_bytes(2, "big") + encode(message)
+
+
+MAKERS: Mapping[str, Callable[[Any], Any]] = {
+    "subscribed": _subscription,
+    "assigned": _assignment,
+    "hex": bytes.fromhex,
+    "times": lambda given: given[1] * given[0],
+}
