@@ -8,6 +8,7 @@ Source: modern.consumer.ConsumerGroup.asDescribedGroup, ConsumerGroupMember.asCo
 from __future__ import annotations
 
 from coordinator.broker.answers import ConsumerGroupDescribeAnswer, DescribedConsumer, DescribedConsumerGroup
+from coordinator.broker.assignor_choice import shown
 from coordinator.broker.calls import Call, ConsumerGroupDescribe, TopicPartitions
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember, normal_partitions
@@ -35,7 +36,7 @@ def _describe(ctx: Context, group_id: str) -> DescribedConsumerGroup:
         state=group.state_name,
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
-        assignor=group.preferred_assignor(ctx.config.group_consumer_assignors[0]),
+        assignor=shown(group.wishes(), ctx.config.group_consumer_assignors[0]),
         members=tuple(_member(group, member, ctx.topics) for member in group.in_order()),
     )
 

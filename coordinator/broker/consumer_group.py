@@ -13,12 +13,11 @@ Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
 from uuid import UUID
 
-from assignors.java_order import map_order, string_hashes
 from coordinator.broker import consumer_offsets
 from coordinator.broker.calls import FetchedGroup, OffsetCommit, TopicPartitions
 from coordinator.broker.client_side import ClientSide
@@ -90,7 +89,7 @@ class ConsumerGroup:
         """Soft: whether a topic may have changed since the metadata hash was computed."""
         self.client = ClientSide()
         """Soft: who has which client-side assignors, and who is computing."""
-        self._capacity = FIRST_CAPACITY
+        self.capacity = FIRST_CAPACITY
         """Slots of the map in which a broker keeps the members; they never become fewer."""
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
@@ -144,8 +143,9 @@ class ConsumerGroup:
                 self._disown(old)
             for topic, partition in _partitions(member):
                 self._owners.setdefault(topic, {})[partition] = member.id
+        # The broker's map makes room for one more even when it only replaces a member.
+        self.capacity = grown(self.capacity, len(self.members) + 1)
         self.members[member.id] = member
-        self._capacity = grown(self._capacity, len(self.members))
         if member.instance is not None:
             self._static[member.instance] = member.id
 
@@ -172,7 +172,7 @@ class ConsumerGroup:
     def in_order(self) -> list[ConsumerMember]:
         """The members as a broker walks through them."""
         members = list(self.members.values())
-        order = timeline_order([member.id for member in members], self._capacity) if members else []
+        order = timeline_order([member.id for member in members], self.capacity) if members else []
         return [members[index] for index in order]
 
     def owner(self, topic: UUID, partition: int) -> str | None:
@@ -217,8 +217,11 @@ class ConsumerGroup:
         """Those that speak the classic protocol."""
         return tuple(member for member in self.members.values() if member.classic is not None)
 
-    def preferred_assignor(self, default: str) -> str:
-        return preferred_assignor(self.members, default)
+    def wishes(self) -> dict[str, int]:
+        """How many members wish for each assignor, in the order of the broker's map."""
+        count = Counter(m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None)
+        names = list(count)
+        return {names[index]: count[names[index]] for index in (timeline_order(names) if names else ())}
 
     # What every group answers (coordinator.broker.group.Group)
 
@@ -272,16 +275,6 @@ def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
     """Every timer that a member of a consumer group may have; JOIN and SYNC are those of classic members."""
     for kind in MEMBER_TIMERS:
         yield TimerKey(kind, group, member)
-
-
-def preferred_assignor(members: Mapping[str, ConsumerMember], default: str) -> str:
-    """The assignor that most members wish for; a tie goes to the first in the order of a Java HashMap."""
-    wishes = Counter(m.metadata.assignor for m in members.values() if m.metadata.assignor is not None)
-    if not wishes:
-        return default
-    names = list(wishes)
-    order: list[str] = [names[index] for index in map_order(string_hashes(names)).indices.tolist()]
-    return max(order, key=lambda name: wishes[name])
 
 
 def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:

@@ -16,9 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from coordinator.broker.assignor_choice import chosen
 from coordinator.broker.calls import ClientAssignor, TopicPartitions
 from coordinator.broker.client_side import choose
-from coordinator.broker.consumer_group import ConsumerGroup, preferred_assignor
+from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
@@ -128,7 +129,13 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
         regexes=group.regexes,
         topics=update.ctx.topics,
     )
-    targets = compute(question, choose_assignor(update.ctx, members))
+    assignor = chosen(
+        group.wishes(),
+        update.before.metadata.assignor,
+        after.metadata.assignor,
+        update.ctx.config.group_consumer_assignors,
+    )
+    targets = compute(question, assignor)
     for member in question.members:
         new = targets.get(member.id, {})
         if group.targets.get(member.id) != new:
@@ -206,13 +213,6 @@ def removal(group: ConsumerGroup, member: ConsumerMember) -> list[Record]:
         TargetMemberRecord(group=group.id, member=member.id, value=None),
         ConsumerMemberRecord(group=group.id, member=member.id, value=None),
     ]
-
-
-def choose_assignor(ctx: Context, members: dict[str, ConsumerMember]) -> str:
-    """What most members wish for, else the first that is configured."""
-    configured = ctx.config.group_consumer_assignors
-    wish = preferred_assignor(members, configured[0])
-    return wish if wish in configured else configured[0]
 
 
 def _refresh(update: Update, moves: bool) -> None:

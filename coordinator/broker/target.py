@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assignors.assignor import Side
+from assignors.broker_targets import Java, subscribed_topics
 from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
 from coordinator.broker.calls import TopicPartitions
@@ -48,18 +49,32 @@ def compute(question: Question, assignor: str) -> dict[str, TopicPartitions]:
 
     :raises CoordinatorError: UNKNOWN_SERVER_ERROR, the assignor failed
     """
+    group = DenseGroup.of(_spec(question))
     try:
-        result = find(assignor, Side.BROKER).assign(DenseGroup.of(_spec(question)))
+        result = find(assignor, Side.BROKER).assign(group)
     except AssignorFailedError as error:
         raise CoordinatorError(
             ErrorCode.UNKNOWN_SERVER_ERROR,
             f"Failed to compute a new target assignment for epoch {question.epoch}: {error}",
         ) from error
-    topics = question.topics.topics
+    named = result.assignment.named()
     return {
-        member: {topics[name].id: tuple(numbers) for name, numbers in partitions.items() if numbers}
-        for member, partitions in result.assignment.named().items()
+        member.id: _in_map_order(question, group, member, named[member.id]) for member in group.spec.members
     }
+
+
+def _in_map_order(
+    question: Question, group: DenseGroup, member: MemberSpec, partitions: Mapping[str, Sequence[int]]
+) -> TopicPartitions:
+    """A target with its topics in the order in which the broker's map got them: those it had, then new ones.
+
+    The record keeps that order, and where ids share a bin of the map it decides what is given up first.
+    """
+    topics = question.topics.topics
+    had = [topic for topic in question.targets.get(member.id, {}) if topic in question.topics.by_id]
+    wanted = [group.spec.topics[index].name for index in subscribed_topics(group, member, Java())]
+    names = dict.fromkeys((*(question.topics.by_id[topic].name for topic in had), *wanted))
+    return {topics[name].id: tuple(partitions[name]) for name in names if partitions.get(name)}
 
 
 def _spec(question: Question) -> GroupSpec:

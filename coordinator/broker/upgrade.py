@@ -36,6 +36,7 @@ from coordinator.broker.records import (
 from coordinator.broker.subscription import metadata_hash, subscribed_names
 from coordinator.broker.topics import TopicImage
 from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from coordinator.timeline_order import FIRST_CAPACITY, grown
 
 
 def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
@@ -47,6 +48,7 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
     """
     _validate(ctx, group)
     made = draft(group.id, _records(ctx, group, [_convert(ctx.topics, group, m) for m in group.in_order()]))
+    made.capacity = grown(FIRST_CAPACITY, len(made.members))  # the broker puts each member in but once
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
 
