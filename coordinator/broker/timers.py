@@ -39,40 +39,48 @@ class TimerKey(NamedTuple):
 class Timers:
     """Deadlines by key, in ms.
 
-    A timer that is moved or cancelled leaves its old entry in the heap until that surfaces or the heap is mostly
-    made of such; the number of an entry tells whether it still counts.
+    A key stands in the heap once, at its deadline or earlier: a session timer moves back with every heartbeat, and
+    is looked at again only when its old deadline comes up. So setting one costs no more than a look-up.
     """
 
     def __init__(self) -> None:
-        self._running: dict[TimerKey, tuple[int, int]] = {}
-        """Deadline and number of the entry."""
+        self._deadlines: dict[TimerKey, tuple[int, int]] = {}
+        """Deadline, and the number of the call that set it."""
+        self._queued: dict[TimerKey, int] = {}
+        """Where in time the heap has the key."""
         self._heap: list[tuple[int, int, TimerKey]] = []
         self._number = 0
 
     def set(self, key: TimerKey, deadline_ms: int) -> None:
         """Start the timer, or move its deadline."""
         self._number += 1
-        self._running[key] = (deadline_ms, self._number)
-        heapq.heappush(self._heap, (deadline_ms, self._number, key))
-        if len(self._heap) > 64 and len(self._heap) > 4 * len(self._running):
-            self._heap = [(*entry, key) for key, entry in self._running.items()]
-            heapq.heapify(self._heap)
+        self._deadlines[key] = (deadline_ms, self._number)
+        queued = self._queued.get(key)
+        if queued is None or deadline_ms < queued:
+            self._push(deadline_ms, self._number, key)
 
     def cancel(self, key: TimerKey) -> None:
         """Forget the timer; nothing happens when it is not there."""
-        self._running.pop(key, None)
+        self._deadlines.pop(key, None)
 
     def deadline(self, key: TimerKey) -> int | None:
-        running = self._running.get(key)
-        return None if running is None else running[0]
+        entry = self._deadlines.get(key)
+        return None if entry is None else entry[0]
 
     def next_deadline(self) -> int | None:
         """The earliest deadline; None when there is none."""
         while self._heap:
-            deadline, number, key = self._heap[0]
-            if self._running.get(key) == (deadline, number):
-                return deadline
-            heapq.heappop(self._heap)
+            queued, number, key = self._heap[0]
+            entry = self._deadlines.get(key)
+            if self._queued.get(key) == queued:
+                if entry == (queued, number):
+                    return queued
+                heapq.heappop(self._heap)
+                del self._queued[key]
+                if entry is not None:
+                    self._push(*entry, key)
+            else:
+                heapq.heappop(self._heap)
         return None
 
     def pop_due(self, now_ms: int) -> TimerKey | None:
@@ -81,5 +89,10 @@ class Timers:
         if deadline is None or deadline > now_ms:
             return None
         _, _, key = heapq.heappop(self._heap)
-        del self._running[key]
+        del self._queued[key]
+        del self._deadlines[key]
         return key
+
+    def _push(self, deadline_ms: int, number: int, key: TimerKey) -> None:
+        self._queued[key] = deadline_ms
+        heapq.heappush(self._heap, (deadline_ms, number, key))
