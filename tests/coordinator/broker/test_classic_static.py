@@ -230,3 +230,17 @@ def test_replaced_member_has_the_session_timeout_it_had_until_it_is_heard_of() -
     assert again.heartbeat() is ErrorCode.NONE
     driver.advance(6_000)
     assert again.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_member_that_replaced_itself_before_it_synced_makes_the_group_rebalance_later() -> None:
+    driver = Driver()
+    leader, follower = together(driver, Member(driver, instance="a"), Member(driver, instance="b"))
+    leader.synced({leader.id: b"x", follower.id: b"y"})
+    again = follower.but(id="").join()
+    again.joined()
+    assert again.synced().assignment == b"y"
+    for _ in range(6):
+        driver.advance(9_999)
+        assert (leader.heartbeat(), again.heartbeat()) == (ErrorCode.NONE, ErrorCode.NONE)
+    driver.advance(10)
+    assert leader.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
