@@ -66,14 +66,17 @@ def compute(question: Question, assignor: str) -> dict[str, TopicPartitions]:
 def _in_map_order(
     question: Question, group: DenseGroup, member: MemberSpec, partitions: Mapping[str, Sequence[int]]
 ) -> TopicPartitions:
-    """A target with its topics in the order in which the broker's map got them: those it had, then new ones.
+    """A target with its topics as the broker's map has them where their ids share a bin: the latest first.
 
-    The record keeps that order, and where ids share a bin of the map it decides what is given up first.
+    The record keeps that order (HashMap.computeIfAbsent puts a new key first in its bin), and it decides what is
+    given up first.
     """
     topics = question.topics.topics
     had = [topic for topic in question.targets.get(member.id, {}) if topic in question.topics.by_id]
     wanted = [group.spec.topics[index].name for index in subscribed_topics(group, member, Java())]
-    names = dict.fromkeys((*(question.topics.by_id[topic].name for topic in had), *wanted))
+    kept = [question.topics.by_id[topic].name for topic in had]
+    new = [name for name in wanted if name not in kept]
+    names = dict.fromkeys((*reversed(new), *kept))
     return {topics[name].id: tuple(partitions[name]) for name in names if partitions.get(name)}
 
 
