@@ -20,6 +20,7 @@ from coordinator.wire.decode import DecodeError, decode
 from coordinator.wire.encode import encode
 
 VERSIONS = [(api, version) for api in ALL_APIS for version in range(api.minimum, api.maximum + 1)]
+TOO_LONG = "a duration that kio cannot read"
 NO_TIME = i32Timedelta.parse(timedelta(0))
 slow = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -37,6 +38,16 @@ def kio_bytes(message: Any) -> bytes:
     return bytes(out)
 
 
+def kio_reads(kind: Any, written: bytes) -> Any:
+    """What kio reads; TOO_LONG for the longest durations, which it writes and does not read back."""
+    try:
+        return entity_reader(kind)(written, 0)
+    except ValueError as error:
+        if "timedelta" in str(error):
+            return TOO_LONG
+        raise
+
+
 @pytest.mark.parametrize(("api", "version"), VERSIONS, ids=lambda value: getattr(value, "name", value))
 @slow
 @given(st.data())
@@ -46,7 +57,7 @@ def test_same_bytes_and_same_objects_as_kio(api: Api, version: int, data: st.Dat
         written = kio_bytes(message)
         assert encode(message) == written
         assert decode(kind, written) == (message, len(written))
-        assert entity_reader(kind)(written, 0) == (message, len(written))
+        assert kio_reads(kind, written) in (TOO_LONG, (message, len(written)))
 
 
 @slow
