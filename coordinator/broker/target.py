@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from assignors.assignor import Side
 from assignors.broker_targets import Java, subscribed_topics
+from assignors.member_order import hash_map_order
 from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
 from coordinator.broker.calls import TopicPartitions
@@ -58,26 +59,48 @@ def compute(question: Question, assignor: str) -> dict[str, TopicPartitions]:
             f"Failed to compute a new target assignment for epoch {question.epoch}: {error}",
         ) from error
     named = result.assignment.named()
+    handed_out = _handed_out(question, group)
     return {
-        member.id: _in_map_order(question, group, member, named[member.id]) for member in group.spec.members
+        member.id: _in_map_order(question, handed_out, member.id, named[member.id])
+        for member in group.spec.members
     }
 
 
+def _handed_out(question: Question, group: DenseGroup) -> list[str]:
+    """Topics in the order in which the uniform assignor hands out partitions: those without an owner, as the first
+    member's set has them, then what members gave up, member by member."""
+    by_id = question.topics.by_id
+    members = [group.spec.members[index] for index in hash_map_order(group.spec.members).tolist()]
+    held: dict[str, int] = {}
+    for member in members:
+        for topic, numbers in question.targets.get(member.id, {}).items():
+            if topic in by_id:
+                held[by_id[topic].name] = held.get(by_id[topic].name, 0) + len(numbers)
+    wanted = {
+        group.spec.topics[index].name: None
+        for member in members
+        for index in subscribed_topics(group, member, Java())
+    }
+    free = [name for name in wanted if held.get(name, 0) < question.topics.topics[name].partitions]
+    return list(dict.fromkeys((*free, *held, *wanted)))
+
+
 def _in_map_order(
-    question: Question, group: DenseGroup, member: MemberSpec, partitions: Mapping[str, Sequence[int]]
+    question: Question, handed_out: Sequence[str], member: str, partitions: Mapping[str, Sequence[int]]
 ) -> TopicPartitions:
     """A target with its topics as the broker's map has them where their ids share a bin: the latest first.
 
     The record keeps that order (HashMap.computeIfAbsent puts a new key first in its bin), and it decides what is
     given up first.
     """
-    topics = question.topics.topics
-    had = [topic for topic in question.targets.get(member.id, {}) if topic in question.topics.by_id]
-    wanted = [group.spec.topics[index].name for index in subscribed_topics(group, member, Java())]
-    kept = [question.topics.by_id[topic].name for topic in had]
-    new = [name for name in wanted if name not in kept]
-    names = dict.fromkeys((*reversed(new), *kept))
-    return {topics[name].id: tuple(partitions[name]) for name in names if partitions.get(name)}
+    by_id = question.topics.by_id
+    kept = [by_id[topic].name for topic in question.targets.get(member, {}) if topic in by_id]
+    new = [name for name in handed_out if name not in kept]
+    return {
+        question.topics.topics[name].id: tuple(partitions[name])
+        for name in (*reversed(new), *kept)
+        if partitions.get(name)
+    }
 
 
 def _spec(question: Question) -> GroupSpec:
