@@ -81,6 +81,7 @@ class Play:
             **{f"g{number}": f"{group}-{number}" for number in range(2, 5)},
             **self._topics,
         }
+        self._sent = time.monotonic()
         self.transcript = Transcript()
 
     async def run(self) -> Transcript:
@@ -156,7 +157,8 @@ class Play:
 
     async def _until(self, step: Mapping[str, Any]) -> Any:
         """Send the request again and again until the answer matches; the last one counts."""
-        started = time.monotonic()
+        # What is waited for may have begun as early as the request before was sent.
+        begun, started = self._sent, time.monotonic()
         limit = started + step.get("limit", 20_000) / 1000
         while True:
             outcome = await self._outcome(await self._start(step["until"], step.get("with", {})), {})
@@ -164,7 +166,7 @@ class Play:
             if not difference(wanted, outcome) or time.monotonic() > limit:
                 break
             await asyncio.sleep(POLL_S)
-        return self._timed(outcome, started, step)
+        return self._timed(outcome, started, step, earliest=begun)
 
     async def _repeat(self, step: Mapping[str, Any]) -> None:
         """Send a request every 0.5 s for a time; nobody looks at the answers."""
@@ -188,7 +190,8 @@ class Play:
             version=int(options["as"]) if "as" in options else None,
             client_id=None if client == NO_CLIENT else client,
         )
-        return _Parked(api=api, future=future, sent=time.monotonic())
+        self._sent = time.monotonic()
+        return _Parked(api=api, future=future, sent=self._sent)
 
     async def _outcome(self, parked: _Parked, step: Mapping[str, Any]) -> Any:
         limit_s = max(ANSWER_S, (step.get("within", (0, 0))[1] + LATE_MS) / 1000)
@@ -210,17 +213,23 @@ class Play:
             shown = {name: shown[name] for name in step["look_at"]}
         return self._timed(shown, parked.sent, step)
 
-    def _timed(self, outcome: Any, started: float, step: Mapping[str, Any]) -> Any:
+    def _timed(
+        self, outcome: Any, started: float, step: Mapping[str, Any], *, earliest: float | None = None
+    ) -> Any:
         """The outcome, with whether it came in the time that the script says."""
         if "within" not in step:
             return outcome
         low, high = step["within"]
-        elapsed_ms = (time.monotonic() - started) * 1000
-        came = "too early" if elapsed_ms < low else "in time"
-        if elapsed_ms > high + LATE_MS:
+        now = time.monotonic()
+        came = "in time"
+        if (now - (started if earliest is None else earliest)) * 1000 < low:
+            came = "too early"
+        elif (now - started) * 1000 > high + LATE_MS:
             came = "too late"
         if came != "in time":
-            self.transcript.surprises.append(f"{came}: {elapsed_ms:.0f} ms, {low} to {high} are expected")
+            self.transcript.surprises.append(
+                f"{came}: {(now - started) * 1000:.0f} ms, {low} to {high} are expected"
+            )
         return {**outcome, "came": came}
 
     async def _let_pass(self) -> None:

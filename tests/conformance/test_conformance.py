@@ -2,19 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pytest
 
 from tests.conformance.play import Server, Transcript, difference
-from tests.conformance.script import Script, load, scripts
+from tests.conformance.script import Script, load
+from tests.conformance.script import scripts as read_scripts
 from tests.conformance.servers import kohort_servers, real_brokers
 from tests.conformance.table import play_all
 
 pytestmark = pytest.mark.kafka
 
-SCRIPTS = scripts()
+SCRIPTS = read_scripts()
 DIFFERENCES: Mapping[str, str] = load("differences.yaml") or {}
 PENDING: Mapping[str, str] = load("pending.yaml") or {}
 
@@ -41,10 +42,30 @@ def played(kafka_jars: object, tmp_path_factory: pytest.TempPathFactory) -> Iter
 async def _play(
     brokers: Mapping[str, Server], servers: Mapping[str, Server]
 ) -> tuple[dict[str, Transcript], dict[str, Transcript]]:
-    """All profiles and both servers side by side: most of the time is waiting."""
+    """All profiles and both servers side by side; what differs once more, as a machine under load keeps no times."""
+    real, ours = await _play_once(SCRIPTS, brokers, servers)
+    again = [script for script in SCRIPTS if _is_troubled(script, real, ours)]
+    if again:
+        tagged = [
+            {name: replace(one, tag=".again") for name, one in side.items()} for side in (brokers, servers)
+        ]
+        second = await _play_once(again, *tagged)
+        real, ours = {**real, **second[0]}, {**ours, **second[1]}
+    return real, ours
+
+
+def _is_troubled(script: Script, real: Mapping[str, Transcript], ours: Mapping[str, Transcript]) -> bool:
+    one, other = real[script.name], ours[script.name]
+    listed = script.name in DIFFERENCES or script.name in PENDING
+    return bool(one.fault or one.surprises) or (not listed and one.outcomes != other.outcomes)
+
+
+async def _play_once(
+    scripts: Sequence[Script], brokers: Mapping[str, Server], servers: Mapping[str, Server]
+) -> tuple[dict[str, Transcript], dict[str, Transcript]]:
     found: list[dict[str, Transcript]] = await asyncio.gather(
         *(
-            play_all([script for script in SCRIPTS if script.profile == profile], server)
+            play_all([script for script in scripts if script.profile == profile], server)
             for side in (brokers, servers)
             for profile, server in side.items()
         )
