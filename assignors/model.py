@@ -61,8 +61,8 @@ class MemberSpec:
     user_data: Claim | None = None
     """The sticky assignor's user data (V1: with generation, V0: without); None when there is none."""
     by_regex: tuple[str, ...] = ()
-    """On the broker: those of `topics` that the member has only through its regular expression. One of them
-    is enough for the broker to call the group heterogeneous (ModernGroup.subscriptionType)."""
+    """On the broker: what the member has through a regular expression that makes the group heterogeneous: one that
+    not all members share, or that stands beside a name (ConsumerGroup.subscriptionType). Empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,7 +108,7 @@ def _member_spec(
     return MemberSpec(
         id=member.id,
         topics=names,
-        by_regex=by_regex if assignor.side is Side.BROKER else (),
+        by_regex=by_regex if assignor.side is Side.BROKER and not _one_regex(group) else (),
         instance=member.instance,
         rack=member.rack,
         owned=Claim(partitions=kept, generation=generation),
@@ -127,7 +127,7 @@ def _generation(group: Group, member: Member) -> int:
 def _subscribed(
     member: Member, current: Partitions, topics: Mapping[str, Topic], notes: list[Undetermined]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All subscribed names, and those that only a regex brings."""
+    """All subscribed names, and those that a regex brings."""
     wanted = member.subscription
     if wanted is None:
         notes.append(
@@ -141,8 +141,20 @@ def _subscribed(
     except InvalidRegexError as error:
         notes.append(Undetermined(subject=member.id, why=f"its regex is not the broker's: {error}"))
         return tuple(sorted({*wanted.topics, *current})), ()
-    by_regex = tuple(name for name in matched if name not in wanted.topics)
-    return (*wanted.topics, *by_regex), by_regex
+    # Beside a name, or beside another regex, it makes the subscriptions unequal whatever they come to.
+    by_regex = tuple(matched) or (wanted.regex,)
+    return (*wanted.topics, *(name for name in matched if name not in wanted.topics)), by_regex
+
+
+def _one_regex(group: Group) -> bool:
+    """Whether all members subscribe by the same regex and nothing else: the broker calls that equal.
+
+    Source: org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup.subscriptionType.
+    """
+    return len({member.subscription for member in group.members}) == 1 and all(
+        member.subscription is not None and member.subscription.regex and not member.subscription.topics
+        for member in group.members
+    )
 
 
 def wanted_topics(groups: Iterable[Group], what_if: WhatIf) -> set[str] | None:

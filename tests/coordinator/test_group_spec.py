@@ -40,3 +40,28 @@ def test_an_eager_member_has_given_up_everything_and_remembers_it_in_user_data()
 
 def test_the_brokers_target_stays_as_it_was() -> None:
     assert claimed("uniform", Procedure.CONSUMER) == (OWNED, None)
+
+
+def marked(*subscriptions: Subscription) -> bool:
+    """Whether the broker's assignor is told that the regexes make the subscriptions unequal."""
+    members = tuple(
+        Member(id=f"m{i}", subscription=subscription, owned={})
+        for i, subscription in enumerate(subscriptions)
+    )
+    group = Group(id="g", type=GroupType.CONSUMER, state=GroupState.STABLE, members=members)
+    question = ask(group, TOPICS, find("uniform", Side.BROKER), Procedure.CONSUMER)
+    return any(member.by_regex for member in question.spec.members)
+
+
+def test_one_regex_for_all_is_equal_to_the_broker_and_any_other_use_is_not() -> None:
+    by_regex, other, both = (
+        Subscription(regex="a"),
+        Subscription(regex="[ab]"),
+        Subscription(topics=("a",), regex="a"),
+    )
+    assert not marked(by_regex, by_regex)
+    assert not marked(Subscription(topics=("a",)), Subscription(topics=("b",)))
+    assert marked(by_regex, other)
+    assert marked(by_regex, Subscription(topics=("a",)))
+    assert marked(both, both)
+    assert marked(Subscription(regex="nothing"), by_regex)
