@@ -1,4 +1,4 @@
-"""The node that `kohort serve` runs, from the words of the command line."""
+"""What `kohort serve` runs and where, from the words of the command line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from cli.errors import UsageError
 
 if TYPE_CHECKING:
     from coordinator.wire.server.node import Node
+
+
+def listen_address(text: str) -> tuple[str, int]:
+    """Host and port to listen on. UsageError says what is wrong."""
+    from coordinator.wire.errors import InvalidAddress
+    from coordinator.wire.server.loopback import parse_listen
+
+    try:
+        return parse_listen(text)
+    except InvalidAddress as error:
+        raise UsageError(str(error)) from None
 
 
 def prepare_node(config: Sequence[str], topics: Sequence[str]) -> Node:

@@ -32,11 +32,10 @@ def serve(
     topics are in memory and end with the process.
     """
     from cli.output import notice, write_out
-    from cli.serving import prepare_node
-    from coordinator.wire.server.loopback import parse_listen
+    from cli.serving import listen_address, prepare_node
     from coordinator.wire.server.run import serve as serve_clients
 
-    host, port = parse_listen(listen)
+    host, port = listen_address(listen)
     node = prepare_node(config or [], topic or [])
     notice("groups, offsets and topics are kept in memory only, and end with this process")
     serve_clients(node, host, port, lambda place: write_out(lambda out: out.write(f"Listening on {place}\n")))

@@ -1,0 +1,1 @@
+"""The server, in the process of the tests and over real sockets."""

@@ -1,0 +1,23 @@
+"""A server in the process of a test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from coordinator.wire.server.listener import Listener
+from coordinator.wire.server.node import Node
+from coordinator.wire.server.settings import parse_settings
+
+HOST = "127.0.0.1"
+
+
+@asynccontextmanager
+async def running(settings: Mapping[str, str] | None = None) -> AsyncIterator[Node]:
+    """A node that listens on a free port: `node.port`."""
+    node = Node(*parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}))
+    listener = await Listener.open(node, HOST, 0)
+    try:
+        yield node
+    finally:
+        await listener.close()

@@ -1,0 +1,68 @@
+"""Whatever bytes come: the connection they came on may be closed, nothing else happens."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coordinator.wire.server.served import SERVED
+from tests.conformance.messages import build, encoded, request_type
+from tests.conformance.messages import response_type as answer_type
+from tests.conformance.peer import Peer
+from tests.coordinator.wire.server.running import HOST, running
+
+VERSIONS_REQUEST = encoded(build(request_type("ApiVersions", 0), {}), 1, None, "tests")
+FRAME = len(VERSIONS_REQUEST).to_bytes(4, "big") + VERSIONS_REQUEST
+
+
+async def _exchange(*chunks: bytes) -> bytes:
+    """Send the chunks to a server of one's own and read until it closes; it must still serve others."""
+    async with running() as node:
+        reader, writer = await asyncio.open_connection(HOST, node.port)
+        for chunk in chunks:
+            writer.write(chunk)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+        try:
+            answer = await asyncio.wait_for(reader.read(), 10)
+        except ConnectionResetError:
+            answer = b""
+        writer.close()
+        peer = await Peer.connect(HOST, node.port)
+        versions = await peer.send(build(request_type("ApiVersions", 0), {}), answer_type("ApiVersions", 0))
+        await peer.close()
+        assert not versions.error_code
+        return answer
+
+
+@pytest.mark.parametrize("cut", range(1, len(FRAME)))
+def test_a_request_may_come_in_pieces(cut: int) -> None:
+    assert asyncio.run(_exchange(FRAME[:cut], FRAME[cut:])) == asyncio.run(_exchange(FRAME))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xff\xff\xff",  # a negative length
+        b"\x7f\xff\xff\xff",  # two GiB are announced
+        b"\0\0\0\0",
+        b"\0\0\0\3abc",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01",  # TLS
+    ],
+)
+def test_what_is_no_frame_closes_the_connection(content: bytes) -> None:
+    assert asyncio.run(_exchange(content)) == b""
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    key=st.sampled_from(sorted(SERVED)),
+    version=st.integers(-1, 20),
+    rest=st.binary(max_size=64),
+)
+def test_random_requests_take_nobody_down(key: int, version: int, rest: bytes) -> None:
+    body = key.to_bytes(2, "big") + version.to_bytes(2, "big", signed=True) + b"\0\0\0\1" + rest
+    asyncio.run(asyncio.wait_for(_exchange(len(body).to_bytes(4, "big") + body), 20))
