@@ -13,7 +13,7 @@ import pytest
 
 from assignors.assignor import Leader
 from tests.cli.command import Kohort
-from tests.cli.live_group import Kind, LiveGroup, added_is_undetermined, after, promised
+from tests.cli.live_group import Kind, LiveGroup, added_is_undetermined, again_if_a_member_is_late, promised
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.members import Members
@@ -68,6 +68,7 @@ def _joining(first: Broker) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@again_if_a_member_is_late
 def test_racks_decide(kohort: Kohort, two_racks: Broker, members: Members, kind: Kind) -> None:
     group = LiveGroup(kohort, two_racks, members, kind)
     topics = group.create(8, 8, 5)
@@ -84,15 +85,18 @@ def test_racks_decide(kohort: Kohort, two_racks: Broker, members: Members, kind:
     joiner = group.join(topics, client_rack="a")
     state = group.settled()
     assert added_is_undetermined(run)
-    assert after(state) == before.with_joiner(state.member(joiner)).dry_run(kind), before
+    wanted = before.with_joiner(state.member(joiner)).dry_run(kind)
+    assert group.outcome(state, wanted) == wanted, before
 
     before, run = group.state(), group.dry_run("--remove", leaver)
     group.leave(leaver)
-    assert after(group.settled()) == promised(run), before
+    wanted = promised(run)
+    assert group.outcome(group.settled(), wanted) == wanted, before
 
     before, run = group.state(), group.dry_run("--subscribe", f"{wanderer}={','.join(topics[:2])}")
     group.subscribe(wanderer, topics[:2])
-    assert after(group.settled()) == promised(run), before
+    wanted = promised(run)
+    assert group.outcome(group.settled(), wanted) == wanted, before
 
     grown = group.dry_run("--topic-partitions", f"{topics[2]}=7")["undetermined"]
     places = [f"{topics[2]}-5", f"{topics[2]}-6"] if kind.protocol == "classic" else []
