@@ -46,6 +46,7 @@ async def _play(
     real, ours = await _play_once(SCRIPTS, brokers, servers)
     again = [script for script in SCRIPTS if _is_troubled(script, real, ours)]
     if again:
+        print(f"played again: {[script.name for script in again]}")
         tagged = [
             {name: replace(one, tag=".again") for name, one in side.items()} for side in (brokers, servers)
         ]
