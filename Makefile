@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench oracle bench-assignors clean
+.PHONY: help demo test check format kafka completions bench oracle bench-assignors bench-coordinator clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes 
 
 bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
 	$(BIN)/python -m benchmarks.assignors
+
+bench-coordinator: $(SETUP) ## Time the engine of the embedded coordinator
+	$(BIN)/python -m benchmarks.coordinator
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

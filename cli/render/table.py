@@ -5,7 +5,7 @@ rich lays out about 2,000 rows a second, so it gets only what a person would rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import Any, TextIO
 
@@ -47,17 +47,31 @@ def _lines(block: Block) -> Iterator[str]:
 
 def column_lines(table: Table) -> Iterator[str]:
     """The table in plain columns, two spaces apart, without trailing blanks."""
-    texts = [[column.name for column in table.columns]]
-    texts += [[safe_text(cell_text(cell)) for cell in row] for row in table.rows]
-    widths = [max(map(_width, column)) for column in zip(*texts, strict=True)]
+    names = [column.name for column in table.columns]
+    cells = zip(*table.rows, strict=True) if table.rows else [()] * len(names)
+    columns = [[name, *_texts(column)] for name, column in zip(names, cells, strict=True)]
     numbers = [column.number for column in table.columns]
-    if all(text.isascii() for row in texts for text in row):
+    if all("".join(column).isascii() for column in columns):
+        widths = [max(map(len, column)) for column in columns]
         form = "  ".join(f"%{'' if n else '-'}{w}s" for n, w in zip(numbers, widths, strict=True))
-        for row in texts:
-            yield (form % tuple(row)).rstrip()
+        for row in zip(*columns, strict=True):
+            yield (form % row).rstrip()
     else:
-        for row in texts:
+        widths = [max(map(_width, column)) for column in columns]
+        for row in zip(*columns, strict=True):
             yield _padded(row, widths, numbers)
+
+
+def _texts(cells: Iterable[Cell]) -> list[str]:
+    """Of a column; most cells are numbers or harmless words, and need no call of their own."""
+    return [
+        str(cell) if type(cell) is int else cell if type(cell) is str and cell.isprintable() else _text(cell)
+        for cell in cells
+    ]
+
+
+def _text(cell: Cell) -> str:
+    return safe_text(cell_text(cell))
 
 
 def _padded(row: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:

@@ -251,7 +251,9 @@ def _validate(regex: str) -> None:
     try:
         compile_broker_regex(regex)
     except InvalidRegexError as error:
+        # RE2/J's description alone: the broker's message does not quote the construct.
+        description = error.reason.partition(": `")[0]
         raise CoordinatorError(
             ErrorCode.INVALID_REGULAR_EXPRESSION,
-            f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error.reason}.",
+            f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {description}.",
         ) from None
