@@ -91,6 +91,8 @@ class ConsumerGroup:
         """Soft: who has which client-side assignors, and who is computing."""
         self.capacity = FIRST_CAPACITY
         """Slots of the map in which a broker keeps the members; they never become fewer."""
+        self.regex_users: Counter[str] = Counter()
+        """How many members subscribe by each regex."""
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
 
@@ -127,6 +129,7 @@ class ConsumerGroup:
         if member is None:
             return
         self._disown(member)
+        self._count_regex(member, -1)
         if member.instance is not None and self._static.get(member.instance) == member_id:
             del self._static[member.instance]
 
@@ -143,11 +146,21 @@ class ConsumerGroup:
                 self._disown(old)
             for topic, partition in _partitions(member):
                 self._owners.setdefault(topic, {})[partition] = member.id
+        if old is not None:
+            self._count_regex(old, -1)
+        self._count_regex(member, 1)
         # The broker's map makes room for one more even when it only replaces a member.
         self.capacity = grown(self.capacity, len(self.members) + 1)
         self.members[member.id] = member
         if member.instance is not None:
             self._static[member.instance] = member.id
+
+    def _count_regex(self, member: ConsumerMember, change: int) -> None:
+        regex = member.metadata.regex
+        if regex:
+            self.regex_users[regex] += change
+            if not self.regex_users[regex]:
+                del self.regex_users[regex]
 
     def _disown(self, member: ConsumerMember) -> None:
         for topic, partition in _partitions(member):

@@ -230,11 +230,11 @@ def _refresh(update: Update, moves: bool) -> None:
 def _change_regex(update: Update) -> RegexStatus:
     group, ctx = update.group, update.ctx
     old, new = update.before.metadata.regex, update.after.metadata.regex
-    users = [member.metadata.regex for member in group.members.values() if member.metadata.regex]
+    users = group.regex_users
     status, unresolved = RegexStatus.UNCHANGED, False
     if old != new:
         status = RegexStatus.CHANGED
-        if old and users.count(old) == 1:
+        if old and users[old] == 1:
             update.records.append(RegexRecord(group=group.id, regex=old, value=None))
         if new and new not in users:
             _validate(new)
