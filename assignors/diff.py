@@ -41,12 +41,6 @@ def member_diffs(before: Mapping[str, Partitions], after: Mapping[str, Partition
     return tuple(_diff(member, before.get(member, {}), after.get(member, {})) for member in ids)
 
 
-def moved_partitions(before: Mapping[str, Partitions], after: Mapping[str, Partitions]) -> int:
-    """Partitions that had an owner and have another one now; one with several owners moves when none keeps it."""
-    old, new = _owners(before), _owners(after)
-    return sum(1 for place, owners in old.items() if place in new and not owners & new[place])
-
-
 def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | None:
     """The fewest partitions that must change hands until everything is owned and spread evenly.
 
@@ -112,15 +106,6 @@ def _diff(member: str, before: Partitions, after: Partitions) -> MemberDiff:
         gained=gained,
         lost=lost,
     )
-
-
-def _owners(assignment: Mapping[str, Partitions]) -> dict[tuple[str, int], set[str]]:
-    owners: dict[tuple[str, int], set[str]] = {}
-    for member, partitions in assignment.items():
-        for topic, numbers in partitions.items():
-            for number in numbers:
-                owners.setdefault((topic, number), set()).add(member)
-    return owners
 
 
 def _without_rivals(before: Mapping[str, Partitions]) -> Mapping[str, Partitions]:

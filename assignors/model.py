@@ -11,7 +11,7 @@ assignors do not check claims against the metadata, so a stray can matter to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from uuid import UUID
@@ -270,7 +270,3 @@ class AssignorFailedError(Exception):
 
 class AssignorHangsError(AssignorFailedError):
     """The real assignor would never return: the leader stays away from the group until it is thrown out."""
-
-
-def members_by_id(members: Iterable[MemberSpec]) -> dict[str, MemberSpec]:
-    return {member.id: member for member in members}

@@ -30,9 +30,3 @@ class UsageError(CommandError):
     """The command line asks for something that makes no sense."""
 
     status = ExitStatus.USAGE
-
-
-class RefusedError(CommandError):
-    """The cluster understood and said no."""
-
-    status = ExitStatus.REFUSED
