@@ -83,10 +83,6 @@ class ClassicGroup:
     def is_empty(self) -> bool:
         return self.state is ClassicState.EMPTY
 
-    def is_simple(self) -> bool:
-        """Nobody ever joined: it only has offsets."""
-        return not self.protocol_type and self.is_empty() and not self.pending
-
     def has_member(self, member: str) -> bool:
         return member in self.members
 

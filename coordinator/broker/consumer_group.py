@@ -226,10 +226,6 @@ class ConsumerGroup:
             for partition in partitions
         )
 
-    def classic_members(self) -> tuple[ConsumerMember, ...]:
-        """Those that speak the classic protocol."""
-        return tuple(member for member in self.members.values() if member.classic is not None)
-
     def wishes(self) -> dict[str, int]:
         """How many members wish for each assignor, in the order of the broker's map."""
         count = Counter(m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None)
