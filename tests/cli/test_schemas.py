@@ -16,7 +16,7 @@ from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet
 from tests.cli.schemas import SHARED, faults, load, schema_names
 
-WITHOUT_DOCUMENT = {"snapshot", "demo"}
+WITHOUT_DOCUMENT = {"snapshot", "demo", "serve"}
 """They write files."""
 
 QUESTIONS = (
