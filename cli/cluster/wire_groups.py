@@ -75,7 +75,8 @@ def assigned_partitions(assigned: Iterable[AssignedTopic]) -> Partitions:
     for entry in assigned:
         name = entry.topic or _unknown_topic(entry.topic_id)
         partitions[name] = tuple(sorted({*partitions.get(name, ()), *entry.partitions}))
-    return {name: partitions[name] for name in sorted(partitions)}
+    # In the broker's order: it is that of its map, and decides which topic a member gives up first.
+    return partitions
 
 
 def _unknown_topic(topic_id: UUID | None) -> str:

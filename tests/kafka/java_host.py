@@ -9,7 +9,8 @@ from tests.kafka.events import EventLog
 from tests.kafka.harness import compiled
 from tests.kafka.java import QUICK_START
 
-CLOSE_TIMEOUT_S = 30.0
+CLOSE_TIMEOUT_S = 90.0
+"""Java's consumer gives itself 30 s to close."""
 
 
 class JavaHost:
