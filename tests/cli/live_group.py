@@ -6,14 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec
-from uuid import UUID
 
-from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
 from assignors.assignor import Leader, Side
-from assignors.java_order import spread, uuid_hashes
 from assignors.model import NO_GENERATION
 from cli.cluster.live import LiveSource
 from coordinator.dry_run import Request, dry_run
@@ -161,33 +158,14 @@ class LiveGroup:
         self.rounds: dict[str, int] = {}
         self.wants: dict[str, frozenset[str]] = {}
         self.counts: dict[str, int] = {}
-        self.bins: set[int] = set()
 
     def create(self, *counts: int) -> list[str]:
-        """Make a topic of each of these partition counts.
-
-        No two ids share a bin of a small Java map: in what order a bin holds them a describe cannot tell for sure.
-        """
-        names: list[str] = []
-        for count in counts:
-            name = ""
-            while not name or not self._has_own_bin(name):
-                name = fresh_name("topic")
-                create_topics(self.broker, {name: count})
-            names.append(name)
-            self.counts[name] = count
+        """Make a topic of each of these partition counts."""
+        names = [fresh_name("topic") for _ in counts]
+        made = dict(zip(names, counts, strict=True))
+        create_topics(self.broker, made)
+        self.counts |= made
         return names
-
-    def _has_own_bin(self, topic: str) -> bool:
-        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
-        told = admin.describe_topics(TopicCollection([topic]))[topic].result().topic_id
-        most, least = told.get_most_significant_bits(), told.get_least_significant_bits()
-        number = (most & (2**64 - 1)) << 64 | (least & (2**64 - 1))
-        slot = int(spread(uuid_hashes([UUID(int=number)]))[0]) & 15
-        if slot in self.bins:
-            return False
-        self.bins.add(slot)
-        return True
 
     def grow(self, topic: str, count: int) -> None:
         """Add partitions to a topic."""
