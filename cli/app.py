@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -73,6 +74,9 @@ def main() -> None:
         notice(_message_of(error))
     else:
         status = ExitStatus.DONE
+    finally:
+        # A second Ctrl-C while the interpreter ends would change the exit status and print a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
 
 

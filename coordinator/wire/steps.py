@@ -15,6 +15,8 @@ from coordinator.wire.errors import WireError
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
+LONGEST_SLEEP_MS = 200
+"""A Ctrl-C that arrives just before the process falls asleep is only seen when it wakes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def run_all(
                 if wait.sock is not None:
                     selector.register(wait.sock, wait.events, key)
             timeout_ms = min(wait.deadline.remaining_ms() for wait in waiting.values())
-            ready = {event.data for event, _ in selector.select(timeout_ms / 1000)}
+            ready = {event.data for event, _ in selector.select(min(timeout_ms, LONGEST_SLEEP_MS) / 1000)}
             for wait in waiting.values():
                 if wait.sock is not None:
                     selector.unregister(wait.sock)

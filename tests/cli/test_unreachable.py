@@ -100,7 +100,7 @@ def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:
                 stdout, stderr = process.communicate(timeout=10)
         finally:
             process.kill()
-            process.wait()
+            process.communicate()
     assert process.returncode == 130
     assert stdout == ""
     assert "Traceback" not in stderr
