@@ -1,0 +1,1 @@
+"""The schemas of the records' keys and values, as data: a file per kind of group."""
