@@ -1,0 +1,235 @@
+"""A group as it is known, from any source, to the records that would bring it back in a coordinator.
+
+What a source did not tell gets the value that a client's defaults would have given: timeouts, the version of the
+embedded protocol. Nothing is made up that a coordinator acts on before a member is heard of again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberMetadata,
+    ClassicMemberValue,
+    CommittedOffset,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    OffsetRecord,
+    Record,
+    RegexRecord,
+    RegexValue,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.broker.subscription import metadata_hash
+from coordinator.broker.topics import TopicImage
+from coordinator.embedded_protocol import (
+    NEWEST_VERSION,
+    EmbeddedAssignment,
+    Subscription,
+    write_assignment,
+    write_subscription,
+)
+from coordinator.model import Group, GroupType, Member, MemberProtocol, Partitions, UserData
+from coordinator.regex import compile_broker_regex
+
+SESSION_TIMEOUT_MS = 45_000
+REBALANCE_TIMEOUT_MS = 300_000
+"""`max.poll.interval.ms` of every known client."""
+EMBEDDED = "consumer"
+COOPERATIVE = "cooperative-sticky"
+DEFAULT_ASSIGNOR = "range"
+"""What a classic member lists when nothing is configured."""
+
+
+class NoRecords(ValueError):
+    """The group cannot be written down; the message names it and says why."""
+
+
+def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record, ...]:
+    """The records of a group and its offsets, in the order in which a coordinator would write them.
+
+    :raises NoRecords: a share or streams group, or partitions of a topic that `topics` does not have
+    :raises InvalidRegexError: a member's regex is none that a broker takes
+    """
+    offsets = _offset_records(group, topics, now_ms)
+    if group.type is GroupType.CONSUMER:
+        return (*_consumer_records(group, topics, now_ms), *offsets)
+    if group.type is not GroupType.CLASSIC:
+        raise NoRecords(f"{group.id}: a {group.type.value} group is not kept by this coordinator")
+    if not group.protocol_type:
+        return offsets
+    return (_classic_record(group, now_ms), *offsets)
+
+
+def _offset_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record, ...]:
+    return tuple(
+        OffsetRecord(
+            group=group.id,
+            topic=topic,
+            partition=partition,
+            value=CommittedOffset(
+                offset=committed.offset,
+                leader_epoch=-1 if committed.leader_epoch is None else committed.leader_epoch,
+                metadata=committed.metadata or "",
+                commit_ms=now_ms if committed.timestamp is None else committed.timestamp,
+                topic_id=topics.topics[topic].id if topic in topics.topics else None,
+            ),
+        )
+        for topic, partitions in (group.offsets or {}).items()
+        for partition, committed in partitions.items()
+        if committed.offset is not None
+    )
+
+
+def _classic_record(group: Group, now_ms: int) -> Record:
+    return ClassicGroupRecord(
+        group=group.id,
+        value=ClassicGroupValue(
+            protocol_type=group.protocol_type or "",
+            generation=group.generation or 0,
+            protocol=(group.protocol or None) if group.members else None,
+            leader=group.members[0].id if group.members else None,
+            state_since_ms=now_ms,
+            members=tuple(_classic_member(group, member) for member in group.members),
+        ),
+    )
+
+
+def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
+    embedded = group.protocol_type == EMBEDDED
+    return ClassicMemberValue(
+        member=member.id,
+        instance=member.instance,
+        client_id=member.client.id or "",
+        host=member.client.host or "",
+        rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+        subscription=_subscription(member, group.protocol, group.generation or 0) if embedded else b"",
+        assignment=_assignment(member) if embedded else b"",
+    )
+
+
+def _subscription(member: Member, assignor: str | None, generation: int) -> bytes:
+    """As a member would send it now; only a cooperative one says what it owns."""
+    wanted = member.subscription.topics if member.subscription else ()
+    cooperative = assignor == COOPERATIVE
+    data = member.user_data or UserData()
+    return write_subscription(
+        Subscription(
+            version=NEWEST_VERSION,
+            topics=wanted,
+            user_data=data.subscription or None,
+            owned=dict(member.owned or {}) if cooperative else {},
+            generation=generation if member.generation is None else member.generation,
+            rack=member.rack,
+        )
+    )
+
+
+def _assignment(member: Member) -> bytes:
+    data = member.user_data or UserData()
+    return write_assignment(
+        EmbeddedAssignment(
+            version=NEWEST_VERSION,
+            partitions=dict(member.owned or {}),
+            user_data=data.assignment or None,
+        )
+    )
+
+
+def _consumer_records(group: Group, topics: TopicImage, now_ms: int) -> Iterable[Record]:
+    epoch = group.group_epoch or 0
+    regexes = _regexes(group, topics, now_ms)
+    for member in group.members:
+        yield ConsumerMemberRecord(group=group.id, member=member.id, value=_consumer_member(group, member))
+    for regex, value in regexes.items():
+        yield RegexRecord(group=group.id, regex=regex, value=value)
+    names = {name for member in group.members if member.subscription for name in member.subscription.topics}
+    names.update(name for value in regexes.values() for name in value.topics)
+    yield ConsumerGroupRecord(
+        group=group.id, value=ConsumerGroupValue(epoch=epoch, metadata_hash=metadata_hash(names, topics))
+    )
+    for member in group.members:
+        target = _by_id(group, member.target or {}, topics)
+        yield TargetMemberRecord(group=group.id, member=member.id, value=target)
+    assigned = group.assignment_epoch
+    yield TargetEpochRecord(group=group.id, epoch=epoch if assigned is None else assigned, assigned_ms=now_ms)
+    for member in group.members:
+        yield CurrentAssignmentRecord(group=group.id, member=member.id, value=_current(group, member, topics))
+
+
+def _regexes(group: Group, topics: TopicImage, now_ms: int) -> Mapping[str, RegexValue]:
+    used = {member.subscription.regex for member in group.members if member.subscription}
+    return {
+        regex: RegexValue(
+            topics=tuple(compile_broker_regex(regex).matches(topics.topics)),
+            version=topics.version,
+            resolved_ms=now_ms,
+        )
+        for regex in sorted(filter(None, used))
+    }
+
+
+def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
+    wanted = member.subscription
+    classic = None
+    if member.protocol is MemberProtocol.CLASSIC:
+        names = member.protocols or (DEFAULT_ASSIGNOR,)
+        generation = member.epoch or 0
+        classic = ClassicMemberMetadata(
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            protocols=tuple((name, _subscription(member, name, generation)) for name in names),
+        )
+    return ConsumerMemberValue(
+        instance=member.instance,
+        rack=member.rack,
+        client_id=member.client.id or "",
+        host=member.client.host or "",
+        topics=wanted.topics if wanted else (),
+        regex=(wanted.regex if wanted else None) or "",
+        rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
+        assignor=None if classic else group.protocol,
+        classic=classic,
+    )
+
+
+def _current(group: Group, member: Member, topics: TopicImage) -> CurrentAssignmentValue:
+    """A member still has what it is to give up; of what it is to get, it has nothing yet."""
+    owned, target = member.owned or {}, member.target if member.target is not None else member.owned or {}
+    kept = {
+        topic: tuple(p for p in numbers if p in target.get(topic, ())) for topic, numbers in owned.items()
+    }
+    surplus = {
+        topic: tuple(p for p in numbers if p not in target.get(topic, ())) for topic, numbers in owned.items()
+    }
+    revoking = {topic: numbers for topic, numbers in surplus.items() if numbers}
+    epoch = member.epoch or 0
+    waiting = any(set(numbers) - set(owned.get(topic, ())) for topic, numbers in target.items())
+    state = MemberState.STABLE
+    if revoking:
+        state = MemberState.UNREVOKED_PARTITIONS
+    elif waiting:
+        state = MemberState.UNRELEASED_PARTITIONS
+    return CurrentAssignmentValue(
+        epoch=epoch,
+        previous_epoch=epoch,
+        state=state,
+        assigned=_by_id(group, {topic: numbers for topic, numbers in kept.items() if numbers}, topics),
+        revoking=_by_id(group, revoking, topics),
+    )
+
+
+def _by_id(group: Group, partitions: Partitions, topics: TopicImage) -> dict[UUID, tuple[int, ...]]:
+    unknown = partitions.keys() - topics.topics.keys()
+    if unknown:
+        raise NoRecords(f"{group.id}: the id of topic {min(unknown)} is not known")
+    return {topics.topics[name].id: numbers for name, numbers in partitions.items()}

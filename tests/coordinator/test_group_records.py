@@ -1,0 +1,125 @@
+"""A group becomes records, and an engine that replays them has the group again."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.consumer_group import ConsumerGroup, ConsumerGroupState
+from coordinator.broker.engine import Engine
+from coordinator.broker.topics import TopicImage, TopicInfo
+from coordinator.embedded_protocol import read_assignment, read_subscription
+from coordinator.group_records import NoRecords, group_records
+from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
+from coordinator.snapshot import Snapshot, read_snapshot
+
+NOW_MS = 1_790_000_000_000
+
+
+@pytest.fixture(scope="module")
+def sample() -> Snapshot:
+    return read_snapshot(Path(str(files("cli").joinpath("sample.yaml"))))
+
+
+def image(snapshot: Snapshot) -> TopicImage:
+    return TopicImage.of(map(info, snapshot.topics.values()), version=1)
+
+
+def info(topic: Topic) -> TopicInfo:
+    assert topic.id is not None
+    return TopicInfo(name=topic.name, id=topic.id, partitions=topic.partitions)
+
+
+@pytest.fixture(scope="module")
+def engine(sample: Snapshot) -> Engine:
+    topics = image(sample)
+    engine = Engine(topics=topics)
+    for group in sample.groups.values():
+        for record in group_records(group, topics, NOW_MS):
+            engine.replay(record)
+    return engine
+
+
+def test_every_group_of_the_sample_is_there_in_its_state(sample: Snapshot, engine: Engine) -> None:
+    states = {name: group.state_name for name, group in engine.state.groups.items()}
+    assert states == {name: group.state.value for name, group in sample.groups.items()}
+
+
+def test_classic_members_are_there_with_what_they_own(sample: Snapshot, engine: Engine) -> None:
+    for name, group in sample.groups.items():
+        if group.type is not GroupType.CLASSIC or group.protocol_type != "consumer":
+            continue
+        found = engine.state.groups[name]
+        assert isinstance(found, ClassicGroup)
+        assert found.generation == group.generation
+        for member in group.members:
+            there = found.members[member.id]
+            assert there.instance == member.instance
+            assert read_assignment(there.assignment).partitions == member.owned
+            subscription = read_subscription(there.metadata(group.protocol or "") or b"")
+            assert member.subscription is not None
+            assert subscription.topics == member.subscription.topics
+            assert subscription.rack == member.rack
+            assert subscription.owned == (member.owned if group.protocol == "cooperative-sticky" else {})
+
+
+def test_consumer_members_are_there_with_targets_and_epochs(sample: Snapshot, engine: Engine) -> None:
+    topics = image(sample)
+    for name, group in sample.groups.items():
+        if group.type is not GroupType.CONSUMER:
+            continue
+        found = engine.state.groups[name]
+        assert isinstance(found, ConsumerGroup)
+        assert (found.epoch, found.assignment_epoch) == (group.group_epoch, group.assignment_epoch)
+        for member in group.members:
+            there = found.members[member.id]
+            assert there.epoch == member.epoch
+            assert (there.classic is not None) == (member.protocol is MemberProtocol.CLASSIC)
+            assert {
+                topics.by_id[topic].name: numbers for topic, numbers in found.targets[member.id].items()
+            } == member.target
+            for topic, numbers in (member.owned or {}).items():
+                for number in numbers:
+                    assert found.owner(topics.topics[topic].id, number) == member.id
+
+
+def test_what_a_member_gives_up_is_its_own_until_it_says_so(engine: Engine) -> None:
+    fraud = engine.state.groups["fraud"]
+    assert isinstance(fraud, ConsumerGroup)
+    assert fraud.state is ConsumerGroupState.RECONCILING
+    (revoking,) = [member for member in fraud.members.values() if member.revoking]
+    assert revoking.id == "R7dKc2VfQ8iYxA6oGs0NjQ"
+    assert list(revoking.revoking.values()) == [(5,)]
+
+
+def test_offsets_are_there(sample: Snapshot, engine: Engine) -> None:
+    for name, group in sample.groups.items():
+        stored = engine.state.offsets.get(name, {})
+        told = {
+            (topic, partition): committed.offset
+            for topic, partitions in (group.offsets or {}).items()
+            for partition, committed in partitions.items()
+        }
+        assert {place: value.offset for place, value in stored.items()} == told
+
+
+def test_a_regex_is_resolved_over_the_topics_there_are(engine: Engine) -> None:
+    audit = engine.state.groups["audit"]
+    assert isinstance(audit, ConsumerGroup)
+    assert audit.regexes["^audit-.*"].topics == ("audit-eu", "audit-us")
+
+
+def test_a_share_group_is_refused() -> None:
+    group = Group(id="s", type=GroupType.SHARE, state=GroupState.STABLE)
+    with pytest.raises(NoRecords, match="s: a share group"):
+        group_records(group, TopicImage(), NOW_MS)
+
+
+def test_a_topic_without_id_is_refused() -> None:
+    member = Member(id="m", subscription=Subscription(topics=("t",)), owned={"t": (0,)}, target={"t": (0,)})
+    group = Group(id="g", type=GroupType.CONSUMER, state=GroupState.STABLE, group_epoch=1, members=(member,))
+    with pytest.raises(NoRecords, match="g: the id of topic t is not known"):
+        group_records(group, TopicImage(), NOW_MS)
