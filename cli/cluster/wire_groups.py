@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import TypeAlias
-from uuid import UUID
 
 from cli.cluster.group_words import state_of
-from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from cli.cluster.members import (
+    EMBEDDED,
+    named_partitions,
+    source_subscription,
+    task_partitions,
+    with_embedded,
+)
 from coordinator.model import (
     Client,
     Group,
@@ -20,18 +24,13 @@ from coordinator.model import (
     Partitions,
     Problem,
     Subscription,
-    UserData,
 )
-from coordinator.uuids import format_uuid
 from coordinator.wire.calls.assigned import AssignedTopic
 from coordinator.wire.calls.consumer_group_describe import ConsumerGroup, ConsumerMember
 from coordinator.wire.calls.consumer_group_describe import MemberProtocol as WireProtocol
 from coordinator.wire.calls.describe_groups import ClassicGroup, ClassicMember
 from coordinator.wire.calls.share_group_describe import ShareGroup
 from coordinator.wire.calls.streams_group_describe import StreamsGroup
-
-EMBEDDED = "consumer"
-"""The protocol type whose metadata and assignments Kafka's consumers can read."""
 
 _PROTOCOLS = {WireProtocol.CLASSIC: MemberProtocol.CLASSIC, WireProtocol.CONSUMER: MemberProtocol.CONSUMER}
 
@@ -71,16 +70,7 @@ def consumer_group(group: ConsumerGroup, coordinator: Node | None) -> Group:
 
 def assigned_partitions(assigned: Iterable[AssignedTopic]) -> Partitions:
     """By topic name; a topic that is gone is named by its id."""
-    partitions: dict[str, tuple[int, ...]] = {}
-    for entry in assigned:
-        name = entry.topic or _unknown_topic(entry.topic_id)
-        partitions[name] = tuple(sorted({*partitions.get(name, ()), *entry.partitions}))
-    # In the broker's order: it is that of its map, and decides which topic a member gives up first.
-    return partitions
-
-
-def _unknown_topic(topic_id: UUID | None) -> str:
-    return "?" if topic_id is None else format_uuid(topic_id)
+    return named_partitions((entry.topic, entry.topic_id, entry.partitions) for entry in assigned)
 
 
 def _consumer_member(member: ConsumerMember) -> Member:
@@ -106,39 +96,11 @@ def _classic_member(group: ClassicGroup, member: ClassicMember, problems: list[P
     )
     if group.protocol_type != EMBEDDED:
         return base
-    return _with_embedded(base, group, member, problems)
-
-
-def _with_embedded(base: Member, group: ClassicGroup, sent: ClassicMember, problems: list[Problem]) -> Member:
-    """The member with what its embedded protocol says; before Stable the broker shows neither part."""
-    subscription = assignment = None
-    try:
-        subscription = read_subscription(sent.metadata) if sent.metadata else None
-        assignment = read_assignment(sent.assignment) if sent.assignment else None
-    except MalformedMetadata as error:
-        problems.append(Problem(subject=f"{group.group_id}, member {sent.member_id}", message=str(error)))
-    member = base
-    if subscription is not None:
-        member = replace(
-            member,
-            rack=subscription.rack,
-            # As sent: the order decides where Java's maps keep insertion order in a bucket.
-            subscription=Subscription(topics=tuple(dict.fromkeys(subscription.topics))),
-        )
     stable = group.state == GroupState.STABLE.value
-    if assignment is not None:
-        member = replace(
-            member, owned={name: tuple(sorted(set(p))) for name, p in sorted(assignment.partitions.items())}
-        )
-    elif stable and not sent.assignment:
-        member = replace(member, owned={})
-    if subscription is not None or assignment is not None:
-        data = UserData(
-            subscription=(subscription.user_data if subscription else None) or b"",
-            assignment=(assignment.user_data if assignment else None) or b"",
-        )
-        member = replace(member, user_data=data)
-    return member
+    found, oddity = with_embedded(base, member.metadata, member.assignment, stable=stable)
+    if oddity is not None:
+        problems.append(Problem(subject=f"{group.group_id}, member {member.member_id}", message=oddity))
+    return found
 
 
 Described: TypeAlias = ClassicGroup | ConsumerGroup | ShareGroup | StreamsGroup
@@ -184,16 +146,16 @@ def share_group(group: ShareGroup, coordinator: Node | None) -> Group:
 
 def streams_group(group: StreamsGroup, coordinator: Node | None) -> Group:
     """A streams group (KIP-1071): active tasks as partitions of their source topics."""
-    topics = tuple(sorted({topic for names in group.source_topics.values() for topic in names}))
+    subscription = source_subscription(group.source_topics)
     members = tuple(
         Member(
             id=member.member_id,
             instance=member.instance_id,
             client=Client(id=member.client_id, host=member.client_host),
             rack=member.rack,
-            subscription=Subscription(topics=topics) if topics else None,
-            owned=_task_partitions(group, member.assignment.active),
-            target=_task_partitions(group, member.target.active),
+            subscription=subscription,
+            owned=task_partitions(group.source_topics, member.assignment.active),
+            target=task_partitions(group.source_topics, member.target.active),
             epoch=member.epoch,
         )
         for member in group.members
@@ -208,11 +170,3 @@ def streams_group(group: StreamsGroup, coordinator: Node | None) -> Group:
         assignment_epoch=group.assignment_epoch,
         members=members,
     )
-
-
-def _task_partitions(group: StreamsGroup, tasks: Mapping[str, Sequence[int]]) -> Partitions:
-    partitions: dict[str, set[int]] = {}
-    for subtopology, numbers in tasks.items():
-        for topic in group.source_topics.get(subtopology, ()):
-            partitions.setdefault(topic, set()).update(numbers)
-    return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}

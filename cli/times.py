@@ -1,0 +1,46 @@
+"""Moments as people write them, and as they are said back."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_AGO = re.compile(r"-([0-9]{1,12})(ms|s|m|h|d|w)", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
+
+FORMS = (
+    "2026-03-01T12:00:00Z (UTC where no zone is given), milliseconds since 1970, or -15m for 15 minutes ago"
+)
+
+
+def parse_moment(text: str, now_ms: int) -> int:
+    """Milliseconds since 1970 of a moment; ValueError names the forms there are.
+
+    ISO 8601, where a missing zone is UTC and a missing time is midnight; a whole number is milliseconds since 1970;
+    `-90s`, `-15m`, `-2h`, `-7d` count back from `now_ms`.
+    """
+    text = text.strip()
+    ago = _AGO.fullmatch(text)
+    if ago is not None:
+        return now_ms - int(ago[1]) * _UNITS_MS[ago[2]]
+    if _NUMBER.fullmatch(text):
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no time: write {FORMS}") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def format_moment(ms: int) -> str:
+    """ISO 8601 in UTC with milliseconds; the bare number where the calendar does not reach."""
+    try:
+        moment = _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:
+        return str(ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
