@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coordinator.broker.answers import Answer
 from coordinator.broker.group_config import ConsumerSettings, consumer_settings
+from coordinator.broker.pending_offsets import PendingOffsets
 from coordinator.broker.records import Record
 from coordinator.broker.result import Result
 from coordinator.broker.timers import Timers
@@ -27,6 +28,10 @@ class State:
     groups: dict[str, Group] = field(default_factory=dict)
     offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = field(default_factory=dict)
     """By group, then by topic and partition."""
+    pending: PendingOffsets = field(default_factory=PendingOffsets)
+    """Of transactions that have not ended."""
+    foreign: set[str] = field(default_factory=set)
+    """Ids of groups whose type is not coordinated here (share, streams): their offsets make no simple group."""
     group_configs: dict[str, GroupConfig] = field(default_factory=dict)
     """By group, where anything was set (resource type GROUP). Told by `Engine.set_group_config`, not by records."""
 

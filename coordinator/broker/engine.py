@@ -1,7 +1,7 @@
 """The coordinator: takes calls, records and the passing of time; gives records and answers.
 
     engine = Engine(Config.parse(settings), topics)
-    engine.replay(record) ...           everything the log holds
+    engine.replay(record) ...           everything the log holds, with the ends of its transactions
     engine.loaded(now_ms)               once, before the first call
     engine.handle(call)                 then, in any order
     engine.expire(now_ms)               as soon as next_deadline() has come
@@ -81,11 +81,10 @@ HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
 """By type of request."""
 
 REPLAYERS: dict[type, Callable[[State, Any], None]] = {
-    OffsetRecord: offsets.replay,
     ClassicGroupRecord: classic_replay.replay,
     **dict.fromkeys(consumer_replay.CONSUMER_RECORDS, consumer_replay.replay),
 }
-"""By type of record."""
+"""By type of record, but for offsets, which know of transactions."""
 
 _log = logging.getLogger(__name__)
 
@@ -129,9 +128,20 @@ class Engine:
                 ctx.answer(call.ticket, refusal(call.request, ErrorCode.UNKNOWN_SERVER_ERROR))
         return ctx.take()
 
-    def replay(self, record: Record) -> None:
-        """Make a record true: the only way in which hard state changes."""
-        REPLAYERS[type(record)](self._ctx.state, record)
+    def replay(self, record: Record, producer_id: int | None = None) -> None:
+        """Make a record true: with `end_transaction` the only way in which hard state changes.
+
+        Records come in the order of the log. `producer_id` is that of a transactional batch: an offset in it stays
+        pending until the transaction ends; of other records there are no transactional ones.
+        """
+        if isinstance(record, OffsetRecord):
+            offsets.replay(self._ctx.state, record, producer_id)
+        else:
+            REPLAYERS[type(record)](self._ctx.state, record)
+
+    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
+        """Make a COMMIT or ABORT marker true; nothing happens where the producer has committed no offsets."""
+        offsets.end_transaction(self._ctx.state, producer_id, committed=committed)
 
     def loaded(self, now_ms: int) -> Result:
         """After recovery, also of nothing: the timers that a restart forgot begin to run."""

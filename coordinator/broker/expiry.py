@@ -19,17 +19,23 @@ def schedule(ctx: Context) -> None:
 
 
 def check(ctx: Context) -> None:
-    """Delete expired offsets, then the Empty groups that have none left; a group only of pending members too."""
+    """Delete expired offsets, then the Empty groups that have none left; a group only of pending members too.
+
+    An open transaction keeps the partitions that it committed, and its group.
+    """
     for group in list(ctx.state.groups.values()):
         _expire_offsets(ctx, group)
-        if not ctx.state.offsets.get(group.id) and group.is_empty():
+        has_offsets = ctx.state.offsets.get(group.id) or ctx.state.pending.partitions(group.id)
+        if not has_offsets and group.is_empty():
             ctx.remove_group(group)
     schedule(ctx)
 
 
 def _expire_offsets(ctx: Context, group: Group) -> None:
+    unstable = ctx.state.pending.partitions(group.id)
     for (topic, partition), value in list(ctx.state.offsets.get(group.id, {}).items()):
-        if not group.subscribed_to(topic) and _is_expired(ctx, group, value):
+        kept = group.subscribed_to(topic) or (topic, partition) in unstable
+        if not kept and _is_expired(ctx, group, value):
             ctx.emit(OffsetRecord(group=group.id, topic=topic, partition=partition, value=None))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coordinator.broker import offsets
 from coordinator.broker.answers import OffsetDeleteAnswer
 from coordinator.broker.calls import Call, OffsetDelete
 from coordinator.broker.context import Context
@@ -19,9 +20,8 @@ def handle(ctx: Context, call: Call, request: OffsetDelete) -> None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     group.validate_offset_delete()
     codes = [_judge(ctx, group, topic, partition) for topic, partition in request.partitions]
-    offsets = ctx.state.offsets.get(request.group, {})
     for key, code in zip(request.partitions, codes, strict=True):
-        if code is ErrorCode.NONE and key in offsets:
+        if code is ErrorCode.NONE and offsets.exists(ctx.state, request.group, key):
             ctx.emit(OffsetRecord(group=request.group, topic=key[0], partition=key[1], value=None))
     answered = zip(request.partitions, codes, strict=True)
     ctx.answer(call.ticket, OffsetDeleteAnswer(partitions=tuple((*key, code) for key, code in answered)))

@@ -1,12 +1,12 @@
 """OffsetFetch, for one group or for many at once.
 
-Nothing is ever unstable: there are no transactions here, so `require_stable` changes nothing.
 Source: KafkaApis.fetchOffsetsForGroup, OffsetMetadataManager.fetchOffsets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 from uuid import UUID
 
@@ -14,10 +14,10 @@ from coordinator.broker.answers import FetchedGroupAnswer, FetchedOffset, Offset
 from coordinator.broker.calls import Call, FetchedGroup, OffsetFetch
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.pending_offsets import Partition
 from coordinator.broker.records import CommittedOffset
 from coordinator.broker.topics import TopicImage
 
-Offsets: TypeAlias = Mapping[tuple[str, int], CommittedOffset]
 Topic: TypeAlias = tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]]
 
 BY_ID = 10
@@ -26,20 +26,40 @@ BY_ID = 10
 
 def handle(ctx: Context, call: Call, request: OffsetFetch) -> None:
     """Answer for every group that is asked for; one that refuses does not spoil the others."""
-    groups = tuple(_fetch(ctx, each, request.version) for each in request.groups)
+    groups = tuple(_fetch(ctx, each, request) for each in request.groups)
     ctx.answer(call.ticket, OffsetFetchAnswer(groups=groups))
 
 
-def _fetch(ctx: Context, fetch: FetchedGroup, version: int) -> FetchedGroupAnswer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offsets:
+    """What a fetch may see of a group."""
+
+    committed: Mapping[Partition, CommittedOffset]
+    unstable: Container[Partition]
+
+    def fetched(self, topic: str, partition: int, topic_id: UUID | None = None) -> FetchedOffset:
+        """An offset that was committed to another topic of the same name is none of this topic."""
+        if (topic, partition) in self.unstable:
+            return FetchedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
+        value = self.committed.get((topic, partition))
+        if value is None or (topic_id is not None and value.topic_id not in (None, topic_id)):
+            return FetchedOffset()
+        return FetchedOffset(offset=value.offset, leader_epoch=value.leader_epoch, metadata=value.metadata)
+
+
+def _fetch(ctx: Context, fetch: FetchedGroup, request: OffsetFetch) -> FetchedGroupAnswer:
     group = ctx.state.groups.get(fetch.group)
     if group is not None:
         try:
             group.validate_offset_fetch(fetch)
         except CoordinatorError as error:
             return FetchedGroupAnswer(group=fetch.group, error=error.code)
-    offsets: Offsets = {} if group is None else ctx.state.offsets.get(fetch.group, {})
+    offsets = _Offsets(
+        committed={} if group is None else ctx.state.offsets.get(fetch.group, {}),
+        unstable=ctx.state.pending.partitions(fetch.group) if request.require_stable else (),
+    )
     if fetch.topics is None:
-        topics = _all(offsets, ctx.topics, by_id=version >= BY_ID)
+        topics = _all(offsets, ctx.topics, by_id=request.version >= BY_ID)
     else:
         asked = [_asked(offsets, ctx.topics, topic, partitions) for topic, partitions in fetch.topics]
         # Topics that do not exist stand last, as a broker answers for them itself.
@@ -47,11 +67,11 @@ def _fetch(ctx: Context, fetch: FetchedGroup, version: int) -> FetchedGroupAnswe
     return FetchedGroupAnswer(group=fetch.group, topics=topics)
 
 
-def _all(offsets: Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, ...]:
+def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, ...]:
     """Every offset, by topic and partition. By id, a topic that has none any more cannot be named."""
     by_topic: dict[str, list[tuple[int, FetchedOffset]]] = {}
-    for topic, partition in sorted(offsets):
-        by_topic.setdefault(topic, []).append((partition, _fetched(offsets[topic, partition])))
+    for topic, partition in sorted(offsets.committed):
+        by_topic.setdefault(topic, []).append((partition, offsets.fetched(topic, partition)))
     if not by_id:
         return tuple((topic, tuple(found)) for topic, found in by_topic.items())
     return tuple(
@@ -60,22 +80,15 @@ def _all(offsets: Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, ..
 
 
 def _asked(
-    offsets: Offsets, image: TopicImage, topic: str | UUID, partitions: tuple[int, ...]
+    offsets: _Offsets, image: TopicImage, topic: str | UUID, partitions: tuple[int, ...]
 ) -> tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]]:
     if isinstance(topic, str):
-        return topic, tuple((each, _fetched(offsets.get((topic, each)))) for each in partitions)
+        return topic, tuple((each, offsets.fetched(topic, each)) for each in partitions)
     info = image.by_id.get(topic)
     if info is None:
         unknown = FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)
         return topic, tuple((each, unknown) for each in partitions)
-    return topic, tuple((each, _fetched(offsets.get((info.name, each)), topic)) for each in partitions)
-
-
-def _fetched(value: CommittedOffset | None, topic_id: UUID | None = None) -> FetchedOffset:
-    """An offset that was committed to another topic of the same name is none of this topic."""
-    if value is None or (topic_id is not None and value.topic_id not in (None, topic_id)):
-        return FetchedOffset()
-    return FetchedOffset(offset=value.offset, leader_epoch=value.leader_epoch, metadata=value.metadata)
+    return topic, tuple((each, offsets.fetched(info.name, each, topic)) for each in partitions)
 
 
 def _is_unknown(topic: Topic) -> bool:

@@ -1,0 +1,94 @@
+"""Offsets that were committed within transactions which have not ended yet.
+
+They are not visible before the transaction commits, and they keep their partitions unstable until it ends. A value
+that was written after them wins, in whichever order the transactions end: the plain commit or the other transaction's
+that is further on in the log. Records are replayed in the order of the log, so the order here is that of the log.
+
+Source: OffsetMetadataManager.pendingTransactionalOffsets, OpenTransactions, replayEndTransactionMarker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from coordinator.broker.records import CommittedOffset
+
+Partition: TypeAlias = tuple[str, int]
+"""Topic and partition."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    value: CommittedOffset
+    position: int
+    """Grows along the log."""
+    superseded: bool = False
+    """Something further on in the log is visible already: this never will be."""
+
+
+@dataclass(slots=True)
+class PendingOffsets:
+    """See the module. A producer has one transaction at a time."""
+
+    _by_producer: dict[int, dict[tuple[str, Partition], _Pending]] = field(default_factory=dict)
+    _producers: dict[str, dict[Partition, set[int]]] = field(default_factory=dict)
+    """Who has a transaction open, by group and partition."""
+    _position: int = 0
+
+    def add(self, producer_id: int, group: str, partition: Partition, value: CommittedOffset) -> None:
+        """Keep an offset until the transaction of the producer ends."""
+        self._position += 1
+        of_producer = self._by_producer.setdefault(producer_id, {})
+        of_producer[group, partition] = _Pending(value, self._position)
+        self._producers.setdefault(group, {}).setdefault(partition, set()).add(producer_id)
+
+    def supersede(self, group: str, partition: Partition) -> None:
+        """A plain commit is further on in the log than everything that is pending now."""
+        for producer_id in self._producers.get(group, {}).get(partition, ()):
+            self._by_producer[producer_id][group, partition].superseded = True
+
+    def drop(self, group: str, partition: Partition) -> None:
+        """A tombstone deletes what is pending too, and makes the partition stable."""
+        for producer_id in self._close(group, partition):
+            of_producer = self._by_producer[producer_id]
+            del of_producer[group, partition]
+            if not of_producer:
+                del self._by_producer[producer_id]
+
+    def end(self, producer_id: int, *, committed: bool) -> list[tuple[str, Partition, CommittedOffset]]:
+        """The transaction ends: the offsets that become visible by it, with their groups."""
+        visible = []
+        for (group, partition), pending in self._by_producer.pop(producer_id, {}).items():
+            others = self._producers[group][partition]
+            others.discard(producer_id)
+            for other in others:
+                theirs = self._by_producer[other][group, partition]
+                theirs.superseded |= committed and theirs.position < pending.position
+            if not others:
+                self._close(group, partition)
+            if committed and not pending.superseded:
+                visible.append((group, partition, pending.value))
+        return visible
+
+    def partitions(self, group: str) -> Mapping[Partition, object]:
+        """The partitions of a group that are unstable."""
+        return self._producers.get(group, {})
+
+    def of_group(self, group: str) -> Iterator[tuple[Partition, CommittedOffset]]:
+        """Everything that is pending for a group."""
+        for partition, producers in self._producers.get(group, {}).items():
+            for producer_id in producers:
+                yield partition, self._by_producer[producer_id][group, partition].value
+
+    def groups(self) -> tuple[str, ...]:
+        """Groups that have something pending."""
+        return tuple(self._producers)
+
+    def _close(self, group: str, partition: Partition) -> set[int]:
+        of_group = self._producers.get(group, {})
+        producers = of_group.pop(partition, set())
+        if not of_group:
+            self._producers.pop(group, None)
+        return producers

@@ -1,0 +1,312 @@
+"""Offsets of transactions: pending until the marker, as OffsetMetadataManager of Kafka 4.3.1 has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator.broker.answers import (
+    DeleteGroupsAnswer,
+    FetchedOffset,
+    ListGroupsAnswer,
+    OffsetDeleteAnswer,
+    OffsetFetchAnswer,
+)
+from coordinator.broker.calls import (
+    DeleteGroups,
+    FetchedGroup,
+    ListGroups,
+    OffsetDelete,
+    OffsetFetch,
+)
+from coordinator.broker.engine import Engine
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.broker.topics import TopicImage
+from tests.coordinator.broker.driver import START_MS, TOPICS, Driver, topic
+
+GROUP = "g"
+P, Q = 1000, 2000
+"""Producer ids."""
+UNSTABLE = FetchedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
+NOTHING = FetchedOffset()
+
+
+def at(offset: int, name: str = "t1", partition: int = 0, topic_id: UUID | None = None) -> OffsetRecord:
+    value = CommittedOffset(
+        offset=offset, leader_epoch=-1, metadata="", commit_ms=START_MS, topic_id=topic_id
+    )
+    return OffsetRecord(group=GROUP, topic=name, partition=partition, value=value)
+
+
+def tombstone(name: str = "t1", partition: int = 0) -> OffsetRecord:
+    return OffsetRecord(group=GROUP, topic=name, partition=partition, value=None)
+
+
+def fetch(driver: Driver, name: str = "t1", *, stable: bool = False) -> FetchedOffset:
+    """Partition 0."""
+    asked = FetchedGroup(group=GROUP, topics=((name, (0,)),))
+    request = OffsetFetch(groups=(asked,), require_stable=stable)
+    (group,) = driver.ask(request, OffsetFetchAnswer).groups
+    ((_, ((_, found),)),) = group.topics
+    return found
+
+
+def fetch_all(driver: Driver, *, stable: bool) -> dict[str | UUID, FetchedOffset]:
+    """Everything, by topic."""
+    request = OffsetFetch(groups=(FetchedGroup(group=GROUP),), require_stable=stable)
+    (group,) = driver.ask(request, OffsetFetchAnswer).groups
+    return {name: found for name, ((_, found),) in group.topics}
+
+
+def listed(driver: Driver) -> list[str]:
+    return [each.group for each in driver.ask(ListGroups(), ListGroupsAnswer).groups]
+
+
+def test_a_transaction_is_visible_once_it_commits() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1))
+    driver.engine.replay(at(2), P)
+    assert (fetch(driver).offset, fetch(driver, stable=True)) == (1, UNSTABLE)
+    driver.engine.end_transaction(P, committed=True)
+    assert (fetch(driver).offset, fetch(driver, stable=True).offset) == (2, 2)
+
+
+def test_a_transaction_that_aborts_never_was() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1))
+    driver.engine.replay(at(2), P)
+    driver.engine.end_transaction(P, committed=False)
+    assert fetch(driver, stable=True).offset == 1
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_the_first_pending_offset_makes_a_simple_group_which_stays(committed: bool) -> None:
+    driver = Driver()
+    driver.engine.replay(at(2), P)
+    assert listed(driver) == [GROUP]
+    assert (fetch(driver), fetch_all(driver, stable=True)) == (NOTHING, {})
+    driver.engine.end_transaction(P, committed=committed)
+    assert listed(driver) == [GROUP]
+
+
+def test_the_last_of_a_transaction_counts() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1), P)
+    driver.engine.replay(at(2), P)
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver).offset == 2
+
+
+def test_a_plain_commit_that_was_written_later_stays() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1), P)
+    driver.engine.replay(at(2))
+    assert fetch(driver, stable=True) == UNSTABLE
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver, stable=True).offset == 2
+
+
+def test_what_the_transaction_commits_after_a_plain_commit_counts_again() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1), P)
+    driver.engine.replay(at(2))
+    driver.engine.replay(at(3), P)
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver).offset == 3
+
+
+def test_of_two_transactions_the_offset_written_later_stays() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1), P)
+    driver.engine.replay(at(2), Q)
+    driver.engine.end_transaction(Q, committed=True)
+    assert (fetch(driver).offset, fetch(driver, stable=True)) == (2, UNSTABLE)
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver, stable=True).offset == 2
+
+
+def test_a_later_transaction_that_aborts_takes_nothing_away() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1), P)
+    driver.engine.replay(at(2), Q)
+    driver.engine.end_transaction(Q, committed=False)
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver).offset == 1
+
+
+@pytest.mark.parametrize("producer", [None, Q])
+def test_a_tombstone_deletes_what_is_pending(producer: int | None) -> None:
+    driver = Driver()
+    driver.engine.replay(at(1))
+    driver.engine.replay(at(2), P)
+    driver.engine.replay(tombstone(), producer)
+    assert fetch(driver, stable=True) == NOTHING
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver) == NOTHING
+
+
+def test_the_rest_of_a_transaction_outlives_a_tombstone() -> None:
+    driver = Driver()
+    driver.engine.replay(at(2), P)
+    driver.engine.replay(at(3, "t2"), P)
+    driver.engine.replay(tombstone())
+    driver.engine.end_transaction(P, committed=True)
+    assert (fetch(driver), fetch(driver, "t2").offset) == (NOTHING, 3)
+
+
+def test_a_marker_of_a_producer_without_offsets_is_nothing() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1))
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver, stable=True).offset == 1
+
+
+def test_a_fetch_of_everything_shows_unstable_partitions_that_have_an_offset() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1))
+    driver.engine.replay(at(2), P)
+    driver.engine.replay(at(2, "t2"), P)
+    assert fetch_all(driver, stable=True) == {"t1": UNSTABLE}
+    assert fetch_all(driver, stable=False) == {"t1": FetchedOffset(offset=1)}
+
+
+def test_offset_delete_deletes_pending_offsets() -> None:
+    driver = Driver()
+    driver.engine.replay(at(2), P)
+    request = OffsetDelete(group=GROUP, partitions=(("t1", 0), ("t2", 0)))
+    driver.ask(request, OffsetDeleteAnswer)
+    assert driver.records == [tombstone()]
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver) == NOTHING
+
+
+def test_deleting_the_group_deletes_committed_offsets_then_pending_ones() -> None:
+    driver = Driver()
+    driver.engine.replay(at(1))
+    driver.engine.replay(at(2, "t2"), P)
+    driver.engine.replay(at(3), P)
+    answer = driver.ask(DeleteGroups(groups=(GROUP,)), DeleteGroupsAnswer)
+    assert answer.groups == ((GROUP, ErrorCode.NONE),)
+    assert driver.records[:2] == [tombstone(), tombstone("t2")]
+    assert len(driver.records) == 3
+    driver.engine.end_transaction(P, committed=True)
+    assert (listed(driver), driver.engine.state.offsets) == ([], {})
+
+
+@pytest.mark.parametrize("topic_id", [None, TOPICS.topics["t1"].id])
+def test_deleting_a_topic_deletes_its_pending_offsets(topic_id: UUID | None) -> None:
+    driver = Driver()
+    driver.engine.replay(at(1))
+    driver.engine.replay(at(2, topic_id=topic_id), P)
+    driver.take(driver.engine.update_topics(TopicImage.of([topic("t2")], 2), driver.now_ms))
+    assert driver.records == [tombstone()]
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver) == NOTHING
+
+
+def test_deleting_a_topic_leaves_what_is_pending_for_its_successor() -> None:
+    driver = Driver()
+    anew = replace(topic("t1"), id=UUID(int=77))
+    driver.engine.replay(at(2, topic_id=anew.id), P)
+    driver.take(driver.engine.update_topics(TopicImage.of([anew, topic("t2")], 2), driver.now_ms))
+    driver.engine.end_transaction(P, committed=True)
+    assert fetch(driver).offset == 2
+
+
+def test_an_open_transaction_keeps_an_expired_offset() -> None:
+    driver = Driver(offsets_retention_minutes="1", offsets_retention_check_interval_ms="1000")
+    driver.engine.replay(at(1))
+    driver.engine.replay(at(1, "t2"))
+    driver.engine.replay(at(2), P)
+    driver.advance(120_000)
+    assert (fetch(driver).offset, fetch(driver, "t2")) == (1, NOTHING)
+    driver.engine.end_transaction(P, committed=False)
+    driver.advance(1_000)
+    assert listed(driver) == []
+
+
+def test_an_open_transaction_keeps_a_group_without_offsets() -> None:
+    driver = Driver(offsets_retention_check_interval_ms="1000")
+    driver.engine.replay(at(2), P)
+    driver.advance(5_000)
+    assert listed(driver) == [GROUP]
+    driver.engine.end_transaction(P, committed=False)
+    driver.advance(1_000)
+    assert listed(driver) == []
+
+
+def test_offsets_of_a_group_of_another_type_make_no_simple_group() -> None:
+    engine = Engine()
+    engine.state.foreign.add(GROUP)
+    engine.replay(at(1))
+    engine.replay(at(2, "t2"), P)
+    engine.end_transaction(P, committed=True)
+    assert not engine.state.groups
+    assert {key: value.offset for key, value in engine.state.offsets[GROUP].items()} == {
+        ("t1", 0): 1,
+        ("t2", 0): 2,
+    }
+
+
+class Broker:
+    """What a broker keeps, by log offset: the slow and obvious version."""
+
+    def __init__(self) -> None:
+        self.visible: dict[int, int] = {}
+        self.pending: dict[int, dict[int, int]] = {}
+
+    def commit(self, log_offset: int, partition: int, producer: int | None) -> None:
+        if producer is None:
+            self.visible[partition] = log_offset
+        else:
+            self.pending.setdefault(producer, {})[partition] = log_offset
+
+    def delete(self, partition: int) -> None:
+        self.visible.pop(partition, None)
+        for offsets in self.pending.values():
+            offsets.pop(partition, None)
+
+    def end(self, producer: int, *, committed: bool) -> None:
+        for partition, log_offset in self.pending.pop(producer, {}).items():
+            if committed and log_offset > self.visible.get(partition, -1):
+                self.visible[partition] = log_offset
+
+    def unstable(self) -> set[int]:
+        return {partition for offsets in self.pending.values() for partition in offsets}
+
+
+COMMIT, DELETE, END, ABORT = range(4)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from([COMMIT, COMMIT, COMMIT, DELETE, END, ABORT]),
+        st.integers(0, 2),
+        st.sampled_from([None, 0, 1, 2]),
+    ),
+    max_size=40,
+)
+
+
+@given(STEPS)
+def test_the_same_offsets_as_a_broker_that_compares_log_offsets(
+    steps: list[tuple[int, int, int | None]],
+) -> None:
+    broker, driver = Broker(), Driver()
+    engine = driver.engine
+    for log_offset, (step, partition, producer) in enumerate(steps):
+        if step == COMMIT:
+            broker.commit(log_offset, partition, producer)
+            engine.replay(at(log_offset, partition=partition), producer)
+        elif step == DELETE:
+            broker.delete(partition)
+            engine.replay(tombstone(partition=partition), producer)
+        else:
+            broker.end(producer or 0, committed=step == END)
+            engine.end_transaction(producer or 0, committed=step == END)
+        found = engine.state.offsets.get(GROUP, {})
+        assert {key[1]: value.offset for key, value in found.items()} == broker.visible
+        assert {key[1] for key in engine.state.pending.partitions(GROUP)} == broker.unstable()
