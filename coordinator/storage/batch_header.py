@@ -1,0 +1,195 @@
+"""The header of a record batch, magic 2: 61 bytes, big-endian.
+
+    base offset i64 · length i32 · leader epoch i32 · magic i8 · CRC-32C u32 · attributes i16 · last offset delta i32 ·
+    base timestamp i64 · max timestamp i64 · producer id i64 · producer epoch i16 · base sequence i32 · count i32
+
+The length counts what follows it. The checksum covers the attributes and everything behind them, so base offset,
+length, leader epoch and magic are not protected. Attributes: bits 0-2 codec, 3 the broker's timestamp instead of the
+client's, 4 transactional, 5 control, 6 the base timestamp is a delete horizon (KIP-534). Source: DefaultRecordBatch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coordinator.storage.compression import Codec
+from coordinator.storage.varints import Ints
+
+MAGIC = 2
+HEADER_BYTES = 61
+LOG_OVERHEAD = 12
+"""Base offset and length: what the length does not count."""
+ATTRIBUTES_AT = 21
+"""Where the part that the checksum covers begins."""
+
+CODEC_MASK = 0x07
+LOG_APPEND_TIME = 0x08
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+DELETE_HORIZON = 0x40
+
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+NO_SEQUENCE = -1
+NO_TIMESTAMP = -1
+
+HEADER = np.dtype(
+    [
+        ("base_offset", ">i8"),
+        ("length", ">i4"),
+        ("leader_epoch", ">i4"),
+        ("magic", "i1"),
+        ("crc", ">u4"),
+        ("attributes", ">i2"),
+        ("last_offset_delta", ">i4"),
+        ("base_timestamp", ">i8"),
+        ("max_timestamp", ">i8"),
+        ("producer_id", ">i8"),
+        ("producer_epoch", ">i2"),
+        ("base_sequence", ">i4"),
+        ("count", ">i4"),
+    ]
+)
+Headers: TypeAlias = NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """One batch, by its header. Timestamps are ms since 1970; `position` and `size` are bytes in the file."""
+
+    base_offset: int
+    leader_epoch: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+    position: int
+    size: int
+    file: str = ""
+
+    @property
+    def codec(self) -> Codec:
+        """How the records are compressed."""
+        return Codec(self.attributes & CODEC_MASK)
+
+    @property
+    def log_append_time(self) -> bool:
+        """Whether every record has the broker's time, `max_timestamp`, and not its own."""
+        return bool(self.attributes & LOG_APPEND_TIME)
+
+    @property
+    def is_transactional(self) -> bool:
+        """Whether the records belong to a transaction of `producer_id`."""
+        return bool(self.attributes & TRANSACTIONAL)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the records are the broker's marks and no data."""
+        return bool(self.attributes & CONTROL)
+
+    @property
+    def delete_horizon_ms(self) -> int | None:
+        """When compaction may drop the tombstones and marks in it; None: compaction has not met them."""
+        return self.base_timestamp if self.attributes & DELETE_HORIZON else None
+
+    @property
+    def last_offset(self) -> int:
+        """The offset of its last record, or of the one that was last before compaction."""
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def next_offset(self) -> int:
+        """The first offset that can follow."""
+        return self.last_offset + 1
+
+    @property
+    def last_sequence(self) -> int:
+        """The producer's number of the last record; -1 without a producer."""
+        if self.base_sequence == NO_SEQUENCE:
+            return NO_SEQUENCE
+        return add_to_sequence(self.base_sequence, self.last_offset_delta)
+
+
+class Batches(Sequence[Batch]):
+    """The batches of a file in their order, kept as a table; a `Batch` is made when it is asked for.
+
+    Attributes:
+        data: the file's bytes.
+        file: its name, for messages.
+        positions: where each batch begins, ascending.
+        headers: the header of each, of type `HEADER`.
+    """
+
+    __slots__ = ("data", "file", "headers", "positions")
+
+    def __init__(self, data: bytes, file: str, positions: Ints, headers: Headers) -> None:
+        self.data = data
+        self.file = file
+        self.positions = positions
+        self.headers = headers
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @overload
+    def __getitem__(self, index: int) -> Batch: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Batches": ...
+    def __getitem__(self, index: int | slice) -> "Batch | Batches":
+        if isinstance(index, slice):
+            return Batches(self.data, self.file, self.positions[index], self.headers[index])
+        return _batch(self.headers[index].tolist(), int(self.positions[index]), self.file)
+
+    @property
+    def end(self) -> int:
+        """The byte behind the last batch."""
+        return int(self.ends[-1]) if len(self) else 0
+
+    @property
+    def ends(self) -> Ints:
+        """The byte behind each batch."""
+        ends: Ints = self.positions + self.headers["length"] + LOG_OVERHEAD
+        return ends
+
+    @property
+    def last_offsets(self) -> Ints:
+        """The last offset of each batch."""
+        offsets: Ints = self.headers["base_offset"].astype(np.int64) + self.headers["last_offset_delta"]
+        return offsets
+
+    @property
+    def records(self) -> int:
+        """How many records all of them announce."""
+        return int(self.headers["count"].sum(dtype=np.int64))
+
+
+def add_to_sequence(sequence: int, delta: int) -> int:
+    """Sequence numbers begin again at 0 behind 2^31 - 1."""
+    return (sequence + delta) & 0x7FFFFFFF
+
+
+def _batch(header: tuple[Any, ...], position: int, file: str) -> Batch:
+    base_offset, length, leader_epoch, _, _, attributes, *rest = header
+    last_offset_delta, base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, count = rest
+    return Batch(
+        base_offset=base_offset,
+        leader_epoch=leader_epoch,
+        attributes=attributes,
+        last_offset_delta=last_offset_delta,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        count=count,
+        position=position,
+        size=length + LOG_OVERHEAD,
+        file=file,
+    )

@@ -1,0 +1,178 @@
+"""Finding the batches in a file's bytes, as far as they are whole.
+
+A header is believed only where its checksum is right; what the checksum does not cover (the offset) and what it
+cannot know (whether the counts can be true) is checked too. Where the first batch that fails stands, the scan ends.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from crc32c import crc32c
+
+from coordinator.storage.batch_header import (
+    ATTRIBUTES_AT,
+    CODEC_MASK,
+    HEADER,
+    HEADER_BYTES,
+    LOG_OVERHEAD,
+    MAGIC,
+    Batch,
+    Batches,
+)
+from coordinator.storage.compression import Codec
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.varints import Ints
+
+SMALLEST_RECORD = 7
+"""Bytes of a record without key, value and headers."""
+
+_FRONT = struct.Struct(">iibI")
+_FRONT_AT = 8
+_OLD_FRONT = struct.Struct(">iIb")
+_OLD_SMALLEST = 14
+_OLD_CRC_FROM = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why the scan ended before the end of the bytes.
+
+    `unfinished`: the bytes are not a whole batch, as when a write was cut off; else a whole one that is wrong.
+    """
+
+    position: int
+    reason: str
+    unfinished: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """The batches before the first fault, or all of them."""
+
+    batches: Batches
+    fault: Fault | None
+
+
+def read_batch_headers(data: bytes, file: str) -> Iterator[Batch]:
+    """Every batch in `data`, checked; `file` is for messages. :raises DamagedLog: behind the last good one"""
+    found = scan(data, file)
+    yield from found.batches
+    if found.fault is not None:
+        raise DamagedLog(file, found.fault.position, found.fault.reason)
+
+
+def scan(data: bytes, file: str) -> Scan:
+    """Find the batches in `data`, which begins with one."""
+    positions, end = _checked_batches(data, 0)
+    batches = Batches(data, file, np.array(positions, dtype=np.int64), _headers(data, positions))
+    liar = _first_liar(batches)
+    if liar is not None:
+        index, reason = liar
+        fault = Fault(position=positions[index], reason=reason, unfinished=False)
+        return Scan(batches=batches[:index], fault=fault)
+    return Scan(batches=batches, fault=None if end == len(data) else _fault(data, end))
+
+
+def whole_batch_at(data: bytes, position: int) -> bool:
+    """Whether a batch with the right checksum stands at `position`."""
+    return bool(_checked_batches(data, position, most=1)[0])
+
+
+def _checked_batches(data: bytes, position: int, most: int = -1) -> tuple[list[int], int]:
+    """Where the batches stand that are whole by length and checksum, and the byte behind them."""
+    view = memoryview(data)
+    size = len(data)
+    last = size - HEADER_BYTES
+    unpack = _FRONT.unpack_from
+    positions: list[int] = []
+    while position <= last and len(positions) != most:
+        length, _, magic, crc = unpack(data, position + _FRONT_AT)
+        end = position + LOG_OVERHEAD + length
+        if magic != MAGIC or end < position + HEADER_BYTES or end > size:
+            break
+        if crc32c(view[position + ATTRIBUTES_AT : end]) != crc:
+            break
+        positions.append(position)
+        position = end
+    return positions, position
+
+
+def _headers(data: bytes, positions: list[int]) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    return np.frombuffer(b"".join([data[start : start + HEADER_BYTES] for start in positions]), dtype=HEADER)
+
+
+def _first_liar(batches: Batches) -> tuple[int, str] | None:
+    """The first batch whose checksum is right and whose header cannot be true, and why."""
+    headers = batches.headers
+    base: Ints = headers["base_offset"].astype(np.int64)
+    delta: Ints = headers["last_offset_delta"].astype(np.int64)
+    count: Ints = headers["count"].astype(np.int64)
+    codec = headers["attributes"] & CODEC_MASK
+    payload: Ints = headers["length"].astype(np.int64) + (LOG_OVERHEAD - HEADER_BYTES)
+    descending = np.zeros(len(batches), dtype=bool)
+    descending[1:] = base[1:] <= (base + delta)[:-1]
+    checks = (
+        (base < 0, "a base offset of {base_offset}"),
+        ((delta < 0) | (base + delta < 0), "a last offset delta of {last_offset_delta}"),
+        ((count < 0) | (count > delta + 1), "{count} records on {last_offset_delta} + 1 offsets"),
+        (codec > max(Codec), "an unknown codec in the attributes {attributes:#06x}"),
+        (
+            (codec == 0) & (count * SMALLEST_RECORD > payload),
+            "{count} records do not fit the length {length}",
+        ),
+        (descending, "the base offset {base_offset} is not above the last offset of the batch before"),
+    )
+    found = [(int(np.argmax(wrong)), reason) for wrong, reason in checks if wrong.any()]
+    if not found:
+        return None
+    index, reason = min(found)
+    header = headers[index]
+    fields = {name: int(header[name]) for name in HEADER.fields or ()}
+    return index, reason.format_map(fields)
+
+
+def _fault(data: bytes, position: int) -> Fault:
+    """What is wrong with the bytes at `position`, where no whole batch stands."""
+    left = len(data) - position
+    old = _old_format(data, position)
+    if old is not None:
+        return Fault(position=position, reason=old, unfinished=False)
+    if left < HEADER_BYTES:
+        return Fault(
+            position=position,
+            reason=f"{left} bytes are left, fewer than a batch header has ({HEADER_BYTES})",
+            unfinished=True,
+        )
+    return Fault(position=position, reason=_unfinished(data, position, left), unfinished=True)
+
+
+def _unfinished(data: bytes, position: int, left: int) -> str:
+    length, _, magic, crc = _FRONT.unpack_from(data, position + _FRONT_AT)
+    size = length + LOG_OVERHEAD
+    if size < HEADER_BYTES:
+        return f"a batch length of {length}, less than the header takes"
+    if size > left:
+        return f"a batch of {size} bytes with {left} left"
+    if magic != MAGIC:
+        return f"a batch of magic {magic}, where Kafka writes {MAGIC}"
+    computed = crc32c(memoryview(data)[position + ATTRIBUTES_AT : position + size])
+    return f"the batch's checksum is {crc:08x}, its bytes give {computed:08x}"
+
+
+def _old_format(data: bytes, position: int) -> str | None:
+    """What to say of a message set of magic 0 or 1 with the right checksum (a CRC-32 of all behind it)."""
+    if len(data) - position < _OLD_CRC_FROM + 1:
+        return None
+    length, crc, magic = _OLD_FRONT.unpack_from(data, position + _FRONT_AT)
+    end = position + LOG_OVERHEAD + length
+    if magic not in (0, 1) or length < _OLD_SMALLEST or end > len(data):
+        return None
+    if zlib.crc32(memoryview(data)[position + _OLD_CRC_FROM : end]) != crc:
+        return None
+    return (
+        f"a message of format v{magic} (magic {magic}), which brokers before 0.11 wrote (later ones only when "
+        f"told to, by message.format.version); only format v2 is read"
+    )

@@ -1,0 +1,124 @@
+"""Writing record batches as a producer or a coordinator does."""
+
+import struct
+from collections.abc import Sequence
+
+from crc32c import crc32c
+
+from coordinator.storage.batch_header import (
+    CODEC_MASK,
+    CONTROL,
+    HEADER_BYTES,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    MAGIC,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    NO_TIMESTAMP,
+    TRANSACTIONAL,
+    Batch,
+)
+from coordinator.storage.compression import Codec, compress
+from coordinator.storage.log_records import Header, LogRecord
+from coordinator.storage.varints import encode
+
+_FRONT = struct.Struct(">qiibI")
+_CHECKED = struct.Struct(">hiqqqhii")
+
+
+def encode_batch(
+    records: Sequence[tuple[bytes | None, bytes | None]],
+    *,
+    base_offset: int,
+    timestamp: int,
+    leader_epoch: int = 0,
+    codec: Codec = Codec.NONE,
+    log_append_time: bool = False,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = NO_PRODUCER_EPOCH,
+    base_sequence: int = NO_SEQUENCE,
+    transactional: bool = False,
+    control: bool = False,
+) -> bytes:
+    """One batch of keys and values, at least one, on consecutive offsets and all of one `timestamp` (ms).
+
+    A batch of a producer has its id, epoch and, unless it is a control batch, its first sequence number.
+    """
+    attributes = codec | log_append_time * LOG_APPEND_TIME | transactional * TRANSACTIONAL | control * CONTROL
+    batch = Batch(
+        base_offset=base_offset,
+        leader_epoch=leader_epoch,
+        attributes=attributes,
+        last_offset_delta=len(records) - 1,
+        base_timestamp=timestamp,
+        max_timestamp=timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        count=len(records),
+        position=0,
+        size=0,
+    )
+    payload = [_encode_record(0, index, key, value, ()) for index, (key, value) in enumerate(records)]
+    return _assemble(batch, b"".join(payload), len(records))
+
+
+def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
+    """The batch again with these records in it, as compaction writes it: all of its header but the count stays.
+
+    So the offsets of the batch stay taken, and the producer's sequence continues behind it, with no record left too.
+    `records` are of this batch or within its offsets.
+    """
+    base_timestamp = 0 if batch.base_timestamp == NO_TIMESTAMP else batch.base_timestamp
+    payload = [
+        _encode_record(
+            0 if batch.log_append_time else record.timestamp - base_timestamp,
+            record.offset - batch.base_offset,
+            record.key,
+            record.value,
+            record.headers,
+        )
+        for record in records
+    ]
+    return _assemble(batch, b"".join(payload), len(records))
+
+
+def _assemble(batch: Batch, payload: bytes, count: int) -> bytes:
+    codec = Codec(batch.attributes & CODEC_MASK)
+    # Java writes an emptied batch as a header alone, whatever its codec.
+    compressed = compress(codec, payload) if count else b""
+    checked = _CHECKED.pack(
+        batch.attributes,
+        batch.last_offset_delta,
+        batch.base_timestamp,
+        batch.max_timestamp,
+        batch.producer_id,
+        batch.producer_epoch,
+        batch.base_sequence,
+        count,
+    )
+    crc = crc32c(compressed, crc32c(checked))
+    length = HEADER_BYTES - LOG_OVERHEAD + len(compressed)
+    front = _FRONT.pack(batch.base_offset, length, batch.leader_epoch, MAGIC, crc)
+    return b"".join((front, checked, compressed))
+
+
+def _encode_record(
+    timestamp_delta: int,
+    offset_delta: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Sequence[Header],
+) -> bytes:
+    parts = [b"\0", encode(timestamp_delta), encode(offset_delta), *_field(key), *_field(value)]
+    parts.append(encode(len(headers)))
+    for name, content in headers:
+        parts += _field(name.encode())
+        parts += _field(content)
+    body = b"".join(parts)
+    return encode(len(body)) + body
+
+
+def _field(content: bytes | None) -> tuple[bytes, bytes]:
+    return (encode(-1), b"") if content is None else (encode(len(content)), content)

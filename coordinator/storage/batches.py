@@ -1,0 +1,32 @@
+"""Record batches of format v2, exactly as Kafka has them: everything that reads or writes them, in one place.
+
+    header (`batch_header`) · records (`log_records`), compressed together or not (`compression`)
+
+`read_batch_headers` and `records_of` are the plain readers; `columns.columns_of` reads whole segments at once.
+`encode_batch` and `rewrite_batch` write. `control_records` knows the marks of transactions.
+"""
+
+from coordinator.storage.batch_header import Batch, Batches
+from coordinator.storage.batch_scan import read_batch_headers
+from coordinator.storage.batch_writer import encode_batch, rewrite_batch
+from coordinator.storage.columns import Columns, columns_of
+from coordinator.storage.compression import Codec
+from coordinator.storage.control_records import ControlType, control_type
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.log_records import LogRecord, records_of
+
+__all__ = [
+    "Batch",
+    "Batches",
+    "Codec",
+    "Columns",
+    "ControlType",
+    "DamagedLog",
+    "LogRecord",
+    "columns_of",
+    "control_type",
+    "encode_batch",
+    "read_batch_headers",
+    "records_of",
+    "rewrite_batch",
+]

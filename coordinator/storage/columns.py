@@ -1,0 +1,250 @@
+"""The records of a whole segment as numpy arrays, some hundred thousand at a time.
+
+Theory of operation. Records are a chain: where one ends says its own length, so the starts are found by a walk, one
+byte or two looked at per record. Everything else is done for all records of a chunk at once, field after field,
+because every field begins where the one before it ends. Each position is compared with the end of its record before
+it is used. What does not add up is read again by the plain reader (`log_records`), which names the record.
+
+A chunk of uncompressed batches uses the file's bytes as they are; where one is compressed, the chunk's records are
+put one behind the other into a buffer of their own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coordinator.storage.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batches
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.log_records import payload_of, records_of
+from coordinator.storage.varints import BadVarint, Ints, Octets, read_int, read_ints, read_longs
+
+NULL = -1
+
+_CHUNK_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Columns:
+    """Records in the order of the log: element i of each array, int64, is of record i.
+
+    Keys and values are `data[start:end]`; an end of -1 is null. Timestamps are ms since 1970. `batch_of` counts in
+    `batches`, all batches of the file, control batches among them.
+    """
+
+    data: bytes
+    offsets: Ints
+    timestamps: Ints
+    key_start: Ints
+    key_end: Ints
+    value_start: Ints
+    value_end: Ints
+    batch_of: Ints
+    batches: Batches
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def key(self, index: int) -> bytes | None:
+        """The key of record `index`."""
+        return _slice(self.data, self.key_start[index], self.key_end[index])
+
+    def value(self, index: int) -> bytes | None:
+        """The value of record `index`."""
+        return _slice(self.data, self.value_start[index], self.value_end[index])
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Batches `first`…, their records in `data` between `starts` and `ends`."""
+
+    first: int
+    data: bytes
+    starts: Ints
+    ends: Ints
+
+
+class _DoesNotAddUp(Exception):
+    """The fast reader gave up at this batch, counted in the file."""
+
+    def __init__(self, batch: int) -> None:
+        super().__init__(batch)
+        self.batch = batch
+
+
+def columns_of(batches: Batches) -> Iterator[Columns]:
+    """The records of `batches`, in chunks of about 4 MB.
+
+    :raises DamagedLog: at the chunk with the first batch whose records are not as announced; the chunks before it
+        have been given
+    """
+    for chunk in _chunks(batches):
+        try:
+            yield _columns(batches, chunk)
+        except _DoesNotAddUp as error:
+            batch = batches[error.batch]
+            records_of(batch, batches.data)
+            raise DamagedLog(batches.file, batch.position, "the batch's records do not add up") from None
+
+
+def _chunks(batches: Batches) -> Iterator[_Chunk]:
+    ends = batches.ends
+    compressed = np.flatnonzero(batches.headers["attributes"] & CODEC_MASK)
+    start = 0
+    while start < len(batches):
+        stop = int(np.searchsorted(ends, batches.positions[start] + _CHUNK_BYTES, side="left")) + 1
+        stop = min(stop, len(batches))
+        index = np.searchsorted(compressed, start)
+        if index < len(compressed) and compressed[index] < stop:
+            chunk = _decompressed(batches, start, stop)
+        else:
+            chunk = _Chunk(
+                start, batches.data, batches.positions[start:stop] + HEADER_BYTES, ends[start:stop]
+            )
+        yield chunk
+        start += len(chunk.starts)
+
+
+def _decompressed(batches: Batches, start: int, stop: int) -> _Chunk:
+    """As many of the batches from `start` on as give about 4 MB, at least one."""
+    payloads: list[bytes] = []
+    ends: list[int] = []
+    total = 0
+    for batch in batches[start:stop]:
+        payloads.append(payload_of(batch, batches.data))
+        total += len(payloads[-1])
+        ends.append(total)
+        if total >= _CHUNK_BYTES:
+            break
+    starts = np.array([0, *ends[:-1]], dtype=np.int64)
+    return _Chunk(start, b"".join(payloads), starts, np.array(ends, dtype=np.int64))
+
+
+def _columns(batches: Batches, chunk: _Chunk) -> Columns:
+    starts, ends, batch_of = _records(batches, chunk)
+    try:
+        return _fields(batches, chunk.data, starts, ends, batch_of)
+    except BadVarint as error:
+        raise _DoesNotAddUp(int(batch_of[error.lane])) from None
+
+
+def _records(batches: Batches, chunk: _Chunk) -> tuple[Ints, Ints, Ints]:
+    """Where each record begins and ends, and its batch."""
+    stop = chunk.first + len(chunk.starts)
+    counts: Ints = batches.headers["count"][chunk.first : stop].astype(np.int64)
+    starts = np.array(_walk(chunk, counts.tolist()), dtype=np.int64)
+    batch_of = np.repeat(np.arange(chunk.first, stop), counts)
+    filled = counts > 0
+    ends = np.empty_like(starts)
+    ends[:-1] = starts[1:]
+    ends[np.cumsum(counts)[filled] - 1] = chunk.ends[filled]
+    return starts, ends, batch_of
+
+
+def _walk(chunk: _Chunk, counts: list[int]) -> list[int]:
+    """Where each record begins. Every batch must be filled by its records to the byte."""
+    found: list[int] = []
+    bounds = zip(chunk.starts.tolist(), chunk.ends.tolist(), counts, strict=True)
+    for index, (start, end, count) in enumerate(bounds):
+        try:
+            filled = _walk_batch(chunk.data, start, count, found)
+        except (IndexError, BadVarint):
+            filled = None
+        if count and filled != end:
+            raise _DoesNotAddUp(chunk.first + index)
+    return found
+
+
+def _walk_batch(data: bytes, position: int, count: int, found: list[int]) -> int:
+    for _ in range(count):
+        found.append(position)
+        size = data[position]
+        if size < 0x80:
+            position += (size >> 1) + 1
+        elif (more := data[position + 1]) < 0x80:
+            position += ((size & 0x7F | more << 7) >> 1) + 2
+        else:
+            length, position = read_int(data, position)
+            position += max(length, 0)
+    return position
+
+
+def _fields(batches: Batches, data: bytes, starts: Ints, ends: Ints, batch_of: Ints) -> Columns:
+    """Read every field; that the last one ends with the record proves that all of them lie in it."""
+    octets = np.frombuffer(data, dtype=np.uint8)
+    lengths, position = read_ints(octets, starts)
+    _check(position + lengths == ends)
+    timestamp_deltas, position = read_longs(octets, position + 1)
+    offset_deltas, position = read_ints(octets, position)
+    key_start, key_end, position = _read_bytes(octets, position)
+    value_start, value_end, position = _read_bytes(octets, position)
+    header_counts, position = read_ints(octets, position)
+    for lane in np.flatnonzero(header_counts).tolist():
+        position[lane] = _behind_headers(
+            data, lane, int(header_counts[lane]), int(position[lane]), int(ends[lane])
+        )
+    _check(position == ends)
+    return Columns(
+        data=data,
+        offsets=_offsets(batches, offset_deltas, batch_of),
+        timestamps=_timestamps(batches, timestamp_deltas, batch_of),
+        key_start=key_start,
+        key_end=key_end,
+        value_start=value_start,
+        value_end=value_end,
+        batch_of=batch_of,
+        batches=batches,
+    )
+
+
+def _read_bytes(octets: Octets, position: Ints) -> tuple[Ints, Ints, Ints]:
+    """Start, end (or NULL) and the position behind, of a field with its length in front."""
+    lengths, start = read_ints(octets, position)
+    behind = start + np.maximum(lengths, 0)
+    return start, np.where(lengths < 0, NULL, behind), behind
+
+
+def _behind_headers(data: bytes, lane: int, count: int, position: int, end: int) -> int:
+    if not 0 <= 2 * count <= end - position:
+        raise BadVarint(lane)
+    try:
+        for _ in range(count):
+            key, position = read_int(data, position)
+            if key < 0:
+                raise BadVarint(lane)
+            value, position = read_int(data, position + key)
+            position += max(value, 0)
+    except BadVarint:
+        raise BadVarint(lane) from None
+    return position
+
+
+def _offsets(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:
+    base: Ints = batches.headers["base_offset"].astype(np.int64)[batch_of]
+    offsets = base + deltas
+    _check((deltas >= 0) & (offsets <= batches.last_offsets[batch_of]))
+    ascending = np.ones(len(offsets), dtype=bool)
+    ascending[1:] = offsets[1:] > offsets[:-1]
+    _check(ascending)
+    return offsets
+
+
+def _timestamps(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:
+    headers = batches.headers
+    base: Ints = headers["base_timestamp"].astype(np.int64)
+    timestamps = base[batch_of] + deltas
+    by_broker = (headers["attributes"] & LOG_APPEND_TIME).astype(bool)
+    if by_broker.any():
+        broker: Ints = headers["max_timestamp"].astype(np.int64)
+        timestamps = np.where(by_broker[batch_of], broker[batch_of], timestamps)
+    return timestamps
+
+
+def _check(right: NDArray[np.bool_]) -> None:
+    if not right.all():
+        raise BadVarint(int(np.argmin(right)))
+
+
+def _slice(data: bytes, start: np.int64, end: np.int64) -> bytes | None:
+    return None if end < 0 else data[start:end]

@@ -1,0 +1,151 @@
+"""The codecs of record batches, framed as Kafka's clients and brokers frame them.
+
+`gzip`: one or more members. `snappy`: blocks behind the header of snappy-java (the Java client, Sarama), or a single
+raw block (librdkafka, franz-go). `lz4`: frames with independent blocks. `zstd`: frames.
+
+What a batch expands to is bounded, because a few kilobytes can announce or hold gigabytes. Source:
+org.apache.kafka.common.compress, and xerial's SnappyOutputStream for the header.
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from enum import IntEnum
+from typing import Any
+
+import cramjam
+import numpy as np
+import xxhash
+
+MOST_BYTES = 100 << 20
+"""What the records of one batch may take uncompressed.
+
+A broker's `message.max.bytes` is 1 MB by default and rarely above 20, and a batch of group metadata is not larger
+than a segment of its topic, 100 MB.
+"""
+
+
+class Codec(IntEnum):
+    """Compression types by the number in a batch's attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+class BadCompression(ValueError):
+    """The bytes do not decompress, or to more than they may."""
+
+
+def decompress(codec: Codec, data: bytes | memoryview, most: int = MOST_BYTES) -> bytes:
+    """The records of a batch. :raises BadCompression: if `data` is broken or holds more than `most` bytes"""
+    if codec is Codec.NONE:
+        return bytes(data)
+    if codec is Codec.SNAPPY:
+        return _snappy(bytes(data), most)
+    try:
+        return _bounded(_INTO[codec], data, most)
+    except cramjam.DecompressionError as error:
+        raise BadCompression(f"{codec.name.lower()} data of {len(data)} bytes: {error}") from None
+
+
+def compress(codec: Codec, data: bytes) -> bytes:
+    """`data` as a Java client with default levels would frame it."""
+    if codec is Codec.GZIP:
+        return bytes(cramjam.gzip.compress(data))
+    if codec is Codec.SNAPPY:
+        return _SNAPPY_HEADER + b"".join(_snappy_blocks(data))
+    if codec is Codec.LZ4:
+        return b"".join([_LZ4_HEADER, *_lz4_blocks(data), _LZ4_END])
+    if codec is Codec.ZSTD:
+        return bytes(cramjam.zstd.compress(data, level=_ZSTD_LEVEL))
+    return data
+
+
+_SNAPPY_MAGIC = b"\x82SNAPPY\0"
+_SNAPPY_HEADER = _SNAPPY_MAGIC + struct.pack(">ii", 1, 1)
+_SNAPPY_BLOCK = 32 << 10
+_LENGTH = struct.Struct(">I")
+
+_LZ4_MAGIC = b"\x04\x22\x4d\x18"
+# Version 1, independent blocks, no checksums; blocks of at most 64 KiB. Java's reader takes no other block mode.
+_LZ4_DESCRIPTOR = b"\x60\x40"
+_LZ4_HEADER = _LZ4_MAGIC + _LZ4_DESCRIPTOR + bytes([xxhash.xxh32_intdigest(_LZ4_DESCRIPTOR) >> 8 & 0xFF])
+_LZ4_END = bytes(4)
+_LZ4_BLOCK = 64 << 10
+_LZ4_STORED = 1 << 31
+
+_ZSTD_LEVEL = 3
+
+_INTO = {
+    Codec.GZIP: cramjam.gzip.decompress_into,
+    Codec.LZ4: cramjam.lz4.decompress_into,
+    Codec.ZSTD: cramjam.zstd.decompress_into,
+}
+
+
+def _bounded(into: Callable[[Any, Any], int], data: bytes | memoryview, most: int) -> bytes:
+    # Pages of the buffer cost nothing until they are written to; the library stops where it ends.
+    buffer = np.empty(most, dtype=np.uint8)
+    try:
+        return buffer[: into(data, buffer)].tobytes()
+    except cramjam.DecompressionError as error:
+        if "failed to write whole buffer" in str(error):
+            raise BadCompression(f"{len(data)} bytes expand to more than {most}") from None
+        raise
+
+
+def _snappy(data: bytes, most: int) -> bytes:
+    if not data.startswith(_SNAPPY_MAGIC):
+        return _snappy_block(data, most)
+    blocks = []
+    for block in _framed(data):
+        blocks.append(_snappy_block(block, most))
+        most -= len(blocks[-1])
+    return b"".join(blocks)
+
+
+def _framed(data: bytes) -> Iterator[bytes]:
+    """The blocks behind each header: streams that were appended to one another count as one."""
+    position = 0
+    while position < len(data):
+        if data.startswith(_SNAPPY_MAGIC, position):
+            position += len(_SNAPPY_HEADER)
+            continue
+        start = position + _LENGTH.size
+        if start > len(data):
+            raise BadCompression(f"snappy data is cut off at byte {position}")
+        position = start + _LENGTH.unpack_from(data, position)[0]
+        if position > len(data):
+            raise BadCompression(f"a snappy block of {position - start} bytes has {len(data) - start} left")
+        yield data[start:position]
+
+
+def _snappy_block(block: bytes, most: int) -> bytes:
+    try:
+        size = cramjam.snappy.decompress_raw_len(block)
+        if size > most:
+            raise BadCompression(f"a snappy block announces {size} bytes, {most} are allowed")
+        return bytes(cramjam.snappy.decompress_raw(block))
+    except cramjam.DecompressionError as error:
+        raise BadCompression(f"a snappy block of {len(block)} bytes: {error}") from None
+
+
+def _snappy_blocks(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), _SNAPPY_BLOCK):
+        block = bytes(cramjam.snappy.compress_raw(data[start : start + _SNAPPY_BLOCK]))
+        yield _LENGTH.pack(len(block))
+        yield block
+
+
+def _lz4_blocks(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), _LZ4_BLOCK):
+        plain = data[start : start + _LZ4_BLOCK]
+        block = bytes(cramjam.lz4.compress_block(plain, store_size=False))
+        if len(block) < len(plain):
+            yield struct.pack("<I", len(block))
+            yield block
+        else:
+            yield struct.pack("<I", len(plain) | _LZ4_STORED)
+            yield plain

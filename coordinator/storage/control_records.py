@@ -1,0 +1,66 @@
+"""The broker's own marks in a log: the ends of transactions, and what the metadata quorum writes.
+
+Key: version i16, type i16. Value of an end of a transaction: version i16, coordinator epoch i32.
+Source: ControlRecordType, EndTransactionMarker.
+"""
+
+import struct
+from enum import IntEnum
+
+from coordinator.storage.log_records import LogRecord
+
+_KEY = struct.Struct(">hh")
+_END_OF_TRANSACTION = struct.Struct(">hi")
+
+
+class ControlType(IntEnum):
+    """Types of control records. UNKNOWN is any other: to be passed by, as a broker does."""
+
+    UNKNOWN = -1
+    ABORT = 0
+    COMMIT = 1
+    LEADER_CHANGE = 2
+    SNAPSHOT_HEADER = 3
+    SNAPSHOT_FOOTER = 4
+    KRAFT_VERSION = 5
+    KRAFT_VOTERS = 6
+
+
+class MalformedControlRecord(ValueError):
+    """The key or value of a control record is too short or of a negative version."""
+
+
+def control_type(record: LogRecord) -> ControlType:
+    """The type of a record of a control batch. :raises MalformedControlRecord: if the key does not hold one"""
+    return control_type_of(record.key or b"")
+
+
+def control_type_of(key: bytes) -> ControlType:
+    """The type in the key of a control record. :raises MalformedControlRecord: if it does not hold one"""
+    if len(key) < _KEY.size:
+        raise MalformedControlRecord(f"the key of a control record has {len(key)} bytes")
+    version, number = _KEY.unpack_from(key)
+    if version < 0:
+        raise MalformedControlRecord(f"the key of a control record has version {version}")
+    return ControlType(number) if number in _NUMBERS else ControlType.UNKNOWN
+
+
+def coordinator_epoch(value: bytes | None) -> int:
+    """The epoch of the transaction coordinator that ended the transaction, of an ABORT or COMMIT.
+
+    :raises MalformedControlRecord: if the value does not hold it
+    """
+    if value is None or len(value) < _END_OF_TRANSACTION.size:
+        raise MalformedControlRecord(f"the value of a transaction's end has {len(value or b'')} bytes")
+    version, epoch = _END_OF_TRANSACTION.unpack_from(value)
+    if version < 0:
+        raise MalformedControlRecord(f"the value of a transaction's end has version {version}")
+    return int(epoch)
+
+
+def end_of_transaction(kind: ControlType, epoch: int) -> tuple[bytes, bytes]:
+    """Key and value of the mark that ends a transaction; `epoch` is the transaction coordinator's."""
+    return _KEY.pack(0, kind), _END_OF_TRANSACTION.pack(0, epoch)
+
+
+_NUMBERS = frozenset(ControlType)

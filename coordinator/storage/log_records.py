@@ -1,0 +1,170 @@
+"""The records of one batch, one by one: the plain reader.
+
+    length varint · attributes i8 · timestamp delta varlong · offset delta varint · key length varint · key ·
+    value length varint · value · header count varint · (key length varint · key · value length varint · value)…
+
+A negative length is null. Source: org.apache.kafka.common.record.DefaultRecord.
+"""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from coordinator.storage.batch_header import HEADER_BYTES, NO_SEQUENCE, Batch, add_to_sequence
+from coordinator.storage.batch_scan import SMALLEST_RECORD
+from coordinator.storage.compression import BadCompression, Codec, decompress
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.varints import BadVarint, read_int, read_long
+
+Header = tuple[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """One record. `timestamp` in ms since 1970; `sequence` is the producer's, -1 without one."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+    sequence: int = NO_SEQUENCE
+
+
+def records_of(batch: Batch, data: bytes) -> list[LogRecord]:
+    """The records of a batch of the file whose bytes are `data`, in their order.
+
+    :raises DamagedLog: if they are not as many as announced, do not fill the batch, or do not decompress
+    """
+    payload = payload_of(batch, data)
+    reader = _Reader(batch, payload)
+    return reader.records()
+
+
+def payload_of(batch: Batch, data: bytes) -> bytes:
+    """The bytes of a batch's records, decompressed. :raises DamagedLog: if that cannot be done"""
+    compressed = data[batch.position + HEADER_BYTES : batch.position + batch.size]
+    # A batch that compaction has emptied has nothing to decompress.
+    if batch.codec is Codec.NONE or batch.count == 0:
+        return compressed
+    try:
+        payload = decompress(batch.codec, compressed)
+    except BadCompression as error:
+        raise DamagedLog(batch.file, batch.position, str(error)) from None
+    if batch.count * SMALLEST_RECORD > len(payload):
+        raise DamagedLog(
+            batch.file,
+            batch.position,
+            f"{batch.count} records do not fit the {len(payload)} bytes that the batch decompresses to",
+        )
+    return payload
+
+
+class _Reader:
+    """Goes through a payload. Every announced length is checked before it is used."""
+
+    def __init__(self, batch: Batch, payload: bytes) -> None:
+        self._batch = batch
+        self._payload = payload
+        self._position = 0
+        self._end = len(payload)
+        self._index = 0
+
+    def records(self) -> list[LogRecord]:
+        records = []
+        previous = self._batch.base_offset - 1
+        for index in range(self._batch.count):
+            self._index = index
+            record = self._record()
+            if not previous < record.offset <= self._batch.last_offset:
+                self._refuse(f"has the offset {record.offset} behind {previous}")
+            previous = record.offset
+            records.append(record)
+        if self._batch.count and self._position != len(self._payload):
+            self._refuse(f"is the last, and {len(self._payload) - self._position} bytes are left")
+        return records
+
+    def _record(self) -> LogRecord:
+        self._end = len(self._payload)
+        size = self._int("length")
+        if not 0 <= size <= self._end - self._position:
+            self._refuse(f"has a length of {size} where {self._end - self._position} bytes are left")
+        self._end = self._position + size
+        self._skip_attributes()
+        timestamp_delta = self._long("timestamp")
+        offset_delta = self._int("offset")
+        key = self._bytes("key")
+        value = self._bytes("value")
+        headers = tuple(self._header() for _ in range(self._header_count()))
+        if self._position != self._end:
+            self._refuse(f"is {self._end - self._position} bytes shorter than its length")
+        batch = self._batch
+        timestamp = batch.base_timestamp + timestamp_delta
+        return LogRecord(
+            offset=batch.base_offset + offset_delta,
+            timestamp=batch.max_timestamp if batch.log_append_time else _int64(timestamp),
+            key=key,
+            value=value,
+            headers=headers,
+            sequence=add_to_sequence(batch.base_sequence, offset_delta)
+            if batch.base_sequence >= 0
+            else NO_SEQUENCE,
+        )
+
+    def _skip_attributes(self) -> None:
+        if self._position == self._end:
+            self._refuse("ends before its attributes")
+        self._position += 1
+
+    def _header_count(self) -> int:
+        count = self._int("header count")
+        if not 0 <= 2 * count <= self._end - self._position:
+            self._refuse(f"has {count} headers in {self._end - self._position} bytes")
+        return count
+
+    def _header(self) -> Header:
+        key = self._bytes("header key")
+        if key is None:
+            self._refuse("has a header without a key")
+        return key.decode(errors="replace"), self._bytes("header value")
+
+    def _bytes(self, what: str) -> bytes | None:
+        size = self._int(f"{what} length")
+        if size < 0:
+            return None
+        start = self._position
+        if size > self._end - start:
+            self._refuse(f"has a {what} of {size} bytes where {self._end - start} are left")
+        self._position = start + size
+        return self._payload[start : self._position]
+
+    def _int(self, what: str) -> int:
+        try:
+            value, position = read_int(self._payload, self._position)
+        except BadVarint:
+            self._refuse(f"has no end to its {what}")
+        return self._behind(what, value, position)
+
+    def _long(self, what: str) -> int:
+        try:
+            value, position = read_long(self._payload, self._position)
+        except BadVarint:
+            self._refuse(f"has no end to its {what}")
+        return self._behind(what, value, position)
+
+    def _behind(self, what: str, value: int, position: int) -> int:
+        if position > self._end:
+            self._refuse(f"ends before its {what}")
+        self._position = position
+        return value
+
+    def _refuse(self, reason: str) -> NoReturn:
+        batch = self._batch
+        raise DamagedLog(
+            batch.file,
+            batch.position,
+            f"record {self._index} of the batch at offset {batch.base_offset} {reason}",
+        )
+
+
+def _int64(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
