@@ -30,7 +30,6 @@ __all__ = [
     "encode_value",
     "json_key",
     "json_value",
-    "key_type",
 ]
 
 _INT16 = struct.Struct(">h")
@@ -48,14 +47,6 @@ class UnknownKeyType(ValueError):
     def __init__(self, key_type: int) -> None:
         super().__init__(f"unknown record type {key_type}")
         self.key_type = key_type
-
-
-def key_type(key: bytes) -> int:
-    """The number of a key's record type, known or not.
-
-    :raises MalformedRecord: a key of less than two bytes
-    """
-    return _number(key, "a key")
 
 
 def decode_key(key: bytes) -> tuple[int, dict[str, Any]]:
