@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.cluster.config_file import ConfigFileError
-from cli.cluster.java_properties import Property
+from coordinator.java_properties import Property
 from coordinator.wire.security import Secret
 
 

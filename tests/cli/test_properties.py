@@ -8,9 +8,9 @@ import pytest
 
 from cli.cluster.config_file import ConfigFileError
 from cli.cluster.jaas import BadJaas, parse_jaas
-from cli.cluster.java_properties import BadProperty, parse_properties
 from cli.cluster.librdkafka import librdkafka_config
 from cli.cluster.properties import load_properties
+from coordinator.java_properties import BadProperty, parse_properties
 from coordinator.wire.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
 
 # Each line with what java.util.Properties 17 makes of it.

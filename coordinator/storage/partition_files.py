@@ -1,0 +1,174 @@
+"""The directory of a partition: its name, and the two small files beside its segments.
+
+    orders-7                         the name; `orders-7.<32 hex digits>-delete`, `-stray`: about to be deleted,
+                                     `-future`: being moved there from another disk
+    partition.metadata               version: 0
+                                     topic_id: rLqC2mAaSwaTp_K8YEvuag
+    leader-epoch-checkpoint          0           version
+                                     2           number of lines that follow
+                                     0 0         leader epoch, the first offset that this leader wrote
+                                     3 1500
+
+Source: UnifiedLog, PartitionMetadataFile, LeaderEpochCheckpointFile; ReplicationUtils for the partition of a group.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from uuid import UUID
+
+from assignors.java_order import string_hashes
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.fsync import write_atomically
+from coordinator.uuids import format_uuid, parse_uuid
+
+OFFSETS_TOPIC = "__consumer_offsets"
+PARTITION_METADATA = "partition.metadata"
+LEADER_EPOCHS = "leader-epoch-checkpoint"
+
+_NAME = re.compile(r"(?P<topic>\S+)-(?P<partition>[0-9]{1,10})(?:\.\S+-(?P<fate>delete|future|stray))?")
+_VERSION = 0
+_INT32 = 1 << 31
+_INT64 = 1 << 63
+
+
+class Fate(Enum):
+    """What is to become of a partition's directory."""
+
+    NONE = ""
+    DELETE = "delete"
+    FUTURE = "future"
+    STRAY = "stray"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionName:
+    """What the name of a directory says. The topic of one to be deleted may be cut, to fit 255 characters."""
+
+    topic: str
+    partition: int
+    fate: Fate = Fate.NONE
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderEpoch:
+    """The leader of this epoch wrote from `start_offset` on."""
+
+    epoch: int
+    start_offset: int
+
+
+def parse_partition_name(name: str) -> PartitionName | None:
+    """The partition whose directory is called `name`; None if none is called so."""
+    found = _NAME.fullmatch(name)
+    if found is None or int(found["partition"]) >= _INT32:
+        return None
+    return PartitionName(
+        topic=found["topic"], partition=int(found["partition"]), fate=Fate(found["fate"] or "")
+    )
+
+
+def partition_for(group: str, partitions: int = 50) -> int:
+    """The partition of `__consumer_offsets` that holds a group, where the topic has `partitions`.
+
+    `String.hashCode` without its sign; of the one number that has no positive counterpart, 0 (`Utils.abs`).
+    """
+    code = int(string_hashes([group])[0])
+    return (0 if code == -_INT32 else abs(code)) % partitions
+
+
+def read_topic_id(directory: Path) -> UUID | None:
+    """The topic's id by `partition.metadata`; None where the file is missing (before Kafka 2.8, and while a
+    partition is created).
+
+    :raises DamagedLog: if the file does not hold an id
+    :raises OSError: if it cannot be read
+    """
+    path = directory / PARTITION_METADATA
+    try:
+        lines = _lines(path)
+    except FileNotFoundError:
+        return None
+    fields = [re.split(r":\s+", line.text, maxsplit=1) for line in lines[:2]]
+    if [field[0] for field in fields] != ["version", "topic_id"] or min(map(len, fields)) < 2:
+        raise DamagedLog(path, 0, "a version and a topic_id are expected, each on a line")
+    if _number(fields[0][1], _INT32) is None:
+        raise DamagedLog(path, 0, f"the version {fields[0][1]!r} is no number")
+    try:
+        topic_id = parse_uuid(fields[1][1])
+    except ValueError as error:
+        raise DamagedLog(path, lines[1].position, str(error)) from None
+    if topic_id.int == 0:
+        raise DamagedLog(path, lines[1].position, "the topic id is zero")
+    return topic_id
+
+
+def write_topic_id(directory: Path, topic_id: UUID) -> None:
+    """Write `partition.metadata`. :raises OSError: the old one is still there"""
+    write_atomically(
+        directory / PARTITION_METADATA, f"version: {_VERSION}\ntopic_id: {format_uuid(topic_id)}"
+    )
+
+
+def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
+    """The epochs, ascending; none where there is no file, or an empty one (a partition without records).
+
+    :raises DamagedLog: if a line is no epoch, or the number of lines is another than announced
+    :raises OSError: if the file cannot be read
+    """
+    path = directory / LEADER_EPOCHS
+    try:
+        lines = _lines(path)
+    except FileNotFoundError:
+        return ()
+    if len(lines) < 2:
+        return ()
+    if _number(lines[0].text, _INT32) != _VERSION:
+        raise DamagedLog(path, 0, f"version {lines[0].text!r} where {_VERSION} is expected")
+    if _number(lines[1].text, _INT32) != len(lines) - 2:
+        raise DamagedLog(
+            path, lines[1].position, f"{lines[1].text!r} epochs are announced, {len(lines) - 2} lines follow"
+        )
+    return tuple([_leader_epoch(path, line) for line in lines[2:]])
+
+
+def write_leader_epochs(directory: Path, epochs: Sequence[LeaderEpoch]) -> None:
+    """Write `leader-epoch-checkpoint`. :raises OSError: the old one is still there"""
+    lines = [str(_VERSION), str(len(epochs)), *(f"{each.epoch} {each.start_offset}" for each in epochs)]
+    write_atomically(directory / LEADER_EPOCHS, "".join(f"{line}\n" for line in lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    position: int
+
+
+def _lines(path: Path) -> list[_Line]:
+    lines = []
+    position = 0
+    for raw in path.read_bytes().splitlines(keepends=True):
+        lines.append(_Line(raw.decode(errors="replace").rstrip("\r\n"), position))
+        position += len(raw)
+    return lines
+
+
+def _leader_epoch(path: Path, line: _Line) -> LeaderEpoch:
+    words = line.text.split()
+    numbers = [_number(word, limit) for word, limit in zip(words, (_INT32, _INT64), strict=False)]
+    if len(words) != 2 or numbers[0] is None or numbers[1] is None:
+        raise DamagedLog(path, line.position, f"{line.text!r} is no leader epoch and offset")
+    return LeaderEpoch(epoch=numbers[0], start_offset=numbers[1])
+
+
+def _number(text: str, limit: int) -> int | None:
+    """A number from 0 up to and without `limit`."""
+    if not re.fullmatch("[0-9]{1,19}", text):
+        return None
+    number = int(text)
+    return number if number < limit else None
