@@ -1,0 +1,158 @@
+"""The index files beside a segment, as a broker that appended it batch by batch would have written them.
+
+    .index       relative offset i32 · position i32
+                 of the first batch behind every 4096 bytes: its last offset, and where it begins
+    .timeindex   timestamp i64 · relative offset i32
+                 the largest timestamp so far, at every entry of the other and at the end: where it came up first
+    .txnindex    version i16 · producer id i64 · first offset i64 · last offset i64 · last stable offset i64
+                 each transaction rolled back by a mark in this segment
+
+Relative offsets count from the segment's base offset. A segment that ends no transaction that way has no `.txnindex`.
+Source: LogSegment.recover, OffsetIndex, TimeIndex, AbortedTxn, ProducerStateManager.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from coordinator.storage.batch_header import CONTROL, NO_TIMESTAMP, TRANSACTIONAL, Batch, Batches
+from coordinator.storage.control_records import ControlType, MalformedControlRecord, control_type
+from coordinator.storage.log_records import records_of
+from coordinator.storage.segments import Segment
+from coordinator.storage.varints import Ints
+
+OFFSET_INDEX = ".index"
+TIME_INDEX = ".timeindex"
+TRANSACTION_INDEX = ".txnindex"
+INDEX_SUFFIXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
+
+INTERVAL_BYTES = 4096
+"""`index.interval.bytes`."""
+
+_OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
+_TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
+_ABORTED = struct.Struct(">hqqqq")
+_ABORTED_VERSION = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortedTransaction:
+    """A transaction that was rolled back: from its first record to its mark.
+
+    Everything before `last_stable_offset` belonged to no open transaction once the mark was written.
+    """
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) -> None:
+    """Write the index files of a segment beside it, over those there are.
+
+    `aborted` are the transactions whose marks stand in it (`aborted_transactions`). :raises OSError:
+    """
+    entries = _index_entries(segment.batches)
+    _file(segment, OFFSET_INDEX).write_bytes(_offset_index(segment, entries))
+    _file(segment, TIME_INDEX).write_bytes(_time_index(segment, entries))
+    transactions = b"".join(map(_aborted_entry, aborted))
+    if transactions:
+        _file(segment, TRANSACTION_INDEX).write_bytes(transactions)
+    else:
+        _file(segment, TRANSACTION_INDEX).unlink(missing_ok=True)
+
+
+def aborted_transactions(log: Iterable[Batches]) -> Iterator[list[AbortedTransaction]]:
+    """Of each segment of a log, in order and from its beginning, the transactions rolled back by a mark in it.
+
+    :raises DamagedLog: if a control batch cannot be read
+    """
+    started: dict[int, int] = {}
+    for batches in log:
+        marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))
+        ended = (_follow(batches[index], batches.data, started) for index in marked.tolist())
+        yield [transaction for transaction in ended if transaction is not None]
+
+
+def _follow(batch: Batch, data: bytes, started: dict[int, int]) -> AbortedTransaction | None:
+    """Keep `started`, the first offset of each open transaction by producer id, up to `batch`."""
+    if not batch.is_control:
+        started.setdefault(batch.producer_id, batch.base_offset)
+        return None
+    kind = _ending(batch, data)
+    if kind is None:
+        return None
+    first_offset = started.pop(batch.producer_id, None)
+    if first_offset is None or kind is not ControlType.ABORT:
+        return None
+    return AbortedTransaction(
+        producer_id=batch.producer_id,
+        first_offset=first_offset,
+        last_offset=batch.base_offset,
+        last_stable_offset=min(started.values(), default=batch.base_offset + 1),
+    )
+
+
+def _ending(batch: Batch, data: bytes) -> ControlType | None:
+    """How a control batch ends a transaction, if it does. One emptied by compaction does not say so any more."""
+    for record in records_of(batch, data)[:1]:
+        try:
+            kind = control_type(record)
+        except MalformedControlRecord:
+            return None
+        return kind if kind in (ControlType.ABORT, ControlType.COMMIT) else None
+    return None
+
+
+def _file(segment: Segment, suffix: str) -> Path:
+    """Beside the segment, and with what follows `.log` in its name (`.cleaned`, `.swap`)."""
+    stem, _, rest = segment.path.name.partition(".log")
+    return segment.path.with_name(f"{stem}{suffix}{rest}")
+
+
+def _index_entries(batches: Batches) -> Ints:
+    """Which batches the offset index points to."""
+    positions = batches.positions
+    entries: list[int] = []
+    last = 0
+    while (index := int(np.searchsorted(positions, last + INTERVAL_BYTES, side="right"))) < len(positions):
+        entries.append(index)
+        last = int(positions[index])
+    return np.array(entries, dtype=np.int64)
+
+
+def _offset_index(segment: Segment, entries: Ints) -> bytes:
+    index = np.empty(len(entries), dtype=_OFFSET_ENTRY)
+    index["offset"] = segment.batches.last_offsets[entries] - segment.base_offset
+    index["position"] = segment.batches.positions[entries]
+    return index.tobytes()
+
+
+def _time_index(segment: Segment, entries: Ints) -> bytes:
+    batches = segment.batches
+    if not len(batches):
+        return b""
+    largest = np.maximum.accumulate(batches.headers["max_timestamp"].astype(np.int64))
+    # The batch in which the largest timestamp so far came up first.
+    first = np.searchsorted(largest, largest, side="left")
+    points = np.append(entries, len(batches) - 1)
+    timestamps = largest[points]
+    rising = timestamps > np.concatenate(([NO_TIMESTAMP], np.maximum(timestamps[:-1], NO_TIMESTAMP)))
+    index = np.empty(int(rising.sum()), dtype=_TIME_ENTRY)
+    index["timestamp"] = timestamps[rising]
+    index["offset"] = (batches.last_offsets[first[points]] - segment.base_offset)[rising]
+    return index.tobytes()
+
+
+def _aborted_entry(transaction: AbortedTransaction) -> bytes:
+    return _ABORTED.pack(
+        _ABORTED_VERSION,
+        transaction.producer_id,
+        transaction.first_offset,
+        transaction.last_offset,
+        transaction.last_stable_offset,
+    )
