@@ -8,12 +8,15 @@ coordinator.group.Utils.computeGroupHash.
 
 from __future__ import annotations
 
-import hashlib
+import struct
 from collections.abc import Iterable, Mapping
 
+from xxhash import xxh3_64_intdigest
+
+from assignors.java_order import utf16
 from coordinator.broker.consumer_member import ConsumerMember
 from coordinator.broker.records import ConsumerMemberValue, RegexValue
-from coordinator.broker.topics import TopicImage, TopicInfo
+from coordinator.broker.topics import TopicImage
 
 
 def names_of(metadata: ConsumerMemberValue, regexes: Mapping[str, RegexValue]) -> frozenset[str]:
@@ -48,19 +51,14 @@ def is_homogeneous(members: Iterable[ConsumerMember]) -> bool:
 
 
 def metadata_hash(names: Iterable[str], image: TopicImage) -> int:
-    """A 64-bit fingerprint of the subscribed topics that exist: ids, names, partition counts and racks.
+    """What the subscribed topics that exist come to, in 64 bits, signed; 0 when there are none.
 
-    0 when there are none. Kafka takes XXH3; it is compared with itself alone, so ours may be another function.
+    Two coordinators that know the same topics have the same number, whichever of them wrote it down.
+
+    Source: coordinator.group.Utils.computeGroupHash: XXH3 of the topics' own hashes in the order of their names.
     """
-    existing = [image.topics[name] for name in sorted(names) if name in image.topics]
-    if not existing:
+    topics = [image.topics[name] for name in sorted(names, key=utf16) if name in image.topics]
+    if not topics:
         return 0
-    digest = hashlib.blake2b(digest_size=8)
-    for topic in existing:
-        _feed(digest, topic)
-    return int.from_bytes(digest.digest(), "big", signed=True)
-
-
-def _feed(digest: hashlib.blake2b, topic: TopicInfo) -> None:
-    racks = [sorted(partition) for partition in topic.racks]
-    digest.update(repr((topic.name, topic.id.int, topic.partitions, racks)).encode())
+    unsigned = xxh3_64_intdigest(struct.pack(f"<{len(topics)}Q", *(topic.metadata_hash for topic in topics)))
+    return unsigned - (1 << 64) if unsigned >> 63 else unsigned

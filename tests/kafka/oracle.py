@@ -71,6 +71,11 @@ class Oracle:
         answer = self._ask(question)
         return answer["order"], answer["hashes"]
 
+    def metadata_hashes(self, topics: Sequence[TopicSpec]) -> tuple[dict[str, int], int]:
+        """What a broker compares to see whether topics changed: each one's number, and that of all, signed."""
+        answer = self._ask({"hashed": [_topic(topic) for topic in topics]})
+        return answer["topics"], answer["group"]
+
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         pipe_in, pipe_out = self._process.stdin, self._process.stdout
         if pipe_in is None or pipe_out is None:

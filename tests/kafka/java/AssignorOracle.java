@@ -32,6 +32,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorMetadataDelta;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorMetadataImage;
+import org.apache.kafka.coordinator.group.Utils;
 import org.apache.kafka.coordinator.group.api.assignor.ConsumerGroupPartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.MemberAssignment;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
@@ -77,6 +78,10 @@ public class AssignorOracle {
     private static void answer(JsonNode question, ObjectNode answer) throws Exception {
         if (question.has("strings")) {
             order(question, answer);
+            return;
+        }
+        if (question.has("hashed")) {
+            hash(new Image(question.get("hashed")), answer);
             return;
         }
         boolean broker = question.get("side").asText().equals("broker");
@@ -134,6 +139,14 @@ public class AssignorOracle {
         List<Integer> hashes = new ArrayList<>();
         keys.forEach(key -> hashes.add(key.hashCode()));
         answer.set("hashes", JSON.valueToTree(hashes));
+    }
+
+    /** What a broker compares to see whether topics changed: a topic's own number, and that of all of them. */
+    private static void hash(Image image, ObjectNode answer) {
+        Map<String, Long> hashes = new HashMap<>();
+        image.topicNames().forEach(name -> hashes.put(name, Utils.computeTopicHash(name, image)));
+        answer.set("topics", JSON.valueToTree(hashes));
+        answer.put("group", Utils.computeGroupHash(hashes));
     }
 
     private static void write(Map<String, Map<String, List<Integer>>> assignment, ObjectNode into) {
@@ -314,10 +327,13 @@ public class AssignorOracle {
         return new Uuid(id.getMostSignificantBits(), id.getLeastSignificantBits());
     }
 
-    private record Topic(String name, Uuid id, int partitionCount) implements CoordinatorMetadataImage.TopicMetadata {
+    private record Topic(String name, Uuid id, int partitionCount, JsonNode racks)
+        implements CoordinatorMetadataImage.TopicMetadata {
         @Override
         public List<String> partitionRacks(int partition) {
-            return List.of();
+            List<String> found = new ArrayList<>();
+            racks.path(partition).forEach(rack -> found.add(rack.asText()));
+            return found;
         }
     }
 
@@ -328,7 +344,8 @@ public class AssignorOracle {
 
         Image(JsonNode topics) {
             for (JsonNode node : topics) {
-                Topic topic = new Topic(node.get("name").asText().intern(), uuid(node.get("id").asText()), node.get("partitions").asInt());
+                Topic topic = new Topic(
+                    node.get("name").asText().intern(), uuid(node.get("id").asText()), node.get("partitions").asInt(), node.path("racks"));
                 byName.put(topic.name(), topic);
                 byId.put(topic.id(), topic);
             }
