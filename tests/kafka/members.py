@@ -4,7 +4,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -38,6 +38,7 @@ class Members:
         self._jars = jars
         self._scratch = scratch
         self._endings = ExitStack()
+        self._kills: list[Callable[[], None]] = []
         self._hosted: list[str] = []
 
     def confluent(
@@ -57,6 +58,7 @@ class Members:
         }
         child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
         self._endings.callback(child.crash)
+        self._kills.append(child.crash)
         return Member(
             name=name,
             log=child.log,
@@ -122,6 +124,11 @@ class Members:
             self._shared.ask_to_stop(name)
         self._endings.close()
 
+    def crash(self) -> None:
+        """Kill all at once, the JVM they share too: for when the broker is gone, which a close would wait for."""
+        for kill in self._kills:
+            kill()
+
     def _start_java(
         self,
         broker: Broker,
@@ -138,6 +145,7 @@ class Members:
         if not own_process:
             self._hosted.append(name)
         self._endings.callback(host.crash if own_process else lambda: host.stop(name))
+        self._kills.append(host.crash)
         return Member(
             name=name,
             log=host.log,

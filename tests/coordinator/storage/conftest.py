@@ -1,0 +1,27 @@
+"""Fixtures for the tests of the storage: what a real broker wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.coordinator.storage.real_log import RealLog, make_real_log
+from tests.kafka.tool_host import ToolHost
+
+
+@pytest.fixture(scope="session")
+def tools(kafka_jars: Path) -> Iterator[ToolHost]:
+    """Give a JVM that runs Kafka's command line tools."""
+    host = ToolHost(kafka_jars)
+    yield host
+    host.close()
+
+
+@pytest.fixture(scope="session")
+def real_log(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPathFactory) -> RealLog:
+    """Give the directories of a broker that was killed while clients of every kind ran; some 30 s, once."""
+    scratch = tmp_path_factory.mktemp("real-log")
+    return make_real_log(kafka_jars, scratch, tools, Kohort(scratch / "home"))

@@ -1,0 +1,151 @@
+"""The directories of a real broker that was killed while clients of every kind ran, and what was said of them live.
+
+`python -m tests.coordinator.storage.real_log DIRECTORY` makes one to try things on by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka.admin._resource import ResourceType
+
+from tests.cli.command import Kohort
+from tests.coordinator.storage.real_log_story import BROKER_SETTINGS, BUSY, Story
+from tests.coordinator.storage.what_was_said import Moment, Witness, moments_from_json, moments_to_json
+from tests.kafka.broker import Broker
+from tests.kafka.configs import set_config
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.jars import fetch
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import Members
+from tests.kafka.tool_host import ToolHost
+
+BLOCK_BYTES = 1 << 20
+SEGMENT_BYTES = 64 * 1024
+"""Small, so that segments roll. The public setting does not go below a mebibyte."""
+OFFSETS_TOPIC = "__consumer_offsets"
+SETTINGS: Mapping[str, str] = {
+    **BROKER_SETTINGS,
+    # All that was written stays, so that every earlier moment can be told.
+    "log.cleaner.min.compaction.lag.ms": str(24 * 3600 * 1000),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealLog:
+    """A copy of a broker's `log.dirs` and the notes that belong to it.
+
+    Attributes:
+        data: the copy; nobody writes to it.
+        moments: what was said when all groups but `busy` rested, in order of time. After the last one nothing changed
+            but what `busy` committed; then the broker was killed.
+        busy_acknowledged: the last offset of the group `busy` whose commit was answered. The next one may be in
+            the log too.
+    """
+
+    data: Path
+    moments: tuple[Moment, ...]
+    busy_acknowledged: int
+
+    @property
+    def last(self) -> Moment:
+        """What was said last."""
+        return self.moments[-1]
+
+    def segments(self) -> list[Path]:
+        """The segments of the coordinator's topic, by partition and base offset."""
+        directories = sorted(
+            self.data.glob(f"{OFFSETS_TOPIC}-*"), key=lambda path: int(path.name.split("-")[-1])
+        )
+        return [segment for directory in directories for segment in sorted(directory.glob("*.log"))]
+
+    def save(self, directory: Path) -> None:
+        """Write `data/` and `notes.json` into a directory that is not there yet."""
+        copy_directory(self.data, directory / "data")
+        notes = {
+            "busy_acknowledged": self.busy_acknowledged,
+            "moments": json.loads(moments_to_json(self.moments)),
+        }
+        text = json.dumps(notes, indent=1, ensure_ascii=False)
+        (directory / "notes.json").write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, directory: Path) -> RealLog:
+        """Read what `save` wrote."""
+        notes = json.loads((directory / "notes.json").read_text(encoding="utf-8"))
+        return cls(
+            data=directory / "data",
+            moments=moments_from_json(json.dumps(notes["moments"])),
+            busy_acknowledged=notes["busy_acknowledged"],
+        )
+
+
+def make_real_log(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> RealLog:
+    """Start a broker, let the clients run, note what is said of them, kill the broker, copy its directory."""
+    with ExitStack() as stack:
+        broker = Broker(jars, scratch / "broker", SETTINGS)
+        stack.callback(broker.stop)
+        broker.start()
+        wait_for_coordinator(broker)
+        set_config(broker, ResourceType.TOPIC, OFFSETS_TOPIC, {"internal.segment.bytes": str(SEGMENT_BYTES)})
+        host = JavaHost(jars)
+        stack.callback(host.crash)
+        witness = Witness(broker, tools, kohort, moving={BUSY})
+        story = Story(broker, Members(host, jars, scratch), witness)
+        try:
+            story.begin()
+            first = witness.note("first")
+            story.go_on()
+            story.crash_some()
+            second = witness.note("second")
+            broker.crash()
+            copy_directory(broker.data, scratch / "data")
+        finally:
+            # Closed by force: without a broker they would wait long to say goodbye.
+            broker.crash()
+            host.crash()
+            story.end()
+        return RealLog(
+            data=scratch / "data", moments=(first, second), busy_acknowledged=story.busy.acknowledged
+        )
+
+
+def copy_directory(source: Path, target: Path) -> None:
+    """Copy a directory whose files are mostly holes, as a broker's preallocated indexes are, as such."""
+    shutil.copytree(source, target, copy_function=_copy_with_holes)
+
+
+def _copy_with_holes(source: str, target: str) -> None:
+    with Path(source).open("rb") as reader, Path(target).open("wb") as writer:
+        while block := reader.read(BLOCK_BYTES):
+            if block.count(0) == len(block):
+                writer.seek(len(block), os.SEEK_CUR)
+            else:
+                writer.write(block)
+        writer.truncate(writer.tell())
+    shutil.copystat(source, target)
+
+
+def main() -> None:
+    """Make one in the directory that the argument names."""
+    import sys
+
+    jars = fetch()
+    tools = ToolHost(jars)
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            log = make_real_log(jars, Path(scratch), tools, Kohort(Path(scratch) / "home"))
+        finally:
+            tools.close()
+        log.save(Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,425 @@
+"""What the clients do whose traces `real_log` keeps: groups of every kind come, change, crash and go.
+
+Groups are named for what they are about, since the broker is theirs alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._resource import ResourceType
+from kio.schema.errors import ErrorCode
+from kio.schema.offset_commit.v2 import request as commit_request
+from kio.schema.offset_commit.v2.response import OffsetCommitResponse
+from kio.schema.types import GroupId, TopicName
+from kio.static.primitive import i32, i64, i64Timedelta
+
+from tests.coordinator.storage.what_was_said import Document, Witness
+from tests.kafka.broker import Broker
+from tests.kafka.configs import set_config
+from tests.kafka.connect import join_connect_group
+from tests.kafka.member import Member
+from tests.kafka.members import Members, Setting
+from tests.kafka.tool_host import CONSUMER_GROUPS
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.kafka.wire import ask
+
+ORDERS, PAYMENTS, GONE, LATE = "orders", "payments", "gone", "orders-late"
+TOPICS: Mapping[str, int] = {ORDERS: 6, PAYMENTS: 3, GONE: 2}
+RECORDS = 10
+"""Of each partition, at first; as many come later."""
+JAVA = "org.apache.kafka.clients.consumer."
+BUSY = "busy"
+"""A group that commits again and again until the broker dies."""
+UNICODE = "zahlungen-für-Łódź-😀"
+METADATA = "Prüfsumme|ü😀"
+SILENT = 0
+"""librdkafka's log level for those whose broker dies under them."""
+AWAY = -2
+"""The epoch of a static member that has left and may come back."""
+CRASH_SESSION_MS = 2000
+LONG_SESSION_MS = 300_000
+"""Who is in the log when the broker dies shall not expire while a test looks at what another broker makes of it."""
+BROKER_SETTINGS: Mapping[str, str] = {
+    **{f"group.{kind}.session.timeout.ms": str(LONG_SESSION_MS) for kind in ("consumer", "share", "streams")},
+    **{
+        f"group.{kind}.max.session.timeout.ms": str(LONG_SESSION_MS)
+        for kind in ("consumer", "share", "streams")
+    },
+    "group.consumer.min.session.timeout.ms": str(CRASH_SESSION_MS),
+    "group.min.session.timeout.ms": str(CRASH_SESSION_MS),
+}
+
+
+class Story:
+    """Runs the clients. Call the chapters in order; `end` when the broker is dead, or when something went wrong."""
+
+    def __init__(self, broker: Broker, members: Members, witness: Witness) -> None:
+        self.broker, self.members, self.witness = broker, members, witness
+        self.admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        self.running: dict[str, list[Member]] = {}
+        self.shop = self._transactional("shop")
+        self.till = self._transactional("till")
+        self.busy = BusyCommitter(broker)
+        self.clients: list[Consumer] = []
+
+    def begin(self) -> None:
+        """Groups of every kind come to rest."""
+        create_topics(self.broker, TOPICS)
+        self._produce(ORDERS, TOPICS[ORDERS])
+        session = {"consumer.session.timeout.ms": str(CRASH_SESSION_MS)}
+        set_config(self.broker, ResourceType.GROUP, "crash-consumer", session)
+        for group, starters in _FIRST.items():
+            for start in starters:
+                self._start(group, start)
+        join_connect_group(self.broker, "connect")
+        self._commits()
+        self._transactions()
+        self.busy.start()
+        self._wait_rest({group: len(starters) for group, starters in _FIRST.items()}, ends=RECORDS)
+
+    def go_on(self) -> None:
+        """Members join, leave, crash and are exchanged; groups, offsets and a topic are deleted; transactions end."""
+        create_topics(self.broker, {LATE: 2})
+        self._produce(ORDERS, TOPICS[ORDERS])
+        for group in ("crash-classic", "crash-consumer"):
+            self.running[group].pop().crash()
+        for group, start in _JOINERS.items():
+            self._start(group, start)
+        for group in ("roundrobin", "consumer", "consumer-static", "downgraded", "emptied-classic"):
+            self._stop_last(group)
+        for group in ("emptied-consumer", "deleted-consumer"):
+            self._stop_last(group)
+        self.running["topics-changed"][0].subscribe([ORDERS, PAYMENTS])
+        self._exchange("static", _static("seat-1"))
+        for _ in range(len(_FIRST["upgraded"])):
+            self._upgrade_one()
+        self.witness.tool(
+            CONSUMER_GROUPS, "--delete-offsets", "--group", "simple", "--topic", f"{PAYMENTS}:1"
+        )
+        self._wait_members("deleted-consumer", 0)
+        for future in self.admin.delete_consumer_groups(["deleted-simple", "deleted-consumer"]).values():
+            future.result()
+        for future in self.admin.delete_topics([GONE]).values():
+            future.result()
+        self._more_transactions()
+        counts = {group: len(running) for group, running in self.running.items()}
+        # A static member of a consumer group that has left keeps its seat.
+        counts["consumer-static"] += 1
+        del counts["deleted-consumer"]
+        self._wait_rest(counts, ends=2 * RECORDS)
+
+    def crash_some(self) -> None:
+        """Members die without a word; the broker does not notice for a long time."""
+        for group in ("dying-classic", "dying-consumer"):
+            self.running[group].pop().crash()
+
+    def end(self) -> None:
+        """Kill what runs: without a broker a close would wait for long."""
+        self.busy.stop()
+        self.members.crash()
+
+    def _start(self, group: str, start: Start) -> None:
+        self.running.setdefault(group, []).append(start(self.members, self.broker, group))
+
+    def _stop_last(self, group: str) -> None:
+        self.running[group].pop().stop()
+
+    def _exchange(self, group: str, start: Start) -> None:
+        """Stop a member and start another in its place."""
+        self._stop_last(group)
+        self._start(group, start)
+
+    def _upgrade_one(self) -> None:
+        """Exchange a member of the classic protocol for one of the consumer protocol, as in a rolling bounce."""
+        self.running["upgraded"].pop(0).stop()
+        self._start("upgraded", _java(group_protocol="consumer"))
+        self._wait_members("upgraded", len(_FIRST["upgraded"]))
+
+    def _wait_members(self, group: str, count: int) -> None:
+        def reached() -> bool:
+            found = self.witness.groups().get(group)
+            return found is not None and len(found["members"]) == count
+
+        wait_until(reached, f"{group} has {count} members")
+
+    def _wait_rest(self, counts: Mapping[str, int], *, ends: int) -> None:
+        """Wait until groups have so many members, own everything they want and have committed the end."""
+        missing: list[str] = []
+
+        def resting() -> bool:
+            try:
+                groups = self.witness.groups()
+            except ChildProcessError as error:
+                # A topic that is just being deleted, for instance.
+                missing[:] = [str(error)]
+                return False
+            missing[:] = [
+                f"{group}: {count} wanted; {groups.get(group)}"
+                for group, count in counts.items()
+                if not _rests(groups.get(group), count, ends, late=ends > RECORDS)
+            ]
+            return not missing
+
+        wait_until(resting, lambda: f"groups rest: {missing}", timeout_s=90.0, every_s=0.3)
+
+    def _produce(self, topic: str, partitions: int) -> None:
+        producer = Producer({"bootstrap.servers": self.broker.bootstrap})
+        for number in range(RECORDS * partitions):
+            producer.produce(topic, value=str(number).encode(), partition=number % partitions)
+        producer.flush(30)
+
+    def _commits(self) -> None:
+        """Offsets without members."""
+        commit(self.broker, "simple", PAYMENTS, {0: 4, 1: 5, 2: 6})
+        commit(self.broker, "simple", ORDERS, {3: 1})
+        commit(self.broker, "simple", ORDERS, {3: 2})
+        commit(self.broker, UNICODE, PAYMENTS, {0: 1})
+        commit(self.broker, "deleted-simple", PAYMENTS, {0: 1, 1: 1})
+        commit(self.broker, "of-a-deleted-topic", GONE, {0: 1, 1: 2})
+        commit(self.broker, "of-a-deleted-topic", PAYMENTS, {1: 2})
+        commit_plainly(self.broker, "with-retention", PAYMENTS, 2, 7, retention=timedelta(days=1))
+
+    def _transactions(self) -> None:
+        """Committed, aborted, and left open until the next chapter or for ever."""
+        commit(self.broker, "transactional", PAYMENTS, {1: 1, 2: 1})
+        self._in_transaction(self.shop, {"transactional": {0: 3}, "transactional-only": {0: 1, 1: 1}})
+        self.shop.commit_transaction(30)
+        self._in_transaction(self.shop, {"transactional": {1: 99}, "aborted-only": {0: 99}})
+        self.shop.abort_transaction(30)
+        # Another commit of the same partition overtakes this one, which ends in the next chapter.
+        self._in_transaction(self.shop, {"transactional": {1: 50, 2: 8}, "ends-later": {0: 8}})
+        commit(self.broker, "transactional", PAYMENTS, {1: 60})
+        self._member_of_a_transaction()
+
+    def _member_of_a_transaction(self) -> None:
+        """A member that commits what it consumed with its generation, and stays."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.broker.bootstrap,
+                "group.id": "transactional-member",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "session.timeout.ms": LONG_SESSION_MS,
+                "max.poll.interval.ms": LONG_SESSION_MS,
+                "log_level": SILENT,
+            }
+        )
+        consumer.subscribe([PAYMENTS])
+        wait_until(lambda: consumer.poll(0.1) is None and consumer.assignment(), "a member has partitions")
+        self.clients.append(consumer)
+        self.till.begin_transaction()
+        places = [TopicPartition(PAYMENTS, partition, partition, METADATA) for partition in range(3)]
+        self.till.send_offsets_to_transaction(places, consumer.consumer_group_metadata(), 30)
+        self.till.commit_transaction(30)
+
+    def _more_transactions(self) -> None:
+        self.shop.commit_transaction(30)
+        # Never ended: the broker dies first.
+        self._in_transaction(self.shop, {"transactional": {0: 77}, "pending-only": {0: 77}})
+
+    def _in_transaction(self, producer: Producer, offsets: Mapping[str, Mapping[int, int]]) -> None:
+        """Begin a transaction with records and offsets of some groups."""
+        producer.begin_transaction()
+        producer.produce(PAYMENTS, value=b"paid", partition=0)
+        for group, places in offsets.items():
+            consumer = Consumer({"bootstrap.servers": self.broker.bootstrap, "group.id": group})
+            producer.send_offsets_to_transaction(
+                [TopicPartition(PAYMENTS, partition, offset) for partition, offset in places.items()],
+                consumer.consumer_group_metadata(),
+                30,
+            )
+            consumer.close()
+
+    def _transactional(self, name: str) -> Producer:
+        producer = Producer(
+            {
+                "bootstrap.servers": self.broker.bootstrap,
+                "transactional.id": name,
+                "transaction.timeout.ms": 900_000,
+                "log_level": SILENT,
+            }
+        )
+        producer.init_transactions(30)
+        return producer
+
+
+def _rests(group: Document | None, members: int, ends: int, *, late: bool) -> bool:
+    if group is None or len(group["members"]) != members:
+        return False
+    # A static member that is away is as one that has not reached its target.
+    away = any(one["epoch"] == AWAY for one in group["members"])
+    if group["state"] != ("Reconciling" if away else "Stable" if members else "Empty"):
+        return False
+    if not members:
+        return True
+    owned = [(topic, number) for one in group["members"] for topic, n in one["owned"].items() for number in n]
+    wanted = [(ORDERS, number) for number in range(TOPICS[ORDERS])]
+    wanted += [(PAYMENTS, number) for number in range(TOPICS[PAYMENTS])] if _has(group, PAYMENTS) else []
+    wanted += [(LATE, number) for number in range(2)] if late and "regex" in group["group"] else []
+    if sorted(owned) != sorted(wanted):
+        return False
+    committed = {row["partition"]: row["committed"] for row in group["offsets"] if row["topic"] == ORDERS}
+    return group["type"] == "share" or committed == dict.fromkeys(range(TOPICS[ORDERS]), ends)
+
+
+def _has(group: Document, topic: str) -> bool:
+    """Whether a member wants a topic, or had it."""
+    return group["group"] == "topics-changed" and any(topic in one["owned"] for one in group["members"])
+
+
+class BusyCommitter:
+    """A thread that commits ever higher offsets, one after another, as long as the broker lives.
+
+    Attributes:
+        acknowledged: the last offset whose commit was answered. One more may have been asked for.
+    """
+
+    PAUSE_S = 0.005
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker, self.acknowledged = broker, 0
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        wait_until(lambda: self.acknowledged, "a busy group has committed")
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self.PAUSE_S):
+            try:
+                commit_plainly(self.broker, BUSY, PAYMENTS, 0, self.acknowledged + 1)
+            except OSError:
+                # The broker is dead.
+                return
+            self.acknowledged += 1
+
+
+Start = Callable[[Members, Broker, str], Member]
+
+
+def _confluent(*topics: str, **settings: Setting) -> Start:
+    return lambda members, broker, group: members.confluent(
+        broker, group, topics or (ORDERS,), **_quick(settings)
+    )
+
+
+def _java(*topics: str, re2: str | None = None, **settings: Setting) -> Start:
+    return lambda members, broker, group: members.java(
+        broker, group, topics or (ORDERS,), re2=re2, own_process=False, **_quick(settings)
+    )
+
+
+def _quick(settings: Mapping[str, Setting]) -> dict[str, Any]:
+    """Commit often; and in a classic group stay for long without a heartbeat."""
+    asked: dict[str, Any] = {"auto_commit_interval_ms": 200, **settings}
+    if settings.get("group_protocol") != "consumer":
+        asked.setdefault("session_timeout_ms", LONG_SESSION_MS)
+    return asked
+
+
+def _java_strategy(assignor: str, **settings: Any) -> Start:
+    return _java(partition_assignment_strategy=f"{JAVA}{assignor}", **settings)
+
+
+def _static(seat: str) -> Start:
+    return _java_strategy("StickyAssignor", group_instance_id=seat)
+
+
+def _share(members: Members, broker: Broker, group: str) -> Member:
+    return members.share(broker, group, [ORDERS])
+
+
+def _streams(members: Members, broker: Broker, group: str) -> Member:
+    return members.streams(broker, group, [ORDERS], commit_interval_ms=200, auto_offset_reset="earliest")
+
+
+_RANGE = _confluent(partition_assignment_strategy="range")
+_COOPERATIVE = _confluent(partition_assignment_strategy="cooperative-sticky")
+_CONSUMER = _confluent(group_protocol="consumer")
+_JAVA_CONSUMER = _java(group_protocol="consumer", client_rack="a")
+_REGEX = "^orders.*$"
+
+_FIRST: Mapping[str, Sequence[Start]] = {
+    "range": [_RANGE, _RANGE],
+    "roundrobin": [_confluent(partition_assignment_strategy="roundrobin")] * 2,
+    "cooperative": [_COOPERATIVE, _COOPERATIVE],
+    "java-range": [_java_strategy("RangeAssignor")],
+    "java-cooperative": [_java_strategy("CooperativeStickyAssignor")],
+    "static": [_static("seat-0"), _static("seat-1")],
+    "topics-changed": [_java_strategy("RangeAssignor")],
+    "consumer": [_CONSUMER, _CONSUMER],
+    "consumer-static": [
+        _confluent(group_protocol="consumer", group_instance_id=f"seat-{number}") for number in range(2)
+    ],
+    "consumer-range": [_confluent(group_protocol="consumer", group_remote_assignor="range")],
+    "java-consumer": [_JAVA_CONSUMER],
+    "regex": [_confluent(_REGEX, group_protocol="consumer")],
+    "java-regex": [_java(re2=_REGEX, group_protocol="consumer")],
+    "upgraded": [_java(), _java()],
+    "downgraded": [_java(), _JAVA_CONSUMER],
+    "mixed": [_java(), _JAVA_CONSUMER],
+    "crash-classic": [_confluent(session_timeout_ms=CRASH_SESSION_MS)] * 2,
+    "crash-consumer": [_CONSUMER, _CONSUMER],
+    "dying-classic": [_RANGE, _RANGE],
+    "dying-consumer": [_CONSUMER, _CONSUMER],
+    "emptied-classic": [_RANGE],
+    "emptied-consumer": [_JAVA_CONSUMER],
+    "deleted-consumer": [_JAVA_CONSUMER],
+    "share": [_share],
+    "streams": [_streams],
+}
+_JOINERS: Mapping[str, Start] = {
+    "range": _RANGE,
+    "cooperative": _COOPERATIVE,
+    "java-cooperative": _java_strategy("CooperativeStickyAssignor"),
+    "java-consumer": _JAVA_CONSUMER,
+    "share": _share,
+    "streams": _streams,
+}
+
+
+def commit(broker: Broker, group: str, topic: str, offsets: Mapping[int, int]) -> None:
+    """Commit offsets without a member, as a tool does."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
+    places = [TopicPartition(topic, number, offset, METADATA) for number, offset in offsets.items()]
+    answered: list[Any] = consumer.commit(offsets=places, asynchronous=False) or []
+    consumer.close()
+    if any(place.error is not None for place in answered):
+        raise KafkaException(f"{group}: {answered}")
+
+
+def commit_plainly(
+    broker: Broker, group: str, topic: str, partition: int, offset: int, *, retention: timedelta | None = None
+) -> None:
+    """Commit an offset as an old client does, the only ones that can say for how long: its value is of version 1 then.
+
+    Raises:
+        OSError: the broker does not answer.
+        KafkaException: it refused.
+    """
+    place = commit_request.OffsetCommitRequestPartition(
+        partition_index=i32(partition), committed_offset=i64(offset), committed_metadata=METADATA
+    )
+    request = commit_request.OffsetCommitRequest(
+        group_id=GroupId(group),
+        member_id="",
+        retention_time=i64Timedelta.parse(retention or timedelta(milliseconds=-1)),
+        topics=(commit_request.OffsetCommitRequestTopic(name=TopicName(topic), partitions=(place,)),),
+    )
+    answer = ask(broker.port, request, OffsetCommitResponse)
+    refused = [one for it in answer.topics for one in it.partitions if one.error_code is not ErrorCode.none]
+    if refused:
+        raise KafkaException(f"{group}: {refused}")

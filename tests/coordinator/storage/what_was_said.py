@@ -1,0 +1,135 @@
+"""What Kafka's own tools and Kohort say of all groups of a live broker, at one moment."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+from tests.cli.command import Kohort
+from tests.kafka.broker import Broker
+from tests.kafka.columns import Row, parse
+from tests.kafka.tool_host import CONSUMER_GROUPS, SHARE_GROUPS, STREAMS_GROUPS, ToolHost
+from tests.kafka.wait import wait_until
+
+Document = Mapping[str, Any]
+
+TOOLS = {"consumer": CONSUMER_GROUPS, "share": SHARE_GROUPS, "streams": STREAMS_GROUPS}
+MODES = ("--offsets", "--members", "--state")
+UNKNOWN_OFFLINE = ("end", "lag")
+"""Of an offset, what no log of the coordinator says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """All groups at rest, but for those left out.
+
+    Attributes:
+        name: what the moment is called.
+        before_ms, after_ms: wall clock when the first question was asked and the last was answered; in between
+            nothing changed.
+        listed: what `list --state --type` of the tools printed: by tool (`consumer`, `share`, `streams`).
+        described: what `--describe --all-groups MODE --verbose` printed: by tool, then by mode.
+        kohort_list: the document of `kohort list`.
+        kohort_describe: the document of `kohort describe --all-groups`.
+    """
+
+    name: str
+    before_ms: int
+    after_ms: int
+    listed: Mapping[str, str]
+    described: Mapping[str, Mapping[str, str]]
+    kohort_list: Document
+    kohort_describe: Document
+
+    def rows(self, tool: str, mode: str) -> list[Row]:
+        """The rows that a tool printed in a mode."""
+        return parse(self.described[tool][mode])
+
+    def group(self, name: str) -> Document:
+        """What Kohort said of a group; KeyError when it did not know it."""
+        return _by_id(self.kohort_describe)[name]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Witness:
+    """Asks the tools and Kohort, and waits until the groups rest."""
+
+    def __init__(self, broker: Broker, tools: ToolHost, kohort: Kohort, moving: Collection[str]) -> None:
+        """`moving`: groups that never rest, and are left out where rest is asked for."""
+        self.broker, self.tools, self.kohort, self.moving = broker, tools, kohort, frozenset(moving)
+
+    def tool(self, main: str, *args: str) -> str:
+        """What a tool prints.
+
+        Raises:
+            ChildProcessError: it failed.
+        """
+        done = self.tools.run(main, "--bootstrap-server", self.broker.bootstrap, *args)
+        if done.returncode != 0:
+            raise ChildProcessError(f"{main} {args} said {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def ask_kohort(self, *args: str) -> Document:
+        """The document of a Kohort command, read from the broker."""
+        answer = self.kohort.quick(*args, "--bootstrap-server", self.broker.bootstrap, "--output", "json")
+        if answer.status != 0:
+            raise ChildProcessError(f"kohort {args} ended with {answer.status}: {answer.stderr}")
+        return answer.document
+
+    def groups(self) -> dict[str, Document]:
+        """All groups but the moving ones, as Kohort describes them now."""
+        found = _by_id(self.ask_kohort("describe", "--all-groups"))
+        return {name: group for name, group in found.items() if name not in self.moving}
+
+    def note(self, name: str) -> Moment:
+        """Ask everything, again if a group moved meanwhile; TimeoutError if they do not rest."""
+
+        def noted() -> Moment | None:
+            before_ms, before = now_ms(), self.groups()
+            moment = self._ask(name, before_ms)
+            return moment if self.groups() == before else None
+
+        return wait_until(noted, f"all groups rest at {name}", timeout_s=60.0)
+
+    def _ask(self, name: str, before_ms: int) -> Moment:
+        listed = {tool: self.tool(main, "--list", *_columns(tool)) for tool, main in TOOLS.items()}
+        described: dict[str, dict[str, str]] = {tool: {} for tool in TOOLS}
+        for (tool, main), mode in product(TOOLS.items(), MODES):
+            described[tool][mode] = self.tool(main, "--describe", "--all-groups", mode, "--verbose")
+        return Moment(
+            name=name,
+            before_ms=before_ms,
+            listed=listed,
+            described=described,
+            kohort_list=self.ask_kohort("list"),
+            kohort_describe=self.ask_kohort("describe", "--all-groups"),
+            after_ms=now_ms(),
+        )
+
+
+def _columns(tool: str) -> Sequence[str]:
+    """`--type` is an option of one of the tools alone."""
+    return ("--state", "--type") if tool == "consumer" else ("--state",)
+
+
+def _by_id(document: Document) -> dict[str, Document]:
+    return {group["group"]: group for group in document["groups"]}
+
+
+def now_ms() -> int:
+    """Wall clock, the one the broker writes into its records."""
+    return time.time_ns() // 1_000_000
+
+
+def moments_to_json(moments: Sequence[Moment]) -> str:
+    return json.dumps([moment.as_json() for moment in moments], indent=1, ensure_ascii=False)
+
+
+def moments_from_json(text: str) -> tuple[Moment, ...]:
+    return tuple(Moment(**fields) for fields in json.loads(text))
