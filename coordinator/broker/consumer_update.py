@@ -125,7 +125,7 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
     question = Question(
         epoch=update.epoch,
         members=in_broker_order(group.in_order(), members),
-        targets={**group.targets, after.id: present[1]},
+        targets={**group.targets, after.id: _inherited(group, after)},
         regexes=group.regexes,
         topics=update.ctx.topics,
     )
@@ -144,6 +144,12 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
         TargetEpochRecord(group=group.id, epoch=update.epoch, assigned_ms=update.ctx.now_ms)
     )
     return update.epoch, targets.get(after.id, {})
+
+
+def _inherited(group: ConsumerGroup, member: ConsumerMember) -> TopicPartitions:
+    """The target that a member starts from: its own, or that of the static member whose place it takes."""
+    holder = group.static_member(member.instance)
+    return group.targets.get(member.id if holder is None else holder.id, {})
 
 
 def _clients_compute(update: Update, members: dict[str, ConsumerMember]) -> bool:

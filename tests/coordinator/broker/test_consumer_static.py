@@ -115,3 +115,18 @@ def test_a_leave_for_good_frees_the_place(driver: Driver) -> None:
     a, _ = pair(driver)
     assert a.leave().epoch == -1
     assert Consumer(driver, "a2", instance="i").join().error is ErrorCode.NONE
+
+
+def test_a_dynamic_member_that_takes_an_instance_id_starts_from_its_own_target(driver: Driver) -> None:
+    b, a, c = (Consumer(driver, name) for name in "bac")
+    b.join()
+    a.join()
+    settled(b, a)
+    c.join()
+    settled(b, a, c)
+    assert (b.owned, a.owned, c.owned) == ({"foo": [0, 1]}, {"foo": [3, 4]}, {"foo": [2, 5]})
+    c.leave()
+    b.instance = "i"
+    assert (b.join().epoch, b.owned) == (5, {"foo": [0, 1, 5]})
+    settled(b, a)
+    assert a.owned == {"foo": [2, 3, 4]}
