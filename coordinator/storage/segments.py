@@ -4,19 +4,33 @@ A segment's file is named for the first offset that it may hold, `%020d.log`. Be
 be the beginning of one more (the process or the machine stopped while it was written), or zeros (space that
 `log.preallocate` had reserved): a torn tail, which says nothing about what stands before it. Where whole batches
 follow bytes that are none, the file is damaged instead.
+
+Compaction leaves files with other endings. `.cleaned` is being written and does not count; `.swap` is finished and
+counts in place of every segment that begins within its offsets, whatever of them is still there; `.deleted` is gone.
+Source: LogLoader, LocalLog.replaceSegments, FileLogInputStream.
 """
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
-import numpy as np
-
-from coordinator.storage.batch_header import HEADER_BYTES, MAGIC, Batches
-from coordinator.storage.batch_scan import Fault, scan, whole_batch_at
+from coordinator.storage.batch_header import Batches
+from coordinator.storage.batch_scan import Fault, scan
+from coordinator.storage.batch_search import BatchSearch
 from coordinator.storage.damage import DamagedLog
 
-_LOG_FILE = re.compile(r"(\d{20})\.log")
+MOST_BYTES = (1 << 31) - 1
+"""A segment's length; positions in it are int32."""
+MOST_OFFSETS = 1 << 31
+"""How far a segment's offsets reach: its indexes count them from the first one, in int32."""
+
+_NAME = re.compile(r"(\d{20})\.(?:log|index|timeindex|txnindex)(\.swap|\.cleaned|\.deleted|)")
+_SEGMENT = re.compile(r"(\d{20})\.log(?:\..+|)")
+_LISTINGS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +60,35 @@ class Segment:
         return int(self.batches.last_offsets[-1]) + 1 if len(self.batches) else self.base_offset
 
 
+def segment_name(base_offset: int) -> str:
+    """The name of the segment whose first offset is `base_offset`."""
+    return f"{base_offset:020d}.log"
+
+
 def list_segments(directory: Path) -> list[Path]:
-    """The `.log` files of a partition's directory, by base offset. :raises OSError: if it cannot be read"""
-    return sorted(path for path in directory.iterdir() if _LOG_FILE.fullmatch(path.name))
+    """The files that are the log in a partition's directory, by base offset.
+
+    :raises DamagedLog: if what compaction has left behind cannot be read
+    :raises OSError: if the directory cannot be read
+    """
+    by_ending: dict[str, dict[int, Path]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
+    for path in directory.iterdir():
+        found = _NAME.fullmatch(path.name)
+        # The index of a segment that is being written says as much as the segment itself.
+        if found is not None and (found[2] == ".cleaned" or _SEGMENT.fullmatch(path.name)):
+            by_ending[found[2]][int(found[1])] = path
+    unfinished = min(by_ending[".cleaned"], default=None)
+    swaps = {
+        offset: path
+        for offset, path in by_ending[".swap"].items()
+        if unfinished is None or offset < unfinished
+    }
+    segments = by_ending[""]
+    if swaps:
+        end = max(read_segment(path).next_offset for path in swaps.values())
+        replaced = range(min(swaps), end)
+        segments = {offset: path for offset, path in segments.items() if offset not in replaced} | swaps
+    return [segments[offset] for offset in sorted(segments)]
 
 
 def read_segment(path: Path) -> Segment:
@@ -57,39 +97,108 @@ def read_segment(path: Path) -> Segment:
     :raises DamagedLog: if it holds anything but whole batches, ascending, and a torn tail
     :raises OSError: if the file cannot be read
     """
-    data = path.read_bytes()
+    with path.open("rb") as stream:
+        return _read(path, stream)
+
+
+def read_log(directory: Path) -> Iterator[Segment]:
+    """The segments of a partition's log, one after the other. Only the last one may have a torn tail.
+
+    The directory may be that of a running broker: what compaction renames or deletes meanwhile is still read, as it
+    was when the first segment was asked for.
+
+    :raises DamagedLog: like `read_segment`, and if a segment goes on where the one before it has been already
+    :raises OSError: if a file cannot be read
+    """
+    with ExitStack() as opened:
+        files = _open(directory, opened)
+        previous: Segment | None = None
+        for path, stream in files:
+            segment = _read(path, stream)
+            stream.close()
+            if previous is not None:
+                _check_order(previous, segment)
+            yield segment
+            previous = segment
+
+
+def _open(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
+    """Open all segments at once: a listing that compaction has overtaken names a file that is not there any more."""
+    for _ in range(_LISTINGS):
+        with suppress(FileNotFoundError), ExitStack() as streams:
+            files = _open_listed(directory, streams)
+            opened.enter_context(streams.pop_all())
+            return files
+    return _open_listed(directory, opened)
+
+
+def _open_listed(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
+    return [(path, opened.enter_context(path.open("rb"))) for path in list_segments(directory)]
+
+
+def _read(path: Path, stream: BinaryIO) -> Segment:
+    size = os.fstat(stream.fileno()).st_size
+    if size > MOST_BYTES:
+        raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
+    data = stream.read(size)
     found = scan(data, str(path))
-    fault = found.fault
-    torn = None
-    if fault is not None:
-        torn = _torn(data, str(path), fault)
-        if torn is None:
-            raise DamagedLog(path, fault.position, fault.reason)
-    return Segment(
-        path=path, base_offset=_base_offset(path, found.batches), data=data, batches=found.batches, torn=torn
-    )
-
-
-def _base_offset(path: Path, batches: Batches) -> int:
-    name = _LOG_FILE.match(path.name)
+    torn = None if found.fault is None else _torn(data, path, found.fault)
+    name = _SEGMENT.fullmatch(path.name)
     if name is not None:
-        return int(name.group(1))
-    return int(batches.headers["base_offset"][0]) if len(batches) else 0
+        base_offset = int(name[1])
+        _check_offsets(found.batches, base_offset)
+    else:
+        base_offset = found.batches[0].base_offset if len(found.batches) else 0
+    return Segment(path=path, base_offset=base_offset, data=data, batches=found.batches, torn=torn)
 
 
-def _torn(data: bytes, file: str, fault: Fault) -> Torn | None:
-    if not fault.unfinished or _batch_follows(data, fault.position):
-        return None
+def _torn(data: bytes, path: Path, fault: Fault) -> Torn:
+    """The torn tail that begins with `fault`. :raises DamagedLog: if it is none"""
+    if not fault.unfinished:
+        raise DamagedLog(path, fault.position, fault.reason)
     size = len(data) - fault.position
-    zeros = data.count(0, fault.position) == size
-    reason = f"{size} bytes of zeros" if zeros else fault.reason
-    return Torn(file=file, position=fault.position, size=size, reason=reason, zeros=zeros)
+    if data.count(0, fault.position) == size:
+        return Torn(
+            file=str(path), position=fault.position, size=size, reason=f"{size} bytes of zeros", zeros=True
+        )
+    search = BatchSearch(data)
+    following = search.next_batch(fault.position + 1)
+    if following is not None:
+        raise DamagedLog(
+            path, fault.position, f"{fault.reason}; whole batches follow from byte {following} on"
+        )
+    if search.given_up:
+        raise DamagedLog(
+            path, fault.position, f"{fault.reason}; what follows looks like batches in too many places"
+        )
+    return Torn(file=str(path), position=fault.position, size=size, reason=fault.reason, zeros=False)
 
 
-def _batch_follows(data: bytes, position: int) -> bool:
-    """Whether a whole batch stands anywhere behind `position`."""
-    octets = np.frombuffer(data, dtype=np.uint8)[position + 1 :]
-    if len(octets) < HEADER_BYTES:
-        return False
-    magic = octets[16 : len(octets) - HEADER_BYTES + 17] == MAGIC
-    return any(whole_batch_at(data, position + 1 + int(at)) for at in np.flatnonzero(magic))
+def _check_offsets(batches: Batches, base_offset: int) -> None:
+    """Offsets ascend within a file, so the first and the last one decide."""
+    if not len(batches):
+        return
+    first, last = batches[0], batches[-1]
+    if first.base_offset < base_offset:
+        raise DamagedLog(
+            first.file, first.position, f"the offset {first.base_offset} is below the one in the file's name"
+        )
+    if last.last_offset - base_offset >= MOST_OFFSETS:
+        raise DamagedLog(
+            last.file,
+            last.position,
+            f"the offset {last.last_offset} is too far above the one in the file's name",
+        )
+
+
+def _check_order(previous: Segment, segment: Segment) -> None:
+    if previous.torn is not None:
+        torn = previous.torn
+        raise DamagedLog(torn.file, torn.position, f"{torn.reason}; the log goes on in {segment.path.name}")
+    if previous.next_offset > segment.base_offset:
+        last = previous.batches[-1]
+        raise DamagedLog(
+            last.file,
+            last.position,
+            f"the offset {last.last_offset} belongs into {segment.path.name} already",
+        )
