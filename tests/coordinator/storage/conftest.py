@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log import RealLog, make_real_log
+from tests.coordinator.storage.real_log import REUSE, RealLog, make_real_log
 from tests.kafka.tool_host import ToolHost
 
 
@@ -23,5 +24,7 @@ def tools(kafka_jars: Path) -> Iterator[ToolHost]:
 @pytest.fixture(scope="session")
 def real_log(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPathFactory) -> RealLog:
     """Give the directories of a broker that was killed while clients of every kind ran; some 30 s, once."""
+    if made := os.environ.get(REUSE):
+        return RealLog.load(Path(made))
     scratch = tmp_path_factory.mktemp("real-log")
     return make_real_log(kafka_jars, scratch, tools, Kohort(scratch / "home"))

@@ -1,6 +1,7 @@
 """The directories of a real broker that was killed while clients of every kind ran, and what was said of them live.
 
-`python -m tests.coordinator.storage.real_log DIRECTORY` makes one to try things on by hand.
+`python -m tests.coordinator.storage.real_log DIRECTORY` makes one to try things on by hand; with
+`KOHORT_REAL_LOG=DIRECTORY` the tests take it instead of making their own.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tests.kafka.tool_host import ToolHost
 BLOCK_BYTES = 1 << 20
 SEGMENT_BYTES = 64 * 1024
 """Small, so that segments roll. The public setting does not go below a mebibyte."""
+REUSE = "KOHORT_REAL_LOG"
 OFFSETS_TOPIC = "__consumer_offsets"
 SETTINGS: Mapping[str, str] = {
     **BROKER_SETTINGS,

@@ -62,7 +62,7 @@ class Story:
 
     def __init__(self, broker: Broker, members: Members, witness: Witness) -> None:
         self.broker, self.members, self.witness = broker, members, witness
-        self.admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        self.admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": SILENT})
         self.running: dict[str, list[Member]] = {}
         self.shop = self._transactional("shop")
         self.till = self._transactional("till")

@@ -1,0 +1,234 @@
+"""Every byte that a real broker wrote of every kind of group: read as Kafka's dump tool reads it, written the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator.storage.batches import (
+    Batch,
+    LogRecord,
+    control_type,
+    encode_batch,
+    records_of,
+    rewrite_batch,
+)
+from coordinator.storage.control_records import coordinator_epoch, end_of_transaction
+from coordinator.storage.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from coordinator.storage.record_codec import (
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_value,
+    json_key,
+    json_value,
+)
+from coordinator.storage.records import decode_record, encode_record
+from coordinator.storage.schemas.record_types import RECORD_TYPES
+from coordinator.storage.segments import Segment, read_log, read_segment
+from tests.coordinator.storage.real_log import RealLog
+from tests.kafka.tool_host import DUMP_LOG, ToolHost
+
+pytestmark = pytest.mark.kafka
+
+LEGACY_OFFSET = 0
+"""The one type of key that no broker writes any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A record, the batch around it and the bytes of the segment they are in."""
+
+    segment: Segment
+    batch: Batch
+    record: LogRecord
+
+    def __str__(self) -> str:
+        return f"{self.segment.path}, offset {self.record.offset}"
+
+
+@pytest.fixture(scope="module")
+def segments(real_log: RealLog) -> list[Segment]:
+    return [read_segment(path) for path in real_log.segments()]
+
+
+@pytest.fixture(scope="module")
+def written(segments: list[Segment]) -> list[Written]:
+    return [
+        Written(segment=segment, batch=batch, record=record)
+        for segment in segments
+        for batch in segment.batches
+        for record in records_of(batch, segment.data)
+    ]
+
+
+@pytest.fixture(scope="module")
+def group_records(written: list[Written]) -> list[tuple[bytes, bytes | None]]:
+    """Keys and values of all records but the marks of transactions."""
+    return [(one.record.key or b"", one.record.value) for one in written if not one.batch.is_control]
+
+
+@pytest.fixture(scope="module")
+def dumped(tools: ToolHost, segments: list[Segment]) -> dict[Path, list[str]]:
+    """What the dump tool prints of each segment: a line per batch and per record."""
+    files = ",".join(str(segment.path) for segment in segments)
+    done = tools.run(DUMP_LOG, "--offsets-decoder", "--files", files)
+    assert done.returncode == 0, done.stderr
+    return dict(_by_file(done.stdout))
+
+
+def _by_file(text: str) -> Iterator[tuple[Path, list[str]]]:
+    for part in text.split("Dumping ")[1:]:
+        file, *lines = part.splitlines()
+        yield Path(file), [line for line in lines if line.startswith(("| ", "baseOffset"))]
+
+
+def test_the_log_holds_every_type_of_record(group_records: list[tuple[bytes, bytes | None]]) -> None:
+    found = {decode_key(key)[0] for key, _ in group_records}
+    assert found == set(RECORD_TYPES) - {LEGACY_OFFSET}
+
+
+def test_the_log_holds_what_else_brokers_write(written: list[Written], segments: list[Segment]) -> None:
+    assert len(segments) > len({segment.path.parent for segment in segments})
+    marks = {control_type(one.record).name for one in written if one.batch.is_control}
+    assert marks == {"COMMIT", "ABORT"}
+    assert any(one.batch.is_transactional and not one.batch.is_control for one in written)
+    assert any(one.record.value is None for one in written)
+    assert any(one.batch.count > 1 for one in written)
+
+
+def test_batches_and_records_are_what_the_dump_tool_prints(
+    segments: list[Segment], dumped: dict[Path, list[str]]
+) -> None:
+    assert set(dumped) == {segment.path for segment in segments}
+    for segment in segments:
+        assert list(_lines(segment)) == dumped[segment.path]
+
+
+def _lines(segment: Segment) -> Iterator[str]:
+    for batch in segment.batches:
+        # The one thing that `Batch` does not carry: that it was checked is why it is here.
+        crc = int.from_bytes(segment.data[batch.position + 17 : batch.position + 21], "big")
+        horizon = batch.delete_horizon_ms
+        yield (
+            f"baseOffset: {batch.base_offset} lastOffset: {batch.last_offset} count: {batch.count} "
+            f"baseSequence: {batch.base_sequence} lastSequence: {batch.last_sequence} "
+            f"producerId: {batch.producer_id} producerEpoch: {batch.producer_epoch} "
+            f"partitionLeaderEpoch: {batch.leader_epoch} isTransactional: {_java(batch.is_transactional)} "
+            f"isControl: {_java(batch.is_control)} "
+            f"deleteHorizonMs: OptionalLong{'.empty' if horizon is None else f'[{horizon}]'} "
+            f"position: {batch.position} CreateTime: {batch.max_timestamp} size: {batch.size} magic: 2 "
+            f"compresscodec: {batch.codec.name.lower()} crc: {crc} isvalid: true"
+        )
+        for record in records_of(batch, segment.data):
+            yield (
+                f"| offset: {record.offset} CreateTime: {record.timestamp} keySize: {_size(record.key)} "
+                f"valueSize: {_size(record.value)} sequence: {record.sequence} headerKeys: [] "
+                f"{_mark(record) if batch.is_control else _content(record)}"
+            )
+
+
+def _java(flag: bool) -> str:
+    return "true" if flag else "false"
+
+
+def _size(content: bytes | None) -> int:
+    return -1 if content is None else len(content)
+
+
+def _mark(record: LogRecord) -> str:
+    return f"endTxnMarker: {control_type(record).name} coordinatorEpoch: {coordinator_epoch(record.value)}"
+
+
+def _content(record: LogRecord) -> str:
+    assert record.key is not None
+    key = json_key(record.key)
+    value = "<DELETE>" if record.value is None else _json(json_value(int(key["type"]), record.value))
+    return f"key: {_json(key)} payload: {value}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_fields_encode_to_the_same_bytes(group_records: list[tuple[bytes, bytes | None]]) -> None:
+    for key, value in group_records:
+        key_type, fields = decode_key(key)
+        assert encode_key(key_type, fields) == key
+        if value is not None:
+            version, content = decode_value(key_type, value)
+            assert encode_value(key_type, version, content) == value
+
+
+def test_records_of_the_engine_encode_to_the_same_bytes(
+    group_records: list[tuple[bytes, bytes | None]],
+) -> None:
+    """So what Kohort writes is what this broker would have written."""
+    for key, value in group_records:
+        assert encode_record(decode_record(key, value)) == (key, value)
+
+
+def test_batches_are_written_again_as_they_were(segments: list[Segment]) -> None:
+    for segment in segments:
+        for batch in segment.batches:
+            assert rewrite_batch(batch, records_of(batch, segment.data)) == _bytes_of(batch, segment)
+
+
+def test_batches_are_written_anew_as_they_were(segments: list[Segment]) -> None:
+    """Those of one timestamp: where much is going on a coordinator collects records for some milliseconds."""
+    compared = 0
+    for segment in segments:
+        for batch in segment.batches:
+            records = records_of(batch, segment.data)
+            if {record.timestamp for record in records} != {batch.base_timestamp}:
+                continue
+            anew = encode_batch(
+                [(record.key, record.value) for record in records],
+                base_offset=batch.base_offset,
+                timestamp=batch.base_timestamp,
+                leader_epoch=batch.leader_epoch,
+                codec=batch.codec,
+                producer_id=batch.producer_id,
+                producer_epoch=batch.producer_epoch,
+                base_sequence=batch.base_sequence,
+                transactional=batch.is_transactional,
+                control=batch.is_control,
+            )
+            assert anew == _bytes_of(batch, segment)
+            compared += 1
+    assert compared > sum(len(segment.batches) for segment in segments) / 2
+
+
+def _bytes_of(batch: Batch, segment: Segment) -> bytes:
+    return segment.data[batch.position : batch.position + batch.size]
+
+
+def test_marks_of_transactions_are_written_as_they_were(written: list[Written]) -> None:
+    marks = [one.record for one in written if one.batch.is_control]
+    for mark in marks:
+        assert end_of_transaction(control_type(mark), coordinator_epoch(mark.value)) == (mark.key, mark.value)
+
+
+def test_index_files_are_written_as_they_were(real_log: RealLog, tmp_path: Path) -> None:
+    """Of the segments that the broker had closed; those of the last one it fills only then."""
+    compared = 0
+    for directory in sorted({path.parent for path in real_log.segments()}):
+        log = list(read_log(directory))
+        copies = tmp_path / directory.name
+        copies.mkdir()
+        for segment, aborted in zip(log[:-1], aborted_transactions(s.batches for s in log), strict=False):
+            copy = copies / segment.path.name
+            copy.write_bytes(segment.data)
+            write_indexes(read_segment(copy), aborted)
+            for suffix in INDEX_SUFFIXES:
+                theirs, ours = segment.path.with_suffix(suffix), copy.with_suffix(suffix)
+                assert theirs.exists() == ours.exists(), theirs
+                if theirs.exists():
+                    assert theirs.read_bytes() == ours.read_bytes(), theirs
+                    compared += 1
+    assert compared > len(INDEX_SUFFIXES)
