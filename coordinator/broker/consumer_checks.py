@@ -10,6 +10,7 @@ from coordinator.broker.config import Config
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import AWAY, LEFT, ConsumerMember
 from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.java_string import trim
 
 
 def check_request(request: ConsumerGroupHeartbeat, config: Config) -> None:
@@ -114,7 +115,7 @@ def static_member(group: ConsumerGroup, member: str, instance: str) -> ConsumerM
 
 
 def _not_blank(value: str | None, name: str) -> None:
-    if value is not None and not value.strip():
+    if value is not None and not trim(value):
         raise _invalid(f"{name} can't be empty.")
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from xxhash import xxh3_64_intdigest
 
 from assignors.java_order import utf16
+from coordinator.broker.java_string import length
 
 _LONG = Struct("<Q")
 _INT = Struct("<i")
@@ -37,7 +38,7 @@ class TopicInfo:
         for partition in range(self.partitions):
             parts.append(_INT.pack(partition))
             racks = self.racks[partition] if partition < len(self.racks) else ()
-            parts += (_INT.pack(_units(rack)) + _text(rack) for rack in sorted(racks, key=utf16))
+            parts += (_INT.pack(length(rack)) + _text(rack) for rack in sorted(racks, key=utf16))
         return xxh3_64_intdigest(b"".join(parts))
 
 
@@ -58,8 +59,4 @@ class TopicImage:
 
 
 def _text(text: str) -> bytes:
-    return text.encode("utf-16-le", "surrogatepass") + _INT.pack(_units(text))
-
-
-def _units(text: str) -> int:
-    return len(utf16(text)) // 2
+    return text.encode("utf-16-le", "surrogatepass") + _INT.pack(length(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -41,6 +42,7 @@ def answer(driver: Driver, **fields: Any) -> ConsumerGroupHeartbeatAnswer:
         ({"member": "", "epoch": -1, "version": 0}, INVALID, "MemberId can't be empty."),
         ({"group": ""}, INVALID, "GroupId can't be empty."),
         ({"group": "  "}, INVALID, "GroupId can't be empty."),
+        ({"member": "\0\t\x1f"}, INVALID, "MemberId can't be empty."),
         ({"instance": " "}, INVALID, "InstanceId can't be empty."),
         ({"rack": ""}, INVALID, "RackId can't be empty."),
         ({"rebalance_timeout_ms": -1}, INVALID, "RebalanceTimeoutMs must be provided in first request."),
@@ -74,6 +76,7 @@ def answer(driver: Driver, **fields: Any) -> ConsumerGroupHeartbeatAnswer:
 def test_a_request_is_refused_before_anything_changes(
     driver: Driver, fields: dict[str, Any], code: ErrorCode, message: str
 ) -> None:
+    deadline = driver.engine.next_deadline()
     refused = answer(driver, **fields)
     assert (refused.error, refused.message) == (code, message)
     assert (refused.member, refused.epoch, refused.heartbeat_interval_ms, refused.assignment) == (
@@ -84,7 +87,13 @@ def test_a_request_is_refused_before_anything_changes(
     )
     assert not driver.engine.state.groups
     assert not driver.records
-    assert driver.engine.next_deadline() is None or not driver.engine.state.groups
+    assert driver.engine.next_deadline() == deadline
+
+
+@pytest.mark.parametrize("space", ["\xa0", "\u2003"])
+def test_a_space_that_java_does_not_trim_is_a_name(driver: Driver, space: str) -> None:
+    fields = {"group": space, "member": space, "instance": space, "rack": space}
+    assert answer(driver, **fields).error is ErrorCode.NONE
 
 
 @pytest.mark.parametrize("timeout", [0, -2])
@@ -147,8 +156,7 @@ def test_reported_partitions_are_not_checked(driver: Driver) -> None:
     a.join()
     b.join()
     foo = driver.engine.topics.topics["foo"].id
-    unknown = driver.tickets
-    answered = b.beat(owned={foo: (0, 99), type(foo)(int=unknown): (0,)})
+    answered = b.beat(owned={foo: (0, 99), UUID(int=1): (0,)})
     assert (answered.error, answered.epoch) == (ErrorCode.NONE, 3)
     assert b.beat().assignment is None
 
