@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
 
+from coordinator.broker.java_string import parse_number, trim
+
 MAX_INT = 2**31 - 1
 ASSIGNORS = ("uniform", "range")
 """The assignors that the coordinator itself has; the first is taken where members have no wish."""
@@ -44,7 +46,7 @@ class MigrationPolicy(Enum):
 def parse_integer(name: str, text: str, *, minimum: int | None = None, maximum: int = MAX_INT) -> int:
     """A number from its text, as ConfigDef reads it; InvalidSetting when it is none or out of bounds."""
     try:
-        value = int(text.strip())
+        value = parse_number(trim(text))
     except ValueError:
         raise InvalidSetting(f"{name} is a whole number, not {text!r}") from None
     lowest = -MAX_INT - 1 if minimum is None else minimum
@@ -55,19 +57,12 @@ def parse_integer(name: str, text: str, *, minimum: int | None = None, maximum: 
     return value
 
 
-def parse_boolean(name: str, text: str) -> bool:
+def _parse_boolean(name: str, text: str) -> bool:
     """`true` or `false` in any case, as ConfigDef reads it; InvalidSetting otherwise."""
-    lowered = text.strip().lower()
+    lowered = trim(text).lower()
     if lowered not in ("true", "false"):
         raise InvalidSetting(f"{name} is true or false, not {text!r}")
     return lowered == "true"
-
-
-def unknown_name(name: str, known: list[str], what: str) -> str:
-    """The message for a setting that does not exist, with the one that may have been meant."""
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"{name} is no {what}{hint}"
 
 
 def _parse_assignors(name: str, text: str) -> tuple[str, ...]:
@@ -122,9 +117,8 @@ class Config:
     group_consumer_assignment_interval_ms: int = _integer(1_000, 0)
     group_consumer_min_assignment_interval_ms: int = _integer(0, 0)
     group_consumer_max_assignment_interval_ms: int = _integer(15_000, 0)
-    group_consumer_assignor_offload_enable: bool = _other(True, parse_boolean)
     group_consumer_regex_refresh_interval_ms: int = _integer(600_000, 10_000)
-    group_consumer_client_assignors_enable: bool = _other(False, parse_boolean)
+    group_consumer_client_assignors_enable: bool = _other(False, _parse_boolean)
     """KIP-848's client-side assignors, which Kafka never shipped: Kohort's own setting."""
 
     offset_metadata_max_bytes: int = _integer(4_096)
@@ -151,7 +145,9 @@ class Config:
         values: dict[str, Any] = {}
         for name, text in settings.items():
             if name not in parsers:
-                raise InvalidSetting(unknown_name(name, list(parsers), "setting of the group coordinator"))
+                near = difflib.get_close_matches(name, parsers, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                raise InvalidSetting(f"{name} is no setting of the group coordinator{hint}")
             values[parsers[name].name] = parsers[name].metadata["parse"](name, text)
         return cls(**values)
 

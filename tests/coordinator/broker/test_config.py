@@ -24,14 +24,14 @@ def test_values_are_read_from_their_texts() -> None:
             "group.max.size": " 4 ",
             "group.consumer.migration.policy": "Upgrade",
             "group.consumer.assignors": "range, uniform",
-            "group.consumer.assignor.offload.enable": "FALSE",
+            "group.consumer.client.assignors.enable": "TRUE",
             "offsets.retention.check.interval.ms": "9999999999",
         }
     )
     assert config.group_max_size == 4
     assert config.group_consumer_migration_policy is MigrationPolicy.UPGRADE
     assert config.group_consumer_assignors == ("range", "uniform")
-    assert not config.group_consumer_assignor_offload_enable
+    assert config.group_consumer_client_assignors_enable
     assert config.offsets_retention_check_interval_ms == 9_999_999_999
 
 
@@ -41,13 +41,15 @@ def test_values_are_read_from_their_texts() -> None:
         ("group.max.siz", "4", "did you mean group.max.size?"),
         ("zzz", "4", "zzz is no setting of the group coordinator"),
         ("group.max.size", "four", "group.max.size is a whole number, not 'four'"),
+        ("group.max.size", "1_000", "group.max.size is a whole number, not '1_000'"),
         ("group.max.size", "0", "group.max.size must be at least 1, not 0"),
         ("group.max.size", "2147483648", "group.max.size must be at most 2147483647"),
         ("group.consumer.assignors", "sticky", "there is no assignor 'sticky'"),
         ("group.consumer.assignors", "", "at least one"),
         ("group.consumer.assignors", "range,range", "each assignor once"),
         ("group.consumer.migration.policy", "both", "one of bidirectional, upgrade, downgrade, disabled"),
-        ("group.consumer.assignor.offload.enable", "yes", "true or false"),
+        ("group.consumer.client.assignors.enable", "yes", "true or false"),
+        ("group.consumer.assignor.offload.enable", "true", "no setting of the group coordinator"),
         ("group.consumer.session.timeout.ms", "44999", "group.consumer.min.session.timeout.ms must be less"),
         ("group.consumer.heartbeat.interval.ms", "15001", "must be less than or equal to"),
         ("group.consumer.regex.refresh.interval.ms", "9999", "at least 10000"),
@@ -81,19 +83,29 @@ def test_settings_of_a_group_win_over_the_brokers() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"consumer.session.timeout": "50000"}, "did you mean consumer.session.timeout.ms"),
-        ({"consumer.session.timeout.ms": "x"}, "whole number"),
+        ({"consumer.session.timeout": "50000"}, "Unknown group config name: consumer.session.timeout"),
+        ({"consumer.assignor.offload.enable": "true"}, "Unknown group config name: consumer.assignor"),
+        ({"consumer.session.timeout.ms": "x"}, "Invalid value x for .*: Not a number of type INT"),
+        ({"consumer.session.timeout.ms": "50_000"}, "Invalid value 50_000 for .*: Not a number of type INT"),
+        ({"consumer.session.timeout.ms": "2147483648"}, "Not a number of type INT"),
+        ({"consumer.session.timeout.ms": "0"}, "Invalid value 0 for .*: Value must be at least 1"),
+        ({"consumer.assignment.interval.ms": "-1"}, "Invalid value -1 for .*: Value must be at least 0"),
         ({"consumer.session.timeout.ms": "44999"}, "group.consumer.min.session.timeout.ms"),
         ({"consumer.session.timeout.ms": "60001"}, "group.consumer.max.session.timeout.ms"),
         ({"consumer.heartbeat.interval.ms": "4999"}, "group.consumer.min.heartbeat.interval.ms"),
         ({"consumer.assignment.interval.ms": "15001"}, "group.consumer.max.assignment.interval.ms"),
-        ({"consumer.assignor.offload.enable": "1"}, "true or false"),
     ],
 )
 def test_settings_of_a_group_have_the_brokers_bounds(values: dict[str, str], message: str) -> None:
     with pytest.raises(CoordinatorError, match=message) as refused:
         Engine().set_group_config("g", values)
     assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_the_session_of_a_group_is_longer_than_what_lies_between_its_heartbeats() -> None:
+    broker = Config.parse({"group.consumer.min.session.timeout.ms": "1000"})
+    with pytest.raises(CoordinatorError, match=r"must be greater than consumer.heartbeat.interval.ms"):
+        GroupConfig.parse({"consumer.session.timeout.ms": "5000"}, broker)
 
 
 def test_there_are_no_settings_for_all_groups() -> None:

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any
 
 from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.wire.server.apis.resources import GROUP, GROUP_SETTINGS
+from coordinator.wire.server.apis.resources import GROUP
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
 
@@ -70,13 +70,4 @@ def _apply(values: dict[str, str], name: str, operation: Operation, value: str |
         raise CoordinatorError(
             ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST."
         )
-    if name not in GROUP_SETTINGS:
-        raise CoordinatorError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
-    try:
-        int(value)
-    except ValueError:
-        raise CoordinatorError(
-            ErrorCode.INVALID_CONFIG,
-            f"Invalid value {value} for configuration {name}: Not a number of type INT",
-        ) from None
     values[name] = value

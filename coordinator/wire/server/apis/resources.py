@@ -33,7 +33,6 @@ def _setting(name: str, documentation: str) -> GroupSetting:
     return GroupSetting(name=name, broker_name=f"group.{name}", documentation=documentation)
 
 
-# consumer.assignor.offload.enable is none of them: Kafka 4.3.1 refuses it as an unknown name.
 GROUP_SETTINGS = {
     setting.name: setting
     for setting in (
