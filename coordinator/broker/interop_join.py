@@ -46,10 +46,11 @@ def _join(ctx: Context, call: Call, request: JoinGroup, group: ConsumerGroup) ->
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     member_id = request.member or format_uuid(call.fresh_id)
     check_room(group, member_id, ctx.config)
-    subscription = _subscription(group, request)
+    _check_protocols(group, request)
     if not request.member and request.instance is None and request.version >= REQUIRES_MEMBER_ID:
         return JoinGroupAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member=member_id)
     before, records = _find(group, request, member_id)
+    subscription = _subscription(request)
     metadata = _metadata(before.metadata, call, request, subscription)
     update = Update(
         ctx=ctx, group=group, before=before, after=replace(before, metadata=metadata), records=records
@@ -98,23 +99,24 @@ def _downgrade(update: Update, replaced: ConsumerMember, owned: TopicPartitions)
     )
 
 
-def _subscription(group: ConsumerGroup, request: JoinGroup) -> Subscription:
-    """What the member's first protocol says. Raises INCONSISTENT_GROUP_PROTOCOL when it does not fit the group."""
-    refused = CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    if request.protocol_type != CONSUMER_PROTOCOL or not request.protocols:
-        raise refused
+def _check_protocols(group: ConsumerGroup, request: JoinGroup) -> None:
+    """Whether the member shares a protocol with all classic members. Raises INCONSISTENT_GROUP_PROTOCOL."""
+    offered = {protocol.name for protocol in request.protocols}
     supported = [
         {name for name, _ in member.classic.protocols}
         for member in group.members.values()
         if member.classic is not None
     ]
-    offered = {protocol.name for protocol in request.protocols}
-    if not offered.intersection(*supported):
-        raise refused
+    if request.protocol_type != CONSUMER_PROTOCOL or not offered.intersection(*supported):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def _subscription(request: JoinGroup) -> Subscription:
+    """What the member's first protocol says. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka fails there."""
     try:
         return read_subscription(request.protocols[0].metadata)
     except MalformedMetadata:
-        raise refused from None
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL) from None
 
 
 def _find(group: ConsumerGroup, request: JoinGroup, member_id: str) -> tuple[ConsumerMember, list[Record]]:

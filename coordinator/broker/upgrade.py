@@ -8,6 +8,7 @@ Source: GroupMetadataManager.validateOnlineUpgrade, convertToConsumerGroup; Cons
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from coordinator.broker import classic_rebalance
@@ -47,7 +48,9 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
     :raises CoordinatorError: GROUP_ID_NOT_FOUND, with the reason why it cannot be
     """
     _validate(ctx, group)
-    made = draft(group.id, _records(ctx, group, [_convert(ctx.topics, group, m) for m in group.in_order()]))
+    members = [_convert(ctx.topics, group, member) for member in group.in_order()]
+    _check_owners(group, members)
+    made = draft(group.id, _records(ctx, group, members))
     made.capacity = grown(FIRST_CAPACITY, len(made.members))  # the broker puts each member in but once
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
@@ -136,6 +139,13 @@ def _assigned(topics: TopicImage, group: ClassicGroup, member: ClassicMember) ->
         for name, numbers in assignment.partitions.items()
         if name in topics.topics
     }
+
+
+def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> None:
+    """A leader may assign a partition to two members; in a consumer group it has one owner. Kafka fails there."""
+    owned = Counter(key for member in members for key in member.current.assigned_epochs)
+    if any(owners > 1 for owners in owned.values()):
+        raise _refused(group, "a partition is assigned to more than one member.")
 
 
 def _refused(group: ClassicGroup, why: str) -> CoordinatorError:

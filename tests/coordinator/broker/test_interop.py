@@ -156,7 +156,7 @@ def test_whose_ids_are_accepted(driver: Driver) -> None:
     [
         {"protocol_type": "connect"},
         {"protocols": ()},
-        {"protocols": (JoinProtocol(name="range", metadata=b"\0"),)},
+        {"protocols": (JoinProtocol(name="range", metadata=b"\0"),), "version": 3},
         {"protocols": (JoinProtocol(name="sticky", metadata=subscription()),)},
     ],
 )
@@ -165,6 +165,15 @@ def test_who_is_refused(driver: Driver, changes: dict[str, Any]) -> None:
     request = replace(ClassicConsumer(driver).join_request(), **changes)
     answer = driver.ask(request, JoinGroupAnswer)
     assert (answer.error, answer.member, answer.generation) == (INCONSISTENT, "", -1)
+
+
+def test_metadata_are_read_last(driver: Driver) -> None:
+    mixed(driver)
+    broken = (JoinProtocol(name="range", metadata=b"\0"),)
+    request = replace(ClassicConsumer(driver).join_request(), protocols=broken)
+    assert driver.ask(request, JoinGroupAnswer).error is ErrorCode.MEMBER_ID_REQUIRED
+    stranger = replace(request, member="other", instance="i")
+    assert driver.ask(stranger, JoinGroupAnswer).error is UNKNOWN
 
 
 def test_wrong_generation_protocol_and_instance(driver: Driver) -> None:

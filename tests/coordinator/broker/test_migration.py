@@ -133,6 +133,16 @@ def test_why_a_group_cannot_be_upgraded(
     assert classic(d).generation == 5
 
 
+def test_a_partition_with_two_owners_stops_the_upgrade() -> None:
+    """Kafka fails here, with UNKNOWN_SERVER_ERROR."""
+    d = driver()
+    two_classic(d, owned={"foo": [2, 3]})
+    answer = Consumer(d, "a").join()
+    why = "Cannot upgrade classic group g to consumer group because a partition is assigned to more than one member."
+    assert (answer.error, answer.message) == (NOT_FOUND, why)
+    assert classic(d).generation == 22
+
+
 def test_a_custom_assignors_name_does_not_stop_the_upgrade() -> None:
     d = driver()
     raw_group(d, subscription(), assignment({"foo": [0]}), protocol="mine")
