@@ -15,13 +15,12 @@ from coordinator.storage.batch_header import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     NO_SEQUENCE,
-    NO_TIMESTAMP,
     TRANSACTIONAL,
     Batch,
 )
 from coordinator.storage.compression import Codec, compress
 from coordinator.storage.log_records import Header, LogRecord
-from coordinator.storage.varints import encode
+from coordinator.storage.varints import encode, wrap_long
 
 _FRONT = struct.Struct(">qiibI")
 _CHECKED = struct.Struct(">hiqqqhii")
@@ -70,10 +69,9 @@ def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
     So the offsets of the batch stay taken, and the producer's sequence continues behind it, with no record left too.
     `records` are of this batch or within its offsets.
     """
-    base_timestamp = 0 if batch.base_timestamp == NO_TIMESTAMP else batch.base_timestamp
     payload = [
         _encode_record(
-            0 if batch.log_append_time else record.timestamp - base_timestamp,
+            0 if batch.log_append_time else wrap_long(record.timestamp - batch.base_timestamp),
             record.offset - batch.base_offset,
             record.key,
             record.value,

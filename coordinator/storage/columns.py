@@ -83,8 +83,9 @@ def columns_of(batches: Batches) -> Iterator[Columns]:
         try:
             yield _columns(batches, chunk)
         except _DoesNotAddUp as error:
-            batch = batches[error.batch]
-            records_of(batch, batches.data)
+            # The fast reader notices what is wrong in an order of its own; the first fault is to be named.
+            for batch in batches[chunk.first : error.batch + 1]:
+                records_of(batch, batches.data)
             raise DamagedLog(batches.file, batch.position, "the batch's records do not add up") from None
 
 

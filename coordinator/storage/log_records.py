@@ -13,7 +13,8 @@ from coordinator.storage.batch_header import HEADER_BYTES, NO_SEQUENCE, Batch, a
 from coordinator.storage.batch_scan import SMALLEST_RECORD
 from coordinator.storage.compression import BadCompression, Codec, decompress
 from coordinator.storage.damage import DamagedLog
-from coordinator.storage.varints import BadVarint, read_int, read_long
+from coordinator.storage.java_text import JAVA
+from coordinator.storage.varints import BadVarint, read_int, read_long, wrap_long
 
 Header = tuple[str, bytes | None]
 
@@ -101,7 +102,7 @@ class _Reader:
         timestamp = batch.base_timestamp + timestamp_delta
         return LogRecord(
             offset=batch.base_offset + offset_delta,
-            timestamp=batch.max_timestamp if batch.log_append_time else _int64(timestamp),
+            timestamp=batch.max_timestamp if batch.log_append_time else wrap_long(timestamp),
             key=key,
             value=value,
             headers=headers,
@@ -125,7 +126,7 @@ class _Reader:
         key = self._bytes("header key")
         if key is None:
             self._refuse("has a header without a key")
-        return key.decode(errors="replace"), self._bytes("header value")
+        return key.decode("utf-8", JAVA), self._bytes("header value")
 
     def _bytes(self, what: str) -> bytes | None:
         size = self._int(f"{what} length")
@@ -164,7 +165,3 @@ class _Reader:
             batch.position,
             f"record {self._index} of the batch at offset {batch.base_offset} {reason}",
         )
-
-
-def _int64(value: int) -> int:
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -50,6 +50,11 @@ def encode(value: int) -> bytes:
     return bytes(out)
 
 
+def wrap_long(value: int) -> int:
+    """A sum or difference as Java's 64 bits hold it."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 def read_ints(data: Octets, positions: Ints) -> tuple[Ints, Ints]:
     """The signed 32-bit values at `positions`, and the positions behind them.
 

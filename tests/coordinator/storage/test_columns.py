@@ -1,0 +1,189 @@
+"""Whole segments at once: the same as record by record, and as strict."""
+
+from random import Random
+
+import pytest
+
+from coordinator.storage import columns
+from coordinator.storage.batch_scan import scan
+from coordinator.storage.batches import (
+    Batches,
+    Codec,
+    DamagedLog,
+    LogRecord,
+    columns_of,
+    encode_batch,
+    records_of,
+)
+from tests.coordinator.storage.random_batches import made_batch, made_log
+from tests.coordinator.storage.tampering import with_payload
+
+FILE = "00000000000000000000.log"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_same_as_record_by_record(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = Random(seed)
+    monkeypatch.setattr(columns, "_CHUNK_BYTES", rng.choice([1, 1000, 30_000, 4 << 20]))
+    log = made_log(rng, 60)
+    batches = _batches(b"".join(made.encoded for made in log))
+    assert _by_columns(batches) == [
+        (index, _plain(record)) for index, made in enumerate(log) for record in made.records
+    ]
+    assert _by_columns(batches) == _one_by_one(batches)
+
+
+def test_uncompressed_batches_use_the_bytes_of_the_file() -> None:
+    data = b"".join(encode_batch([(b"k", b"v")] * 3, base_offset=3 * i, timestamp=i) for i in range(10))
+    (chunk,) = columns_of(_batches(data))
+    assert chunk.data is data
+    assert len(chunk) == 30
+
+
+def test_chunks_are_of_bounded_size() -> None:
+    """However far a chunk's batches expand: the next batch that would exceed it waits."""
+    batch = encode_batch([(b"k", bytes(1 << 20))], base_offset=0, timestamp=0, codec=Codec.GZIP)
+    size = len(batch)
+    data = b"".join(
+        encode_batch([(b"k", bytes(1 << 20))], base_offset=i, timestamp=0, codec=Codec.GZIP)
+        for i in range(20)
+    )
+    assert len(data) == 20 * size
+    sizes = [len(chunk.data) for chunk in columns_of(_batches(data))]
+    assert max(sizes) < 6 << 20
+    assert sum(sizes) > 20 << 20
+
+
+def test_no_batches_no_chunks() -> None:
+    assert list(columns_of(_batches(b""))) == []
+
+
+def test_emptied_batches_have_no_records() -> None:
+    rng = Random(3)
+    log = [made for made in (made_batch(rng, 1000 * i) for i in range(400)) if not made.records][:5]
+    batches = _batches(b"".join(made.encoded for made in log))
+    assert len(batches) == 5
+    assert sum(map(len, columns_of(batches))) == 0
+
+
+# Payloads of two records of seven bytes each, with a lie in it.
+GOOD = bytes.fromhex("0c0000000101000c000002010100")
+LIES = {
+    "a record that is too long": "0c0000000101000e000002010100",
+    "a record that is too short": "0c0000000101000a000002010100",
+    "the first one too long": "0e0000000101000c000002010100",
+    "a negative length": "0c00000001010001000002010100",
+    "a length without an end": "0c000000010100ffffffffffff7f",
+    "a key over the end of the record": "0c0000001401000c000002010100",
+    "a key over the end of the file": "0c0000000101000c00000214ff7f",
+    "a huge key": "14000000feffffff0f01000c000002010100",
+    "a value over the end": "0c0000000114000c000002010100",
+    "headers that are not there": "0c0000000101020c000002010100",
+    "a negative number of headers": "0c0000000101010c000002010100",
+    "a header without a key": "1000000001010201010c000002010100",
+    "a header's key over the end": "1000000001010208010c000002010100",
+    "a header's value over the end": "1000000001010200080c000002010100",
+    "a byte behind the headers": "0e000000010100000c000002010100",
+    "an offset twice": "0c0000000101000c000000010100",
+    "an offset that goes back": "0c0000020101000c000000010100",
+    "an offset below the batch": "0c0000010101000c000002010100",
+    "an offset behind the batch": "0c0000000101000c000004010100",
+    "a timestamp without an end": "2000ffffffffffffffffff8000000101000c000002010100",
+    "a byte behind the last record": "0c0000000101000c00000201010000",
+}
+
+
+def test_the_payload_that_is_lied_about_is_good() -> None:
+    batches = _batches(with_payload(GOOD, count=2))
+    assert [record for _, record in _by_columns(batches)] == [(0, 5, None, None), (1, 5, None, None)]
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.ZSTD])
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_found_and_named(lie: str, codec: Codec) -> None:
+    """By both readers, with the same words; the batches before it are given first."""
+    good = encode_batch([(b"k", b"v")] * 2, base_offset=0, timestamp=5)
+    data = good + with_payload(bytes.fromhex(LIES[lie]), count=2, base_offset=2, codec=codec)
+    batches = _batches(data)
+    with pytest.raises(DamagedLog) as plain:
+        _one_by_one(batches)
+    with pytest.raises(DamagedLog) as fast:
+        _by_columns(batches)
+    assert str(fast.value) == str(plain.value)
+    assert fast.value.position == len(good)
+    assert fast.value.file == FILE
+    assert "record" in fast.value.reason
+
+
+def test_the_first_of_two_lies_is_named() -> None:
+    """Though the second one is noticed first."""
+    first = with_payload(bytes.fromhex(LIES["an offset twice"]), count=2)
+    second = with_payload(bytes.fromhex(LIES["a record that is too long"]), count=2, base_offset=2)
+    with pytest.raises(DamagedLog) as error:
+        _by_columns(_batches(first + second))
+    assert error.value.position == 0
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_another_number_of_records_than_announced(count: int) -> None:
+    batches = _batches(with_payload(GOOD + bytes(7), count=count, last_offset_delta=9))
+    with pytest.raises(DamagedLog):
+        _by_columns(batches)
+    with pytest.raises(DamagedLog):
+        _one_by_one(batches)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_changes_are_seen_alike(seed: int) -> None:
+    """Whatever a payload is turned into, under a right checksum: both readers give the same, or both refuse."""
+    rng = Random(seed)
+    for _ in range(20):
+        payload = bytearray(GOOD * 3)
+        for _ in range(rng.randrange(1, 4)):
+            payload[rng.randrange(len(payload))] = rng.choice(
+                [0, 1, 2, 12, 127, 128, 255, rng.randrange(256)]
+            )
+        data = with_payload(bytes(payload), count=6, last_offset_delta=20) + with_payload(
+            GOOD, count=2, base_offset=21
+        )
+        batches = _batches(data)
+        assert _outcome(batches, fast=True) == _outcome(batches, fast=False)
+
+
+Plain = tuple[int, int, bytes | None, bytes | None]
+
+
+def _outcome(batches: Batches, *, fast: bool) -> list[tuple[int, Plain]] | str:
+    try:
+        return _by_columns(batches) if fast else _one_by_one(batches)
+    except DamagedLog as error:
+        return str(error)
+
+
+def _batches(data: bytes) -> Batches:
+    found = scan(data, FILE)
+    assert found.fault is None
+    return found.batches
+
+
+def _by_columns(batches: Batches) -> list[tuple[int, Plain]]:
+    return [
+        (
+            int(chunk.batch_of[i]),
+            (int(chunk.offsets[i]), int(chunk.timestamps[i]), chunk.key(i), chunk.value(i)),
+        )
+        for chunk in columns_of(batches)
+        for i in range(len(chunk))
+    ]
+
+
+def _one_by_one(batches: Batches) -> list[tuple[int, Plain]]:
+    return [
+        (index, _plain(record))
+        for index, batch in enumerate(batches)
+        for record in records_of(batch, batches.data)
+    ]
+
+
+def _plain(record: LogRecord) -> Plain:
+    return record.offset, record.timestamp, record.key, record.value
