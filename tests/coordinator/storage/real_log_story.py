@@ -73,8 +73,7 @@ class Story:
         """Groups of every kind come to rest."""
         create_topics(self.broker, TOPICS)
         self._produce(ORDERS, TOPICS[ORDERS])
-        session = {"consumer.session.timeout.ms": str(CRASH_SESSION_MS)}
-        set_config(self.broker, ResourceType.GROUP, "crash-consumer", session)
+        self._set_session("crash-consumer", CRASH_SESSION_MS)
         for group, starters in _FIRST.items():
             for start in starters:
                 self._start(group, start)
@@ -114,6 +113,7 @@ class Story:
         counts["consumer-static"] += 1
         del counts["deleted-consumer"]
         self._wait_rest(counts, ends=2 * RECORDS)
+        self._set_session("crash-consumer", LONG_SESSION_MS)
 
     def crash_some(self) -> None:
         """Members die without a word; the broker does not notice for a long time."""
@@ -174,6 +174,11 @@ class Story:
         for number in range(RECORDS * partitions):
             producer.produce(topic, value=str(number).encode(), partition=number % partitions)
         producer.flush(30)
+
+    def _set_session(self, group: str, session_ms: int) -> None:
+        """Set how long the broker waits for a member of a consumer group."""
+        settings = {"consumer.session.timeout.ms": str(session_ms)}
+        set_config(self.broker, ResourceType.GROUP, group, settings)
 
     def _commits(self) -> None:
         """Offsets without members."""
@@ -371,7 +376,7 @@ _FIRST: Mapping[str, Sequence[Start]] = {
     "upgraded": [_java(), _java()],
     "downgraded": [_java(), _JAVA_CONSUMER],
     "mixed": [_java(), _JAVA_CONSUMER],
-    "crash-classic": [_confluent(session_timeout_ms=CRASH_SESSION_MS)] * 2,
+    "crash-classic": [_RANGE, _confluent(session_timeout_ms=CRASH_SESSION_MS)],
     "crash-consumer": [_CONSUMER, _CONSUMER],
     "dying-classic": [_RANGE, _RANGE],
     "dying-consumer": [_CONSUMER, _CONSUMER],

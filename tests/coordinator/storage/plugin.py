@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the storage: what a real broker wrote."""
+"""Fixtures for the tests of any folder: what a real broker wrote of groups of every kind, and was killed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.coordinator.storage.real_log import REUSE, RealLog, make_real_log
+from tests.coordinator.storage.restart import Restarted, restart_and_compact
 from tests.kafka.tool_host import ToolHost
 
 
@@ -28,3 +29,12 @@ def real_log(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPat
         return RealLog.load(Path(made))
     scratch = tmp_path_factory.mktemp("real-log")
     return make_real_log(kafka_jars, scratch, tools, Kohort(scratch / "home"))
+
+
+@pytest.fixture(scope="session")
+def restarted(
+    kafka_jars: Path, real_log: RealLog, tools: ToolHost, tmp_path_factory: pytest.TempPathFactory
+) -> Restarted:
+    """Give what became of a copy of `real_log` on which a broker was started again; some 6 s, once."""
+    scratch = tmp_path_factory.mktemp("restarted")
+    return restart_and_compact(kafka_jars, real_log, scratch, tools, Kohort(scratch / "home"))

@@ -1,0 +1,90 @@
+"""A real broker starts on a directory that is already there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cli.command import Kohort
+from tests.coordinator.storage.real_log import SETTINGS, RealLog, copy_directory
+from tests.coordinator.storage.what_was_said import Moment, Witness
+from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.tool_host import ToolHost
+from tests.kafka.wait import wait_until
+
+REJOIN = {
+    # The controller takes a broker that was killed for one that still runs, for as long as this.
+    "broker.session.timeout.ms": "2000",
+    "broker.heartbeat.interval.ms": "200",
+}
+COMPLAINT = re.compile(r"\b(WARN|ERROR|FATAL)\b")
+VARIES = re.compile(r"\d+")
+
+
+@contextmanager
+def broker_on(
+    jars: Path, data: Path, scratch: Path, settings: Mapping[str, str] | None = None
+) -> Iterator[Broker]:
+    """Copy `data` into `scratch`, and have a broker that serves it; `settings` win over those of the real log."""
+    scratch.mkdir(exist_ok=True)
+    copy_directory(data, scratch / "data")
+    broker = Broker(jars, scratch, {**SETTINGS, **REJOIN, **(settings or {})})
+    try:
+        broker.start()
+        wait_for_coordinator(broker)
+        yield broker
+    finally:
+        broker.crash()
+
+
+def complaints(broker: Broker) -> set[str]:
+    """What it warned of since it was started, numbers left out."""
+    lines = broker.log.read_text(errors="replace").splitlines()
+    return {VARIES.sub("#", line) for line in lines if COMPLAINT.search(line)}
+
+
+COMPACTING: Mapping[str, str] = {
+    "log.cleaner.min.compaction.lag.ms": "0",
+    "log.cleaner.min.cleanable.ratio": "0.01",
+    "log.cleaner.backoff.ms": "100",
+    "log.cleaner.delete.retention.ms": "0",
+    "log.initial.task.delay.ms": "100",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarted:
+    """A broker that went on with a directory that nobody had touched, compacted it and was killed again.
+
+    Attributes:
+        data: a copy of its directory after that.
+        said: what it said of the groups, which had been left alone.
+        complaints: what it warned of.
+    """
+
+    data: Path
+    said: Moment
+    complaints: frozenset[str]
+
+
+def restart_and_compact(
+    jars: Path, log: RealLog, scratch: Path, tools: ToolHost, kohort: Kohort
+) -> Restarted:
+    """See `Restarted`."""
+    with broker_on(jars, log.data, scratch / "broker", COMPACTING) as broker:
+        partitions = {path.parent.name for path in log.segments()}
+        wait_until(lambda: compacted(broker.data) == partitions, f"{partitions} are compacted")
+        said = Witness(broker, tools, kohort, moving=()).note("restarted")
+        broker.crash()
+        copy_directory(broker.data, scratch / "data")
+        return Restarted(data=scratch / "data", said=said, complaints=frozenset(complaints(broker)))
+
+
+def compacted(data: Path) -> set[str]:
+    """The partitions that the cleaner of a broker's directory has done once."""
+    _, _, *lines = (data / "cleaner-offset-checkpoint").read_text().splitlines()
+    return {"-".join(line.split()[:2]) for line in lines}
