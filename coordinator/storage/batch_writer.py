@@ -71,7 +71,7 @@ def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
     """
     payload = [
         _encode_record(
-            0 if batch.log_append_time else wrap_long(record.timestamp - batch.base_timestamp),
+            wrap_long(record.timestamp - batch.base_timestamp),
             record.offset - batch.base_offset,
             record.key,
             record.value,

@@ -1,0 +1,139 @@
+"""Kafka's own classes for record batches and segments, asked through a Java process (`Batches.java`)."""
+
+import base64
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from coordinator.storage.batches import Codec
+from tests.coordinator.storage.random_batches import Made
+from tests.kafka.java import java
+
+SOURCE = Path(__file__).parents[2] / "kafka" / "java" / "Batches.java"
+
+
+class JavaRefused(Exception):
+    """What Kafka's class threw."""
+
+
+class JavaBatches:
+    """One process; not for several threads at once."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def write(self, batches: list[dict[str, Any]]) -> bytes:
+        """Batches as Java writes them; see `as_json` and `Batches.java` for what one is."""
+        return base64.b64decode(self._ask({"write": batches})["bytes"])
+
+    def read(self, data: bytes) -> list[dict[str, Any]]:
+        """All batches with their records; keys and values in base64. JavaRefused if one is not right."""
+        batches: list[dict[str, Any]] = self._ask({"read": base64.b64encode(data).decode()})["batches"]
+        return batches
+
+    def recover(self, directory: Path, base_offset: int) -> int:
+        """Recover the segment in `directory`, which makes its index files anew; the bytes cut off its end."""
+        return int(self._ask({"recover": str(directory), "base_offset": base_offset})["truncated"])
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "the Java process ended"
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise JavaRefused(answer["error"])
+        return answer
+
+
+@contextmanager
+def java_batches(jars: Path) -> Iterator[JavaBatches]:
+    """Start the process; it ends with the context."""
+    quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)
+    command = java(jars, str(SOURCE), heap_mb=512, options=quiet)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield JavaBatches(process)
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait(timeout=30)
+
+
+def as_json(made: Made) -> dict[str, Any]:
+    """The batch as `Batches.java` is told to write it."""
+    batch = made.batch
+    common = {
+        "base_offset": batch.base_offset,
+        "leader_epoch": batch.leader_epoch,
+        "producer_id": batch.producer_id,
+        "producer_epoch": batch.producer_epoch,
+        "base_sequence": batch.base_sequence,
+        "transactional": batch.is_transactional,
+        "last_offset_delta": batch.last_offset_delta,
+        "timestamp": batch.max_timestamp,
+    }
+    return common | {
+        "kind": "records",
+        "codec": codec_name(batch.codec),
+        "log_append_time": batch.log_append_time,
+        "delete_horizon": -1 if batch.delete_horizon_ms is None else batch.delete_horizon_ms,
+        "records": [
+            {
+                "offset": record.offset,
+                "timestamp": record.timestamp,
+                "key": in_base64(record.key),
+                "value": in_base64(record.value),
+                "headers": [[name, in_base64(value)] for name, value in record.headers],
+            }
+            for record in made.records
+        ],
+    }
+
+
+def shown(made: Made) -> dict[str, Any]:
+    """The batch as `JavaBatches.read` gives it."""
+    batch = made.batch
+    return {
+        "base_offset": batch.base_offset,
+        "last_offset": batch.last_offset,
+        "leader_epoch": batch.leader_epoch,
+        "codec": codec_name(batch.codec),
+        "log_append_time": batch.log_append_time,
+        "transactional": batch.is_transactional,
+        "control": batch.is_control,
+        "delete_horizon_ms": batch.delete_horizon_ms,
+        "max_timestamp": batch.max_timestamp,
+        "producer_id": batch.producer_id,
+        "producer_epoch": batch.producer_epoch,
+        "base_sequence": batch.base_sequence,
+        "last_sequence": batch.last_sequence,
+        "count": batch.count,
+        "size": batch.size or len(made.encoded),
+        "records": [
+            {
+                "offset": record.offset,
+                "timestamp": record.timestamp,
+                "sequence": record.sequence,
+                "key": in_base64(record.key),
+                "value": in_base64(record.value),
+                "headers": [[name, in_base64(value)] for name, value in record.headers],
+            }
+            for record in made.records
+        ],
+    }
+
+
+def codec_name(codec: Codec) -> str:
+    """As Java calls it."""
+    return codec.name.lower()
+
+
+def in_base64(content: bytes | None) -> str | None:
+    """Null stays null."""
+    return None if content is None else base64.b64encode(content).decode()

@@ -1,0 +1,211 @@
+"""Kafka's own classes and this reader and writer, on the same batches."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from coordinator.storage.batch_header import LOG_APPEND_TIME, TRANSACTIONAL
+from coordinator.storage.batches import (
+    Batch,
+    Codec,
+    ControlType,
+    DamagedLog,
+    LogRecord,
+    control_type,
+    encode_batch,
+    read_batch_headers,
+    records_of,
+)
+from coordinator.storage.control_records import coordinator_epoch, end_of_transaction
+from tests.coordinator.storage.java_batches import JavaBatches, JavaRefused, as_json, java_batches, shown
+from tests.coordinator.storage.random_batches import NOW_MS, Made, made_batch, made_log
+from tests.coordinator.storage.tampering import with_payload
+from tests.coordinator.storage.test_columns import LIES
+
+pytestmark = pytest.mark.kafka
+
+EMPTIED = {"kind": "emptied", "last_offset_delta": 7, "base_sequence": 3, "transactional": True}
+
+
+@pytest.fixture(scope="module")
+def java(kafka_jars: Path) -> Iterator[JavaBatches]:
+    with java_batches(kafka_jars) as process:
+        yield process
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_java_writes_is_read_as_it_was_meant(java: JavaBatches, seed: int) -> None:
+    log = [made for made in made_log(Random(seed), 40) if made.records and not made.batch.is_control]
+    data = java.write([as_json(made) for made in log])
+    assert [(batch, records_of(batch, data)) for batch in _placed(data)] == [
+        (
+            replace(made.batch, position=batch.position, size=batch.size, file="f"),
+            made.records,
+        )
+        for made, batch in zip(log, _placed(data), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_written_is_read_by_java_as_it_was_meant(java: JavaBatches, seed: int) -> None:
+    log = made_log(Random(1000 + seed), 40)
+    read = java.read(b"".join(made.encoded for made in log))
+    for batch in read:
+        for record in batch["records"]:
+            record.pop("type", None)
+            record.pop("coordinator_epoch", None)
+    assert read == [shown(made) for made in log]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_uncompressed_batches_are_the_same_bytes(java: JavaBatches, seed: int) -> None:
+    rng = Random(2000 + seed)
+    made = [made_batch(rng, 1000 * index) for index in range(60)]
+    log = [each for each in made if each.records and each.batch.codec is Codec.NONE]
+    assert b"".join(each.encoded for each in log) == java.write([as_json(each) for each in log])
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_what_a_coordinator_would_append(java: JavaBatches, codec: Codec) -> None:
+    records = [(b"key", b"value"), (b"gone", None), (None, b"")]
+    encoded = encode_batch(
+        records,
+        base_offset=7,
+        timestamp=NOW_MS,
+        leader_epoch=3,
+        codec=codec,
+        log_append_time=True,
+        producer_id=9,
+        producer_epoch=2,
+        base_sequence=(1 << 31) - 2,
+        transactional=True,
+    )
+    batch = Batch(
+        base_offset=7,
+        leader_epoch=3,
+        attributes=codec | LOG_APPEND_TIME | TRANSACTIONAL,
+        last_offset_delta=2,
+        base_timestamp=NOW_MS,
+        max_timestamp=NOW_MS,
+        producer_id=9,
+        producer_epoch=2,
+        base_sequence=(1 << 31) - 2,
+        count=3,
+        position=0,
+        size=len(encoded),
+    )
+    expected = [
+        LogRecord(offset=7 + index, timestamp=NOW_MS, key=key, value=value, sequence=sequence)
+        for index, ((key, value), sequence) in enumerate(
+            zip(records, ((1 << 31) - 2, (1 << 31) - 1, 0), strict=True)
+        )
+    ]
+    assert java.read(encoded) == [shown(Made(batch=batch, records=expected, encoded=encoded))]
+
+
+@pytest.mark.parametrize("kind", [ControlType.ABORT, ControlType.COMMIT])
+def test_marks_of_transactions_are_the_same_bytes(java: JavaBatches, kind: ControlType) -> None:
+    key, value = end_of_transaction(kind, 12)
+    encoded = encode_batch(
+        [(key, value)],
+        base_offset=5,
+        timestamp=NOW_MS,
+        leader_epoch=4,
+        producer_id=9,
+        producer_epoch=2,
+        transactional=True,
+        control=True,
+    )
+    asked = {
+        "kind": "end of transaction",
+        "type": kind.name,
+        "coordinator_epoch": 12,
+        "base_offset": 5,
+        "timestamp": NOW_MS,
+        "leader_epoch": 4,
+        "producer_id": 9,
+        "producer_epoch": 2,
+    }
+    assert java.write([asked]) == encoded
+    (read,) = java.read(encoded)[0]["records"]
+    assert (read["type"], read["coordinator_epoch"]) == (kind.name, 12)
+    (batch,) = read_batch_headers(encoded, "f")
+    (record,) = records_of(batch, encoded)
+    assert control_type(record) is kind
+    assert coordinator_epoch(record.value) == 12
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("leader change", ControlType.LEADER_CHANGE),
+        ("snapshot header", ControlType.SNAPSHOT_HEADER),
+        ("snapshot footer", ControlType.SNAPSHOT_FOOTER),
+        ("KRaft version", ControlType.KRAFT_VERSION),
+        ("KRaft voters", ControlType.KRAFT_VOTERS),
+    ],
+)
+def test_marks_of_the_metadata_quorum_are_known(java: JavaBatches, kind: str, expected: ControlType) -> None:
+    data = java.write([{"kind": kind, "base_offset": 5, "timestamp": NOW_MS, "leader_epoch": 4}])
+    (batch,) = read_batch_headers(data, "f")
+    (record,) = records_of(batch, data)
+    assert batch.is_control
+    assert control_type(record) is expected
+
+
+def test_a_batch_that_compaction_emptied(java: JavaBatches) -> None:
+    asked = EMPTIED | {
+        "base_offset": 5,
+        "timestamp": NOW_MS,
+        "leader_epoch": 4,
+        "producer_id": 9,
+        "producer_epoch": 2,
+    }
+    data = java.write([asked])
+    (batch,) = read_batch_headers(data, "f")
+    assert (batch.count, batch.base_offset, batch.last_offset, batch.last_sequence) == (0, 5, 12, 10)
+    assert (batch.producer_id, batch.producer_epoch, batch.is_transactional) == (9, 2, True)
+    assert records_of(batch, data) == []
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
+def test_older_formats_are_refused_and_named(java: JavaBatches, magic: int, codec: str) -> None:
+    old = _old(magic, codec)
+    good = encode_batch([(b"k", b"v")], base_offset=0, timestamp=0)
+    for before in (b"", good):
+        data = before + java.write([old])
+        with pytest.raises(DamagedLog, match=f"format v{magic}") as error:
+            list(read_batch_headers(data, "f"))
+        assert error.value.position == len(before)
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_java_refuses_the_same_lies(java: JavaBatches, lie: str) -> None:
+    """But those about offsets, which only the broker that appends looks at."""
+    data = with_payload(bytes.fromhex(LIES[lie]), count=2)
+    if "an offset" in lie:
+        assert java.read(data)
+    else:
+        with pytest.raises(JavaRefused):
+            java.read(data)
+
+
+def _old(magic: int, codec: str) -> dict[str, Any]:
+    records = [{"offset": 9, "timestamp": NOW_MS, "key": "YQ==", "value": "Yg=="}]
+    return {
+        "kind": "records",
+        "magic": magic,
+        "codec": codec,
+        "base_offset": 9,
+        "leader_epoch": -1,
+        "records": records,
+    }
+
+
+def _placed(data: bytes) -> list[Batch]:
+    return list(read_batch_headers(data, "f"))
