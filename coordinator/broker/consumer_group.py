@@ -4,8 +4,7 @@
     assignment epoch   the group epoch that the target assignment was computed for
     member epoch       how far a member has come
 
-Hard state is what the records 3, 5, 6, 7, 8 and 16 say; it changes in the `set_…` and `remove_…` methods, which
-`consumer_replay` alone calls. Everything else is derived from it.
+Hard state is what the records 3 to 8 and 16 say; `consumer_replay` alone changes it. The rest is derived from it.
 
 Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGroup.
 """
@@ -39,6 +38,7 @@ from coordinator.broker.records import (
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
     MemberState,
+    PartitionMetadataRecord,
     Record,
     RegexRecord,
     RegexValue,
@@ -78,6 +78,8 @@ class ConsumerGroup:
         self.id = group_id
         self.epoch = 1
         self.metadata_hash = 0
+        self.has_partition_metadata = False
+        """Whether a broker before 4.1 left a record of key 4 behind, which is to be deleted."""
         self.assignment_epoch = 1
         self.assigned_ms = 0
         """When the target was computed; 0 when none was, or before brokers noted it."""
@@ -269,13 +271,15 @@ class ConsumerGroup:
             yield from member_timer_keys(self.id, member)
 
     def tombstones(self) -> tuple[Record, ...]:
-        """The records that delete the group, in the broker's order."""
+        """The records that delete the group, in the broker's order. It deletes type 4 whether it is there or not."""
+        aimed = dict.fromkeys((*self.members, *self.targets))
         return (
             *(CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in self.members),
-            *(TargetMemberRecord(group=self.id, member=member, value=None) for member in self.targets),
+            *(TargetMemberRecord(group=self.id, member=member, value=None) for member in aimed),
             TargetEpochRecord(group=self.id, epoch=None),
             *(ConsumerMemberRecord(group=self.id, member=member, value=None) for member in self.members),
             *(RegexRecord(group=self.id, regex=regex, value=None) for regex in self.regexes),
+            PartitionMetadataRecord(group=self.id, value=None),
             ConsumerGroupRecord(group=self.id, value=None),
         )
 

@@ -9,7 +9,7 @@ Source: GroupMetadataManager.replay.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.context import State
@@ -17,6 +17,7 @@ from coordinator.broker.records import (
     ConsumerGroupRecord,
     ConsumerMemberRecord,
     CurrentAssignmentRecord,
+    PartitionMetadataRecord,
     Record,
     RegexRecord,
     TargetEpochRecord,
@@ -25,20 +26,14 @@ from coordinator.broker.records import (
 
 ConsumerRecord: TypeAlias = (
     ConsumerGroupRecord
+    | PartitionMetadataRecord
     | ConsumerMemberRecord
     | TargetEpochRecord
     | TargetMemberRecord
     | CurrentAssignmentRecord
     | RegexRecord
 )
-CONSUMER_RECORDS = (
-    ConsumerGroupRecord,
-    ConsumerMemberRecord,
-    TargetEpochRecord,
-    TargetMemberRecord,
-    CurrentAssignmentRecord,
-    RegexRecord,
-)
+CONSUMER_RECORDS: tuple[type[ConsumerRecord], ...] = get_args(ConsumerRecord)
 
 
 def replay(state: State, record: ConsumerRecord) -> None:
@@ -70,6 +65,8 @@ def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
         case ConsumerGroupRecord(value=value):
             if value is not None:
                 group.set_epoch(value)
+        case PartitionMetadataRecord(value=topics):
+            group.has_partition_metadata = topics is not None
         case ConsumerMemberRecord(member=member, value=value):
             if value is None:
                 group.remove_member(member)

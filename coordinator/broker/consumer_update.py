@@ -30,6 +30,7 @@ from coordinator.broker.records import (
     ConsumerMemberRecord,
     CurrentAssignmentRecord,
     MemberState,
+    PartitionMetadataRecord,
     Record,
     RegexRecord,
     TargetEpochRecord,
@@ -230,6 +231,8 @@ def _refresh(update: Update, moves: bool) -> None:
         update.epoch += 1
         value = ConsumerGroupValue(epoch=update.epoch, metadata_hash=fingerprint)
         update.records.append(ConsumerGroupRecord(group=group.id, value=value))
+    if group.has_partition_metadata:
+        update.records.append(PartitionMetadataRecord(group=group.id, value=None))
     update.refreshed = True
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.topics import TopicInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,17 @@ class ConsumerGroupRecord:
 
     group: str
     value: ConsumerGroupValue | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMetadataRecord:
+    """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 wrote them down.
+
+    Since then the hash of key 3 stands for it, and it is only deleted.
+    """
+
+    group: str
+    value: tuple[TopicInfo, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +199,7 @@ Record: TypeAlias = (
     OffsetRecord
     | ClassicGroupRecord
     | ConsumerGroupRecord
+    | PartitionMetadataRecord
     | ConsumerMemberRecord
     | TargetEpochRecord
     | TargetMemberRecord

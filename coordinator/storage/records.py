@@ -28,12 +28,14 @@ from coordinator.broker.records import (
     CurrentAssignmentValue,
     MemberState,
     OffsetRecord,
+    PartitionMetadataRecord,
     Record,
     RegexRecord,
     RegexValue,
     TargetEpochRecord,
     TargetMemberRecord,
 )
+from coordinator.broker.topics import TopicInfo
 from coordinator.storage.record_codec import decode_key, decode_value, encode_key, encode_value
 from coordinator.storage.schema import NO_UUID
 from coordinator.storage.schemas.record_types import RECORD_TYPES
@@ -219,6 +221,25 @@ def _consumer_group_fields(record: ConsumerGroupRecord) -> _Encoded:
         {"groupId": record.group},
         None if value is None else {"epoch": value.epoch, "metadataHash": value.metadata_hash},
     )
+
+
+def _partition_metadata_fields(record: PartitionMetadataRecord) -> _Encoded:
+    return (
+        4,
+        {"groupId": record.group},
+        None if record.value is None else {"topics": [_topic_fields(topic) for topic in record.value]},
+    )
+
+
+def _topic_fields(topic: TopicInfo) -> Fields:
+    return {
+        "topicId": topic.id,
+        "topicName": topic.name,
+        "numPartitions": topic.partitions,
+        "partitionMetadata": [
+            {"partition": partition, "racks": racks} for partition, racks in enumerate(topic.racks)
+        ],
+    }
 
 
 def _consumer_member(key: Fields, value: Fields | None) -> ConsumerMemberRecord:
@@ -424,6 +445,7 @@ _FIELDS: Mapping[type[Any], Callable[[Any], _Encoded]] = {
     OffsetRecord: _offset_fields,
     ClassicGroupRecord: _classic_group_fields,
     ConsumerGroupRecord: _consumer_group_fields,
+    PartitionMetadataRecord: _partition_metadata_fields,
     ConsumerMemberRecord: _consumer_member_fields,
     TargetEpochRecord: _target_epoch_fields,
     TargetMemberRecord: _target_member_fields,

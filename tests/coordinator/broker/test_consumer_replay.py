@@ -1,0 +1,132 @@
+"""Records of consumer groups: what replaying them makes true, those of older brokers among them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from coordinator.broker.answers import DeleteGroupsAnswer
+from coordinator.broker.calls import DeleteGroups
+from coordinator.broker.engine import Engine
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    PartitionMetadataRecord,
+    Record,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.broker.topics import TopicInfo
+from tests.coordinator.broker.consumer import Consumer, epochs, group_of, images, seed, settled
+from tests.coordinator.broker.driver import Driver
+
+FOO = TopicInfo(name="foo", id=UUID(int=1), partitions=3)
+DELETED = PartitionMetadataRecord(group="g", value=None)
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver(images(("foo", 3)), group_consumer_assignment_interval_ms="0")
+
+
+def left_by_an_older_broker(driver: Driver) -> None:
+    driver.records.append(PartitionMetadataRecord(group="g", value=(FOO,)))
+    driver.restart()
+    assert group_of(driver).has_partition_metadata
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        ConsumerGroupRecord(group="g", value=None),
+        PartitionMetadataRecord(group="g", value=None),
+        ConsumerMemberRecord(group="g", member="a", value=None),
+        TargetEpochRecord(group="g", epoch=None),
+        TargetMemberRecord(group="g", member="a", value=None),
+        CurrentAssignmentRecord(group="g", member="a", value=None),
+        RegexRecord(group="g", regex="a", value=None),
+        ClassicGroupRecord(group="g", value=None),
+    ],
+)
+def test_a_tombstone_makes_no_group_and_no_member(driver: Driver, record: Record) -> None:
+    driver.engine.replay(record)
+    assert not driver.engine.state.groups
+    seed(driver, 3, {"b": {"foo": [0, 1, 2]}})
+    before = group_of(driver).members
+    if not isinstance(record, ConsumerGroupRecord):
+        driver.engine.replay(record)
+        assert group_of(driver).members == before
+
+
+def test_records_of_a_member_may_come_in_any_order(driver: Driver) -> None:
+    seed(driver, 3, {"a": {"foo": [0, 1]}, "b": {"foo": [2]}})
+    backwards = Engine(driver.engine.config, driver.engine.topics)
+    for record in reversed(driver.records):
+        backwards.replay(record)
+    group = backwards.state.groups["g"]
+    assert vars(group)["members"] == group_of(driver).members
+    assert vars(group)["targets"] == group_of(driver).targets
+
+
+def test_partitions_without_an_epoch_count_as_assigned_at_the_members(driver: Driver) -> None:
+    """Brokers before 4.3 wrote none."""
+    seed(driver, 3, {"a": {"foo": [0, 1]}})
+    assert set(group_of(driver).members["a"].current.assigned_epochs.values()) == {3}
+
+
+def test_a_member_in_a_state_that_is_not_known_has_to_start_over(driver: Driver) -> None:
+    seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
+    assigned = group_of(driver).members["a"].current
+    strange: CurrentAssignmentValue = replace(assigned, state=MemberState.UNKNOWN)
+    driver.records.append(CurrentAssignmentRecord(group="g", member="a", value=strange))
+    driver.restart()
+    a = Consumer(driver, "a", epoch=3, owned={"foo": [0, 1, 2]})
+    fenced = ErrorCode.FENCED_MEMBER_EPOCH
+    assert a.refused()[0] is fenced
+    assert a.refused(owned=None)[0] is fenced
+    assert (a.beat(owned={}).epoch, a.owned) == (3, {"foo": [0, 1, 2]})
+    assert epochs(driver) == ("Stable", 3, 3)
+
+
+def test_the_partition_metadata_of_an_older_broker_are_deleted_when_topics_are_looked_at(
+    driver: Driver,
+) -> None:
+    seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
+    left_by_an_older_broker(driver)
+    a = Consumer(driver, "a", epoch=3, owned={"foo": [0, 1, 2]})
+    settled(a)
+    assert driver.records.count(DELETED) == 1
+    assert not group_of(driver).has_partition_metadata
+    assert epochs(driver) == ("Stable", 3, 3)
+
+
+def test_a_group_that_an_older_broker_left_without_a_hash_is_assigned_anew(driver: Driver) -> None:
+    seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
+    driver.records.append(ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=3)))
+    left_by_an_older_broker(driver)
+    a = Consumer(driver, "a", epoch=3, owned={"foo": [0, 1, 2]})
+    settled(a)
+    assert epochs(driver) == ("Stable", 4, 4)
+    assert driver.records.count(DELETED) == 1
+
+
+def test_whoever_deletes_a_group_deletes_its_partition_metadata_too(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join()
+    a.leave()
+    assert DELETED not in driver.records
+    driver.ask(DeleteGroups(groups=("g",)), DeleteGroupsAnswer)
+    assert driver.records[-3:] == [
+        TargetEpochRecord(group="g", epoch=None),
+        DELETED,
+        ConsumerGroupRecord(group="g", value=None),
+    ]
