@@ -136,8 +136,20 @@ class Engine:
         """
         if isinstance(record, OffsetRecord):
             offsets.replay(self._ctx.state, record, producer_id)
+            return
+        state = self._ctx.state
+        REPLAYERS[type(record)](state, record)
+        if record.group in state.groups:
+            state.foreign.discard(record.group)
+
+    def note_foreign(self, group: str, *, exists: bool) -> None:
+        """There is a group of a type that is not coordinated here, and no other of its id; or there is none now."""
+        state = self._ctx.state
+        if exists:
+            state.groups.pop(group, None)
+            state.foreign.add(group)
         else:
-            REPLAYERS[type(record)](self._ctx.state, record)
+            state.foreign.discard(group)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
         """Make a COMMIT or ABORT marker true; nothing happens where the producer has committed no offsets."""

@@ -1,6 +1,8 @@
 """Share groups (KIP-932) as their records tell: key types 10 to 15.
 
-What their consumers have acknowledged is not in `__consumer_offsets` but in `__share_group_state`: unknown here.
+What their consumers have acknowledged is not in `__consumer_offsets` but in `__share_group_state`; which assignor they
+use is a setting of the broker. Neither is known here.
+
 Source: GroupMetadataManager.replay, modern.share.ShareGroup, ShareGroupMember.
 """
 
@@ -21,9 +23,6 @@ from coordinator.storage.schemas.share_groups import (
     SHARE_GROUP_TARGET_ASSIGNMENT_MEMBER,
     SHARE_GROUP_TARGET_ASSIGNMENT_METADATA,
 )
-
-ASSIGNOR = "simple"
-"""What a broker is set to use (`group.share.assignors`), if nobody changed it; no record says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +50,6 @@ class ShareGroup:
     id: str
     group_epoch: int
     assignment_epoch: int
-    assignor: str = ASSIGNOR
     members: tuple[ShareMember, ...]
     initialized: TopicPartitions
     initializing: TopicPartitions

@@ -219,5 +219,3 @@ _STEPS = {
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT.id: _current,
     STREAMS_GROUP_TOPOLOGY.id: _topology,
 }
-
-KEY_TYPES = frozenset(_STEPS)

@@ -1,0 +1,252 @@
+"""The topics of a cluster, out of its metadata log: `__cluster_metadata-0` of a KRaft broker or controller.
+
+    00000000000000000000.log                        records: frame version (1), number, version, all varints, message
+    00000000000000012345-0000000007.checkpoint      a snapshot: the same, of what was true before offset 12345
+
+The newest snapshot is read, then the log from its offset on. Segments that a snapshot covers may be gone.
+
+Source: MetadataRecordSerde, Snapshots, TopicsDelta, MetadataBatchLoader (KIP-868 transactions).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+from uuid import UUID
+
+import numpy as np
+
+from coordinator.storage.batch_header import CONTROL
+from coordinator.storage.batches import Columns, ControlType, columns_of, records_of
+from coordinator.storage.control_records import MalformedControlRecord, control_type
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.notices import Notice, failure
+from coordinator.storage.schema_read import MalformedMessage, Reader, message_reader, read_varint
+from coordinator.storage.schemas.cluster_metadata import (
+    ABORT_TRANSACTION,
+    BEGIN_TRANSACTION,
+    END_TRANSACTION,
+    METADATA_RECORDS,
+    PARTITION,
+    PARTITION_CHANGE,
+    REGISTER_BROKER,
+    REMOVE_TOPIC,
+    TOPIC,
+    UNREGISTER_BROKER,
+)
+from coordinator.storage.segments import Segment, read_log, read_segment
+from coordinator.storage.varints import Ints
+
+Fields: TypeAlias = Mapping[str, Any]
+
+CLUSTER_METADATA = "__cluster_metadata"
+
+_SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+_FRAME_VERSION = 1
+_SNAPSHOT_HEADER = struct.Struct(">hq")
+"""Version, and the time of the last record that the snapshot covers."""
+_NUMBERS = np.array([*METADATA_RECORDS], dtype=np.uint8)
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterTopic:
+    """A topic; replicas, as broker ids, by partition."""
+
+    name: str
+    replicas: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterMetadata:
+    """What a copy of the log says. `is_whole`: it tells of all topics that there were at the moment."""
+
+    topics: dict[UUID, ClusterTopic] = field(default_factory=dict)
+    removed: dict[UUID, str] = field(default_factory=dict)
+    """Names of topics that were deleted, as far back as the log goes."""
+    racks: dict[int, str | None] = field(default_factory=dict)
+    """By broker id."""
+    is_whole: bool = False
+    notices: list[Notice] = field(default_factory=list)
+
+
+def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> ClusterMetadata:
+    """Read a partition's directory, as of a moment.
+
+    :raises DamagedLog: if the log cannot be read
+    :raises OSError: likewise
+    """
+    metadata = ClusterMetadata()
+    replay = _Replay(metadata, as_of_ms)
+    start = _read_snapshot(directory, replay)
+    first_offset: int | None = None
+    for segment in read_log(directory):
+        if len(segment.batches) and segment.next_offset > start:
+            first_offset = segment.batches[0].base_offset if first_offset is None else first_offset
+            for columns in columns_of(segment.batches):
+                replay.add(columns, start)
+    metadata.is_whole = start > 0 if first_offset is None else first_offset <= start
+    if first_offset is not None and first_offset > start:
+        message = f"begins with offset {first_offset}, and no snapshot of that moment covers what was before"
+        metadata.notices.append(Notice(file=directory, message=message))
+    if replay.unreadable:
+        metadata.is_whole = False
+        message = f"{replay.unreadable} records are in no known form; the first: {replay.first_unreadable}"
+        metadata.notices.append(Notice(file=directory, message=message))
+    return metadata
+
+
+def _read_snapshot(directory: Path, replay: _Replay) -> int:
+    """Read the newest snapshot of the moment, if there is one; the offset from which on the log is to be read."""
+    found = {path: _SNAPSHOT.fullmatch(path.name) for path in directory.iterdir()}
+    snapshots = {path: (int(name[1]), int(name[2])) for path, name in found.items() if name is not None}
+    for path in sorted(snapshots, key=snapshots.__getitem__, reverse=True):
+        try:
+            chunks = _snapshot_chunks(path, replay.as_of_ms)
+        except (DamagedLog, OSError) as error:
+            replay.metadata.notices.append(failure(path, error))
+            continue
+        if chunks is not None:
+            for columns in chunks:
+                replay.add(columns)
+            return snapshots[path][0]
+    return 0
+
+
+def _snapshot_chunks(path: Path, as_of_ms: int | None) -> list[Columns] | None:
+    """What a snapshot holds; None when it covers something later than the moment.
+
+    :raises DamagedLog: if it is no whole snapshot
+    :raises OSError: if it cannot be read
+    """
+    segment = read_segment(path)
+    if segment.torn is not None:
+        raise DamagedLog(path, segment.torn.position, segment.torn.reason)
+    if as_of_ms is not None and _covered_until(segment) > as_of_ms:
+        return None
+    return list(columns_of(segment.batches))
+
+
+def _covered_until(segment: Segment) -> int:
+    """The time of the last record that a snapshot covers."""
+    for record in records_of(segment.batches[0], segment.data) if len(segment.batches) else ():
+        try:
+            is_header = control_type(record) is ControlType.SNAPSHOT_HEADER
+            if segment.batches[0].is_control and is_header:
+                return int(_SNAPSHOT_HEADER.unpack_from(record.value or b"")[1])
+        except (MalformedControlRecord, struct.error):
+            break
+    raise DamagedLog(segment.path, 0, "a snapshot begins with its header")
+
+
+class _Replay:
+    """Makes records true. `as_of_ms`: later ones are passed by."""
+
+    def __init__(self, metadata: ClusterMetadata, as_of_ms: int | None) -> None:
+        self.metadata = metadata
+        self.as_of_ms = as_of_ms
+        self.unreadable = 0
+        self.first_unreadable = ""
+        self._held: list[tuple[int, Fields]] | None = None
+        """What a transaction wrote that has not ended: records count when it does, and not when it is aborted."""
+
+    def add(self, columns: Columns, start: int = 0) -> None:
+        """Take in the records from offset `start` on."""
+        for lane in self._wanted(columns, start).tolist():
+            value = columns.value(lane)
+            if value is None:
+                continue
+            try:
+                self._record(*_decode(value))
+            except MalformedMessage as error:
+                self.unreadable += 1
+                self.first_unreadable = self.first_unreadable or f"offset {columns.offsets[lane]}, {error}"
+
+    def _wanted(self, columns: Columns, start: int) -> Ints:
+        """The records that may tell something, by their number."""
+        octets = np.frombuffer(columns.data, dtype=np.uint8)
+        control = columns.batches.headers["attributes"] & CONTROL != 0
+        chosen = (columns.value_end - columns.value_start > 1) & (columns.offsets >= start)
+        chosen &= ~control[columns.batch_of]
+        if self.as_of_ms is not None:
+            chosen &= columns.timestamps <= self.as_of_ms
+        lanes = np.flatnonzero(chosen)
+        known: Ints = lanes[np.isin(octets[columns.value_start[lanes] + 1], _NUMBERS)]
+        return known
+
+    def _record(self, number: int, fields: Fields) -> None:
+        if number == BEGIN_TRANSACTION:
+            self._held = []
+        elif number in (END_TRANSACTION, ABORT_TRANSACTION):
+            held, self._held = self._held or [], None
+            for each in held if number == END_TRANSACTION else ():
+                self._record(*each)
+        elif self._held is not None:
+            self._held.append((number, fields))
+        else:
+            _STEPS[number](self.metadata, fields)
+
+
+def _decode(value: bytes) -> tuple[int, Fields]:
+    """Number and fields of a record. :raises MalformedMessage: in another frame, or of a newer version"""
+    try:
+        frame, position = read_varint(value, 0)
+        number, position = read_varint(value, position)
+        version, position = read_varint(value, position)
+    except IndexError:
+        raise MalformedMessage("the frame is cut off") from None
+    if frame != _FRAME_VERSION or number not in METADATA_RECORDS:
+        raise MalformedMessage(f"frame version {frame} around a record of number {number}")
+    fields: Fields = _reader(number, version)(value, position)[0]
+    return number, fields
+
+
+@cache
+def _reader(number: int, version: int) -> Reader:
+    message = METADATA_RECORDS[number]
+    if not 0 <= version <= message.newest:
+        raise MalformedMessage(f"{message.name} has no version {version}")
+    return message_reader(message, version)
+
+
+def _topic(metadata: ClusterMetadata, fields: Fields) -> None:
+    metadata.topics[fields["topicId"]] = ClusterTopic(name=fields["name"])
+
+
+def _remove_topic(metadata: ClusterMetadata, fields: Fields) -> None:
+    topic = metadata.topics.pop(fields["topicId"], None)
+    if topic is not None:
+        metadata.removed[fields["topicId"]] = topic.name
+
+
+def _partition(metadata: ClusterMetadata, fields: Fields) -> None:
+    topic = metadata.topics.get(fields["topicId"])
+    if topic is not None:
+        topic.replicas[fields["partitionId"]] = tuple(fields["replicas"])
+
+
+def _partition_change(metadata: ClusterMetadata, fields: Fields) -> None:
+    if fields["replicas"]:
+        _partition(metadata, fields)
+
+
+def _register_broker(metadata: ClusterMetadata, fields: Fields) -> None:
+    metadata.racks[fields["brokerId"]] = fields["rack"]
+
+
+def _unregister_broker(metadata: ClusterMetadata, fields: Fields) -> None:
+    metadata.racks.pop(fields["brokerId"], None)
+
+
+_STEPS: Mapping[int, Callable[[ClusterMetadata, Fields], None]] = {
+    REGISTER_BROKER: _register_broker,
+    UNREGISTER_BROKER: _unregister_broker,
+    TOPIC: _topic,
+    PARTITION: _partition,
+    PARTITION_CHANGE: _partition_change,
+    REMOVE_TOPIC: _remove_topic,
+}

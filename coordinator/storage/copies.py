@@ -1,0 +1,82 @@
+"""Copies of a partition, in the log directories of several brokers: where they are, and which has come furthest.
+
+Of two copies the one with the later leader epoch counts, as that leader was elected by those that had everything;
+of one epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.notices import Notice, failure
+from coordinator.storage.partition_files import Fate, parse_partition_name
+from coordinator.storage.segments import list_segments, read_segment
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Reach:
+    """How far a copy goes: the leader epoch of its last batch, and the offset behind it. -1 and 0: nowhere."""
+
+    leader_epoch: int
+    next_offset: int
+
+    def __str__(self) -> str:
+        return f"offset {self.next_offset} of leader epoch {self.leader_epoch}"
+
+
+EMPTY = Reach(-1, 0)
+
+
+def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list[Path]], list[Notice]]:
+    """The copies of a topic's partitions by number, and the directories that cannot be read.
+
+    A copy that is to be deleted or being moved does not count.
+    """
+    copies: dict[int, list[Path]] = {}
+    notices = []
+    for directory in directories:
+        try:
+            entries = sorted(directory.iterdir())
+        except OSError as error:
+            notices.append(failure(directory, error).as_problem("nothing in it was read"))
+            continue
+        for entry in entries:
+            name = parse_partition_name(entry.name)
+            if name is not None and name.topic == topic and name.fate is Fate.NONE and entry.is_dir():
+                copies.setdefault(name.partition, []).append(entry)
+    return copies, notices
+
+
+def reach(directory: Path) -> Reach:
+    """How far a copy goes. :raises DamagedLog: if its end cannot be read :raises OSError: likewise"""
+    for path in reversed(list_segments(directory)):
+        batches = read_segment(path).batches
+        if len(batches):
+            last = batches[-1]
+            return Reach(last.leader_epoch, last.next_offset)
+    return EMPTY
+
+
+def by_reach(copies: Sequence[Path]) -> tuple[list[Path], list[Notice]]:
+    """The copies, the best first; one whose end cannot be read comes last. What is to be said where they differ."""
+    if len(copies) < 2:
+        return list(copies), []
+    reached: dict[Path, Reach] = {}
+    unreadable: list[Path] = []
+    for copy in copies:
+        try:
+            reached[copy] = reach(copy)
+        except (DamagedLog, OSError):
+            unreadable.append(copy)
+    best_first = sorted(reached, key=reached.__getitem__, reverse=True)
+    notices = []
+    for copy in best_first[1:]:
+        if reached[copy] != reached[best_first[0]]:
+            message = (
+                f"ends at {reached[copy]}, {best_first[0]} at {reached[best_first[0]]}: the latter is read"
+            )
+            notices.append(Notice(file=copy, message=message))
+    return best_first + unreadable, notices

@@ -1,0 +1,74 @@
+"""Whether a log still tells what was at an earlier moment.
+
+Compaction takes a value away once a later one of the same key stands in the part that it has been through. If it has
+been through records later than the moment, a value that counted then may be gone. It leaves gaps in the offsets;
+where there are none, nothing was taken.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+
+from coordinator.storage.segments import Segment
+from coordinator.storage.varints import Ints
+
+
+class Coverage:
+    """What a partition's segments, in their order, say of a moment."""
+
+    def __init__(self, as_of_ms: int) -> None:
+        self._as_of_ms = as_of_ms
+        self._next_offset = 0
+        self._last_gap: int | None = None
+        """The offset behind it."""
+        self._first_later: tuple[int, int] | None = None
+        """Base offset and time of the first batch that has something later."""
+        self._active_from = 0
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether something later than the moment was seen."""
+        return self._first_later is not None
+
+    def add(self, segment: Segment) -> None:
+        """Look at the next segment."""
+        self._active_from = segment.base_offset
+        headers = segment.batches.headers
+        if not len(headers):
+            return
+        bases: Ints = headers["base_offset"].astype(np.int64)
+        lasts = segment.batches.last_offsets
+        before = np.concatenate(([self._next_offset], lasts[:-1] + 1))
+        gaps = np.flatnonzero((bases > before) | (headers["count"] < lasts - bases + 1))
+        if len(gaps):
+            self._last_gap = int(lasts[gaps[-1]]) + 1
+        self._next_offset = int(lasts[-1]) + 1
+        later = np.flatnonzero(headers["max_timestamp"] > self._as_of_ms)
+        if len(later) and self._first_later is None:
+            first = later[0]
+            self._first_later = int(bases[first]), int(headers["max_timestamp"][first])
+
+    def doubt(self, cleaned_to: int | None) -> str | None:
+        """Why what was at the moment may not be all there; None when it is. `cleaned_to` is the offset that
+        compaction has come to, None where nobody wrote it down: the segment that is being written is never compacted.
+        """
+        if self._last_gap is None or self._first_later is None:
+            return None
+        if cleaned_to is None or cleaned_to < self._last_gap:
+            cleaned_to = self._active_from
+        offset, time_ms = self._first_later
+        if cleaned_to <= offset:
+            return None
+        return (
+            f"compaction has come to offset {cleaned_to}, beyond that moment, behind which offset {offset} of "
+            f"{_utc(time_ms)} was written: what was true then and was replaced later may be missing"
+        )
+
+
+def _utc(time_ms: int) -> str:
+    try:
+        return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return f"{time_ms} ms"

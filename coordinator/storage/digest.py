@@ -1,0 +1,217 @@
+"""What a partition of `__consumer_offsets` comes to: its records without those that make no difference any more.
+
+Theory of operation. Most of a log are offsets that were committed again later. A digest goes through the log once, a
+chunk of records at a time, and keeps of the offsets (key types 0 and 1) the last value and the last tombstone of each
+key; everything else it keeps whole and in order, as the order matters there. What transactions wrote counts from
+their COMMIT on, by its own place in the log: of a plain commit and a transaction's the one that is further on wins,
+whenever the transaction ended. `events` then gives what is left in the order of the log. To replay it gives the same
+state as to replay every record.
+
+One thing of a lost offset remains: the first one made its group, if it was not there. So for every group the last
+value is kept that anybody wrote for it, even if a tombstone or an ABORT came after it.
+
+Source: CoordinatorLoaderImpl, OffsetMetadataManager.replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coordinator.storage.batch_header import CONTROL, NO_PRODUCER_ID
+from coordinator.storage.batches import Columns, ControlType
+from coordinator.storage.control_records import MalformedControlRecord, control_type_of
+from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from coordinator.storage.transactions import Transactions
+from coordinator.storage.varints import Ints
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+_TYPE_BYTES = 2
+_NO_TYPE = -(1 << 15) - 1
+"""Of a key that is null or too short to tell one."""
+_PREFIXES = {number: number.to_bytes(_TYPE_BYTES) for number in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)}
+
+
+class Kind(Enum):
+    """What became of a record."""
+
+    PLAIN = "plain"
+    """It counts. An offset of a transaction that was committed is one."""
+    PENDING = "pending"
+    """An offset whose transaction has not ended."""
+    LOST = "lost"
+    """An offset that does not count, and the last thing that was written of its group."""
+
+
+class Event(NamedTuple):
+    """A record that is left. `position` is its place in the log; only a pending one has a producer id."""
+
+    position: int
+    kind: Kind
+    key: bytes
+    value: bytes | None
+    producer_id: int = NO_PRODUCER_ID
+
+
+class _Written(NamedTuple):
+    """A value of an offset."""
+
+    position: int
+    key_type: int
+    value: bytes
+
+
+class Digest:
+    """See the module. Chunks come in the order of the log.
+
+    `as_of_ms`: later records, ends of transactions too, are passed by as if they had not been written.
+    """
+
+    def __init__(self, as_of_ms: int | None = None) -> None:
+        self.records = 0
+        """How many there were, within the time."""
+        self.malformed: list[tuple[int, str]] = []
+        """Places of records that are none, and why."""
+        self._as_of_ms = as_of_ms
+        self._others: list[Event] = []
+        # By key without its type: 0 and 1 mean the same.
+        self._values: dict[bytes, _Written] = {}
+        self._tombstones: dict[bytes, int] = {}
+        self._rolled_back: dict[bytes, _Written] = {}
+        self._transactions: Transactions[_Written] = Transactions()
+
+    def add(self, columns: Columns) -> None:
+        """Take in the next records."""
+        headers = columns.batches.headers
+        chosen = np.ones(len(columns), dtype=np.bool_)
+        if self._as_of_ms is not None:
+            chosen = columns.timestamps <= self._as_of_ms
+        self.records += int(chosen.sum())
+        types = _key_types(columns)
+        control = chosen & (headers["attributes"] & CONTROL != 0)[columns.batch_of]
+        offsets = chosen & ~control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
+        self._add_others(columns, types, chosen & ~control & ~offsets)
+        tombstones = offsets & (columns.value_end < 0)
+        pending = offsets & ~tombstones & (headers["producer_id"] != NO_PRODUCER_ID)[columns.batch_of]
+        self._add_tombstones(columns, np.flatnonzero(tombstones))
+        self._values.update(_written(columns, types, np.flatnonzero(offsets & ~tombstones & ~pending)))
+        self._add_transactions(columns, types, control, np.flatnonzero(pending | control))
+
+    def _add_others(self, columns: Columns, types: Ints, others: Flags) -> None:
+        for lane in np.flatnonzero(others).tolist():
+            position, key = int(columns.offsets[lane]), columns.key(lane)
+            if key is None or types[lane] == _NO_TYPE:
+                self.malformed.append((position, "the record has no key that tells its type"))
+            else:
+                self._others.append(Event(position, Kind.PLAIN, key, columns.value(lane)))
+
+    def _add_tombstones(self, columns: Columns, lanes: Ints) -> None:
+        self._tombstones.update(zip(_keys(columns, lanes), columns.offsets[lanes].tolist(), strict=True))
+
+    def _add_transactions(self, columns: Columns, types: Ints, control: Flags, lanes: Ints) -> None:
+        """Follow the batches of transactions, and the marks that end them."""
+        batch_of = columns.batch_of[lanes]
+        for of_batch in np.split(lanes, np.flatnonzero(np.diff(batch_of)) + 1):
+            if not len(of_batch):
+                continue
+            producer_id = int(columns.batches.headers["producer_id"][columns.batch_of[of_batch[0]]])
+            if not control[of_batch[0]]:
+                self._transactions.write(producer_id, _written(columns, types, of_batch))
+                continue
+            for lane in of_batch.tolist():
+                self._mark(producer_id, int(columns.offsets[lane]), columns.key(lane) or b"")
+
+    def _mark(self, producer_id: int, position: int, key: bytes) -> None:
+        try:
+            kind = control_type_of(key)
+        except MalformedControlRecord as error:
+            self.malformed.append((position, str(error)))
+            return
+        if kind is ControlType.COMMIT:
+            for written_key, written in self._transactions.end(producer_id).items():
+                visible = self._values.get(written_key)
+                if visible is None or visible.position < written.position:
+                    self._values[written_key] = written
+        elif kind is ControlType.ABORT:
+            self._rolled_back.update(self._transactions.end(producer_id))
+
+    def events(self) -> list[Event]:
+        """What is left, in the order of the log."""
+        events = [*self._others, *self._pending()]
+        lost = list(self._rolled_back.items())
+        for key, written in self._values.items():
+            if written.position > self._tombstones.get(key, -1):
+                events.append(_event(key, written, Kind.PLAIN))
+            else:
+                lost.append((key, written))
+        for key, position in self._tombstones.items():
+            visible = self._values.get(key)
+            if visible is None or visible.position < position:
+                events.append(Event(position, Kind.PLAIN, _PREFIXES[OFFSET_COMMIT] + key, None))
+        if lost:
+            events += _last_of_groups(lost, events)
+        return sorted(events, key=itemgetter(0))
+
+    def _pending(self) -> Iterator[Event]:
+        for producer_id, key, written in self._transactions.open():
+            if written.position > self._tombstones.get(key, -1):
+                yield _event(key, written, Kind.PENDING, producer_id)
+            else:
+                yield _event(key, written, Kind.LOST)
+
+
+def _last_of_groups(lost: Iterable[tuple[bytes, _Written]], events: Iterable[Event]) -> Iterator[Event]:
+    """Of every group the last value that was lost, unless one that is left comes after it."""
+    last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda each: each[1].position)}
+    left = {
+        _group(event.key[_TYPE_BYTES:]): event.position
+        for event in sorted(events, key=itemgetter(0))
+        if event.value is not None and event.key[:_TYPE_BYTES] in _PREFIXES.values()
+    }
+    for group, (key, written) in last.items():
+        if written.position > left.get(group, -1):
+            yield _event(key, written, Kind.LOST)
+
+
+def _event(key: bytes, written: _Written, kind: Kind, producer_id: int = NO_PRODUCER_ID) -> Event:
+    return Event(written.position, kind, _PREFIXES[written.key_type] + key, written.value, producer_id)
+
+
+def _group(key: bytes) -> bytes:
+    """The group in an offset's key without its type; of a malformed one it does not matter."""
+    return key[2 : 2 + int.from_bytes(key[:2])]
+
+
+def _key_types(columns: Columns) -> Ints:
+    """The type of each key."""
+    octets = np.frombuffer(columns.data, dtype=np.uint8)
+    types = np.full(len(columns), _NO_TYPE, dtype=np.int64)
+    lanes = np.flatnonzero(columns.key_end - columns.key_start >= _TYPE_BYTES)
+    starts = columns.key_start[lanes]
+    types[lanes] = octets[starts].astype(np.int8).astype(np.int64) << 8 | octets[starts + 1]
+    return types
+
+
+def _keys(columns: Columns, lanes: Ints) -> list[bytes]:
+    """Keys of offsets, without their type."""
+    data = columns.data
+    starts, ends = (columns.key_start[lanes] + _TYPE_BYTES).tolist(), columns.key_end[lanes].tolist()
+    return [data[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def _written(columns: Columns, types: Ints, lanes: Ints) -> Iterator[tuple[bytes, _Written]]:
+    """The last value of each key, of offsets with a value."""
+    data = columns.data
+    last = dict(zip(_keys(columns, lanes), lanes.tolist(), strict=True))
+    chosen = np.fromiter(last.values(), dtype=np.int64, count=len(last))
+    fields = (columns.offsets, types, columns.value_start, columns.value_end)
+    for key, position, key_type, start, end in zip(
+        last, *(field[chosen].tolist() for field in fields), strict=True
+    ):
+        yield key, _Written(position, key_type, data[start:end])

@@ -1,0 +1,222 @@
+"""Reading the groups out of brokers' log directories, without changing anything in them.
+
+    loaded = load([Path("/var/kafka-logs")], as_of_ms=…)
+    loaded.state.groups, loaded.share, loaded.streams, loaded.topics, loaded.notices
+
+A directory is one of a broker's `log.dirs`. With the directories of several brokers there may be several copies of a
+partition: that which has come furthest is read. The brokers may be running.
+
+What cannot be read is named, and the rest is read. A partition that is damaged gives no groups at all, not those of
+some earlier time: an operator would take them for the present ones. Where a moment was asked for that lies before
+the damage, the groups of that moment are whole.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from uuid import UUID
+
+from coordinator.broker.context import State
+from coordinator.broker.engine import Engine
+from coordinator.storage.batches import columns_of
+from coordinator.storage.copies import by_reach, find_copies
+from coordinator.storage.coverage import Coverage
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.digest import Digest
+from coordinator.storage.notices import Notice, failure
+from coordinator.storage.offset_checkpoints import CLEANER, read_offsets
+from coordinator.storage.partition_files import OFFSETS_TOPIC
+from coordinator.storage.replay import HeardTopic, Replay
+from coordinator.storage.segments import Torn, read_log
+from coordinator.storage.share_groups import ShareGroup
+from coordinator.storage.streams_groups import StreamsGroup
+from coordinator.storage.topic_names import KnownTopics, known_topics
+
+MOST_MALFORMED = 10
+"""How many records that are none are named per partition."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedLog:
+    """What the directories hold, as of a moment where one was asked for."""
+
+    state: State
+    """Classic and consumer groups, and the offsets of groups of any type."""
+    share: Mapping[str, ShareGroup]
+    streams: Mapping[str, StreamsGroup]
+    unknown_keys: Counter[int]
+    """How many records there were of types that Kafka 4.3 does not know, by type."""
+    notices: tuple[Notice, ...]
+    """By partition; those of the topics' names are in `topics`."""
+    records: int
+    batches: int
+    partitions: tuple[int, ...]
+    """Those of `__consumer_offsets` that were read."""
+    directories: tuple[Path, ...]
+    as_of_ms: int | None
+    heard: Mapping[UUID, HeardTopic]
+    """Topics by id, as the records name them."""
+
+    @cached_property
+    def topics(self) -> KnownTopics:
+        """Topics as far as they are known; their files are read when this is asked for."""
+        return known_topics(self.directories, self.heard, as_of_ms=self.as_of_ms)
+
+    @property
+    def problems(self) -> tuple[Notice, ...]:
+        """What of the groups could not be read."""
+        return tuple(notice for notice in self.notices if notice.is_problem)
+
+
+@dataclass(slots=True)
+class _Read:
+    """A copy of a partition that was read."""
+
+    digest: Digest
+    coverage: Coverage | None
+    batches: int = 0
+    segments: list[tuple[int, Path]] = field(default_factory=list)
+    """Base offset and file."""
+    torn: Torn | None = None
+    damage: DamagedLog | None = None
+    """What ended the reading, behind the moment that was asked for."""
+
+
+def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedLog:
+    """Read the `__consumer_offsets-N` of some log directories.
+
+    `as_of_ms`, since 1970: only what was written until then. Nothing is raised for what the directories hold, or
+    for one that is not there: see `LoadedLog.problems`.
+    """
+    copies, notices = find_copies(directories, OFFSETS_TOPIC)
+    loading = _Loading(as_of_ms, notices)
+    for number in sorted(copies):
+        loading.partition(number, copies[number])
+    loading.tell_missing()
+    replay = loading.replay
+    return LoadedLog(
+        state=replay.engine.state,
+        share=replay.share.finished(),
+        streams=replay.streams.finished(),
+        unknown_keys=replay.unknown_keys,
+        notices=tuple(loading.notices),
+        records=loading.records,
+        batches=loading.batches,
+        partitions=tuple(loading.partitions),
+        directories=tuple(directories),
+        as_of_ms=as_of_ms,
+        heard={each: HeardTopic(name=name) for each, name in replay.share.topic_names.items()} | replay.heard,
+    )
+
+
+class _Loading:
+    """The partitions so far."""
+
+    def __init__(self, as_of_ms: int | None, notices: Iterable[Notice]) -> None:
+        self.replay = Replay(Engine())
+        self.notices = list(notices)
+        self.partitions: list[int] = []
+        self.failed: list[int] = []
+        self.records = self.batches = 0
+        self._as_of_ms = as_of_ms
+        self._cleaned: dict[Path, Mapping[tuple[str, int], int]] = {}
+
+    def partition(self, number: int, copies: Sequence[Path]) -> None:
+        """Read a partition: from another copy where the best one cannot be read."""
+        best_first, notices = by_reach(copies)
+        self.notices += notices
+        failures = []
+        for copy in best_first:
+            try:
+                read = _read(copy, self._as_of_ms)
+            except (DamagedLog, OSError) as error:
+                failures.append(failure(copy, error))
+                continue
+            self.notices += failures
+            self._take(number, copy, read)
+            return
+        self.failed.append(number)
+        consequence = f"the groups of {OFFSETS_TOPIC}-{number} are left out"
+        self.notices += [each.as_problem(consequence) for each in failures]
+
+    def _take(self, number: int, copy: Path, read: _Read) -> None:
+        malformed = self.replay.partition(read.digest)
+        self.partitions.append(number)
+        self.records += read.digest.records
+        self.batches += read.batches
+        if read.torn is not None:
+            message = f"ends in no whole batch ({read.torn.reason}): torn, or just being written"
+            self.notices.append(
+                Notice(file=Path(read.torn.file), position=read.torn.position, message=message)
+            )
+        if read.damage is not None:
+            self.notices.append(failure(copy, read.damage))
+        for place, reason in malformed[:MOST_MALFORMED]:
+            message = f"the record at offset {place} is passed by: {reason}"
+            self.notices.append(Notice(file=_file_of(read, place), message=message, is_problem=True))
+        if len(malformed) > MOST_MALFORMED:
+            message = f"{len(malformed) - MOST_MALFORMED} more records are passed by"
+            self.notices.append(Notice(file=copy, message=message, is_problem=True))
+        doubt = read.coverage.doubt(self._cleaned_to(number, copy)) if read.coverage else None
+        if doubt is not None:
+            self.notices.append(Notice(file=copy, message=doubt))
+
+    def _cleaned_to(self, number: int, copy: Path) -> int | None:
+        path = copy.parent / CLEANER
+        if path not in self._cleaned:
+            try:
+                self._cleaned[path] = read_offsets(path)
+            except (DamagedLog, OSError) as error:
+                self.notices.append(failure(path, error))
+                self._cleaned[path] = {}
+        return self._cleaned[path].get((OFFSETS_TOPIC, number))
+
+    def tell_missing(self) -> None:
+        """Partitions have consecutive numbers: tell which ones below the highest are nowhere."""
+        missing = _gaps([-1, *sorted((*self.partitions, *self.failed))])
+        if missing:
+            message = (
+                f"partitions of {OFFSETS_TOPIC} that are in none of the directories: {', '.join(missing)}"
+            )
+            self.notices.append(Notice(file=None, message=message))
+
+
+def _gaps(numbers: Sequence[int]) -> list[str]:
+    """The numbers between ascending ones, as `3` or `5-9`."""
+    return [
+        str(low + 1) if high - low == 2 else f"{low + 1}-{high - 1}"
+        for low, high in pairwise(numbers)
+        if high - low > 1
+    ]
+
+
+def _read(copy: Path, as_of_ms: int | None) -> _Read:
+    """Read a copy. :raises DamagedLog: :raises OSError:"""
+    coverage = None if as_of_ms is None else Coverage(as_of_ms)
+    read = _Read(Digest(as_of_ms), coverage)
+    try:
+        for segment in read_log(copy):
+            for columns in columns_of(segment.batches):
+                read.digest.add(columns)
+            if coverage is not None:
+                coverage.add(segment)
+            read.batches += len(segment.batches)
+            read.segments.append((segment.base_offset, segment.path))
+            read.torn = segment.torn
+    except DamagedLog as error:
+        if coverage is None or not coverage.is_passed:
+            raise
+        read.damage = error
+    return read
+
+
+def _file_of(read: _Read, place: int) -> Path:
+    """The segment that holds an offset."""
+    index = bisect_right(read.segments, place, key=lambda each: each[0])
+    return read.segments[max(index - 1, 0)][1]

@@ -1,0 +1,141 @@
+"""Bringing the records of a log into a coordinator: one way for looking at a broker's log and for recovery.
+
+    replay = Replay(engine)
+    replay.partition(digest) ...        in any order: a group has all its records in one partition
+
+Groups that the coordinator does not serve, share and streams groups, are kept beside it.
+
+Source: GroupCoordinatorShard.replay.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TypeAlias
+from uuid import UUID
+
+from coordinator.broker.engine import Engine
+from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.storage import share_groups
+from coordinator.storage.batch_header import NO_PRODUCER_ID
+from coordinator.storage.digest import Digest, Event, Kind
+from coordinator.storage.offset_records import (
+    LEGACY_OFFSET_COMMIT,
+    OFFSET_COMMIT,
+    key_type,
+    read_offset_key,
+    read_offset_value,
+)
+from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
+from coordinator.storage.records import OtherRecord, decode_record
+from coordinator.storage.schemas.consumer_groups import CONSUMER_GROUP_PARTITION_METADATA
+from coordinator.storage.share_groups import ShareGroups
+from coordinator.storage.streams_groups import StreamsGroups
+
+NEVER = -1
+
+Malformed: TypeAlias = tuple[int, str]
+"""The place in the log of a record that is none, and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeardTopic:
+    """A topic as records name it. `partitions` None: they do not say how many it has."""
+
+    name: str
+    partitions: int | None = None
+
+
+class Replay:
+    """See the module; what the records have made so far."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.share = ShareGroups()
+        self.streams = StreamsGroups()
+        self.unknown_keys: Counter[int] = Counter()
+        """How many records there were of types that Kafka 4.3 does not know; a broker passes them by, too."""
+        self.heard: dict[UUID, HeardTopic] = {}
+        """Topics by id, as the records name them."""
+        self._texts: dict[str, str] = {}
+        self._ids: dict[bytes, UUID] = {}
+
+    def partition(self, digest: Digest) -> list[Malformed]:
+        """Make what is left of a partition true; the records that are none, in the order of the log."""
+        malformed = list(digest.malformed)
+        for event in digest.events():
+            try:
+                self._event(event)
+            except MalformedRecord as error:
+                malformed.append((event.position, str(error)))
+            except UnknownKeyType as error:
+                self.unknown_keys[error.key_type] += 1
+        return sorted(malformed)
+
+    def _event(self, event: Event) -> None:
+        if key_type(event.key, 0) in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT):
+            self._offset(event)
+            return
+        record = decode_record(event.key, event.value)
+        if isinstance(record, OtherRecord):
+            self._other(record)
+            return
+        self.engine.replay(record)
+        if record.group in self.engine.state.groups:
+            self.share.discard(record.group)
+            self.streams.discard(record.group)
+
+    def _offset(self, event: Event) -> None:
+        group, topic, partition = read_offset_key(event.key, 0, len(event.key))
+        topic = self._texts.setdefault(topic, topic)
+        record = OffsetRecord(
+            group=self._texts.setdefault(group, group),
+            topic=topic,
+            partition=partition,
+            value=None if event.value is None else self._committed(topic, event.key, event.value),
+        )
+        if event.kind is Kind.PLAIN:
+            self.engine.replay(record)
+            return
+        self.engine.replay(record, event.producer_id)
+        if event.kind is Kind.LOST:
+            self.engine.end_transaction(NO_PRODUCER_ID, committed=False)
+
+    def _committed(self, topic: str, key: bytes, value: bytes) -> CommittedOffset:
+        _, offset, leader_epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(
+            value, 0, len(value), key_type(key, 0)
+        )
+        return CommittedOffset(
+            offset=offset,
+            leader_epoch=leader_epoch,
+            metadata=self._texts.setdefault(metadata, metadata),
+            commit_ms=commit_ms,
+            expire_ms=None if expire_ms == NEVER else expire_ms,
+            topic_id=None if topic_id is None else self._topic_id(topic_id, topic),
+        )
+
+    def _topic_id(self, topic_id: bytes, topic: str) -> UUID:
+        known = self._ids.get(topic_id)
+        if known is None:
+            known = self._ids[topic_id] = UUID(bytes=topic_id)
+            self.heard.setdefault(known, HeardTopic(name=topic))
+        return known
+
+    def _other(self, record: OtherRecord) -> None:
+        if record.key_type == CONSUMER_GROUP_PARTITION_METADATA.id:
+            self._hear(record)
+            return
+        is_share = record.key_type in share_groups.KEY_TYPES
+        groups, others = (self.share, self.streams) if is_share else (self.streams, self.share)
+        groups.replay(record.key_type, record.key, record.value)
+        group = record.key["groupId"]
+        if group in groups:
+            others.discard(group)
+        self.engine.note_foreign(group, exists=group in groups or group in others)
+
+    def _hear(self, record: OtherRecord) -> None:
+        for topic in () if record.value is None else record.value["topics"]:
+            self.heard[topic["topicId"]] = HeardTopic(
+                name=topic["topicName"], partitions=topic["numPartitions"]
+            )

@@ -1,0 +1,158 @@
+"""Names, ids and sizes of topics, out of everything that a broker's log directories hold.
+
+The records of consumer groups name topics by id alone. What tells more, the most reliable first:
+
+1. `__cluster_metadata-0`, which KRaft brokers and controllers have: all topics with their partitions, at any moment;
+2. the partitions' own directories (`orders-3/partition.metadata`), as they are now and of these brokers alone;
+3. other records: commits carry the name and, of Kafka 4 and later, the id of the topic; the records of share groups
+   and, before Kafka 4.1, of consumer groups have both.
+
+An id that is in none of them stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from coordinator.storage.cluster_metadata import CLUSTER_METADATA, ClusterMetadata, read_cluster_metadata
+from coordinator.storage.copies import by_reach, find_copies
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.notices import Notice, failure
+from coordinator.storage.partition_files import Fate, PartitionName, parse_partition_name, read_topic_id
+from coordinator.storage.replay import HeardTopic
+from coordinator.uuids import format_uuid
+
+LONGEST_NAME = 255
+"""Of a directory. A deleted one of this length may have lost a part of the topic's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownTopic:
+    """A topic. `partitions` None: unknown; `racks`: of each partition's replicas, None where none is known.
+
+    `is_whole`: the cluster itself says how many partitions there are; else it is the highest that was seen.
+    """
+
+    name: str
+    id: UUID | None
+    partitions: int | None
+    racks: Mapping[int, tuple[str, ...]] | None = None
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownTopics:
+    """What is known of topics."""
+
+    names: Mapping[UUID, str]
+    """By id, of topics that are gone too."""
+    topics: Mapping[str, KnownTopic]
+    """By name, those that exist as far as is known."""
+    notices: tuple[Notice, ...]
+
+
+def known_topics(
+    directories: Sequence[Path], heard: Mapping[UUID, HeardTopic], *, as_of_ms: int | None = None
+) -> KnownTopics:
+    """Gather what log directories tell of topics, beside what records told already (`heard`)."""
+    places = _Places()
+    for directory in directories:
+        places.look_at(directory)
+    notices = places.notices
+    metadata = _cluster_metadata(directories, as_of_ms, notices)
+    names = {topic_id: topic.name for topic_id, topic in heard.items()} | places.names
+    topics = {
+        topic.name: KnownTopic(name=topic.name, id=topic_id, partitions=topic.partitions)
+        for topic_id, topic in heard.items()
+        if topic_id not in places.names
+    }
+    topics |= places.topics()
+    if metadata is not None:
+        names |= metadata.removed | {topic_id: topic.name for topic_id, topic in metadata.topics.items()}
+        of_cluster = {topic.name: topic for topic in _of_cluster(metadata)}
+        topics = of_cluster if metadata.is_whole else topics | of_cluster
+    return KnownTopics(names=names, topics=topics, notices=tuple(notices))
+
+
+class _Places:
+    """What the directories of partitions say."""
+
+    def __init__(self) -> None:
+        self.names: dict[UUID, str] = {}
+        """By id, those of partitions that are to be deleted too."""
+        self.notices: list[Notice] = []
+        self._partitions: dict[str, dict[UUID | None, list[int]]] = {}
+        """Partitions that are there, by the topic's name and id."""
+
+    def look_at(self, directory: Path) -> None:
+        """Look at the partitions in a log directory."""
+        try:
+            entries = sorted(directory.iterdir())
+        except OSError as error:
+            self.notices.append(failure(directory, error))
+            return
+        for entry in entries:
+            name = parse_partition_name(entry.name)
+            if name is not None and name.topic != CLUSTER_METADATA and entry.is_dir():
+                self._add(entry, name)
+
+    def _add(self, directory: Path, name: PartitionName) -> None:
+        try:
+            topic_id = read_topic_id(directory)
+        except (DamagedLog, OSError) as error:
+            self.notices.append(failure(directory, error))
+            return
+        is_cut = name.fate is Fate.DELETE and len(directory.name) >= LONGEST_NAME
+        if topic_id is not None and not is_cut:
+            self.names.setdefault(topic_id, name.topic)
+        if name.fate in (Fate.NONE, Fate.FUTURE):
+            self._partitions.setdefault(name.topic, {}).setdefault(topic_id, []).append(name.partition)
+
+    def topics(self) -> dict[str, KnownTopic]:
+        """The topics that are there. Of two ids under one name, that of most directories counts."""
+        topics = {}
+        for name, by_id in self._partitions.items():
+            topic_id, partitions = max(by_id.items(), key=lambda each: len(each[1]))
+            topics[name] = KnownTopic(name=name, id=topic_id, partitions=max(partitions) + 1)
+            if len(by_id) > 1:
+                ids = ", ".join("none" if each is None else format_uuid(each) for each in by_id)
+                message = (
+                    f"partitions of {name} have different topic ids ({ids}): some are of a deleted topic"
+                )
+                self.notices.append(Notice(file=None, message=message))
+        return topics
+
+
+def _cluster_metadata(
+    directories: Sequence[Path], as_of_ms: int | None, notices: list[Notice]
+) -> ClusterMetadata | None:
+    """What the copy of the metadata log says that has come furthest; None where there is none, or none is readable."""
+    copies, _ = find_copies(directories, CLUSTER_METADATA)
+    best_first, _ = by_reach(copies.get(0, ()))
+    for copy in best_first:
+        try:
+            metadata = read_cluster_metadata(copy, as_of_ms=as_of_ms)
+        except (DamagedLog, OSError) as error:
+            notices.append(failure(copy, error))
+        else:
+            notices += metadata.notices
+            return metadata
+    return None
+
+
+def _of_cluster(metadata: ClusterMetadata) -> Iterator[KnownTopic]:
+    for topic_id, topic in metadata.topics.items():
+        racks = {
+            partition: tuple(rack for rack in map(metadata.racks.get, replicas) if rack)
+            for partition, replicas in sorted(topic.replicas.items())
+        }
+        yield KnownTopic(
+            name=topic.name,
+            id=topic_id,
+            partitions=len(topic.replicas),
+            racks=racks if any(racks.values()) else None,
+            is_whole=metadata.is_whole,
+        )
