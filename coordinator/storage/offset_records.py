@@ -10,7 +10,7 @@ import struct
 from typing import TypeAlias
 
 from coordinator.storage.java_text import JAVA
-from coordinator.storage.record_codec import decode_key, decode_value
+from coordinator.storage.record_codec import MalformedRecord, decode_key, decode_value
 from coordinator.storage.schema import NO_UUID
 
 Buffer: TypeAlias = bytes | memoryview
@@ -27,6 +27,7 @@ OFFSET_COMMIT = 1
 
 _SHORT = 0x80
 """A varint below it has one byte."""
+_TYPE_AND_LENGTH = struct.Struct(">hh").unpack_from
 _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
 _INT64 = struct.Struct(">q").unpack_from
@@ -50,16 +51,22 @@ def key_type(buffer: Buffer, start: int) -> int:
 
 
 def read_offset_key(buffer: Buffer, start: int, end: int) -> OffsetKey:
-    """Group, topic and partition of the key (of type 0 or 1) in ``buffer[start:end]``.
+    """Group, topic and partition of the key in ``buffer[start:end]``.
 
-    :raises MalformedRecord: it is no such key
+    :raises UnknownKeyType: a record type of no schema
+    :raises MalformedRecord: it is no key of type 0 or 1
     """
     group_at = start + 4
     try:
-        group_end = group_at + _INT16(buffer, start + 2)[0]
+        number, length = _TYPE_AND_LENGTH(buffer, start)
+        group_end = group_at + length
         topic_at = group_end + 2
         topic_end = topic_at + _INT16(buffer, group_end)[0]
-        if group_at <= group_end and topic_at <= topic_end <= end - 4:
+        if (
+            LEGACY_OFFSET_COMMIT <= number <= OFFSET_COMMIT
+            and length >= 0
+            and topic_at <= topic_end <= end - 4
+        ):
             return (
                 str(buffer[group_at:group_end], "utf-8", JAVA),
                 str(buffer[topic_at:topic_end], "utf-8", JAVA),
@@ -67,7 +74,9 @@ def read_offset_key(buffer: Buffer, start: int, end: int) -> OffsetKey:
             )
     except struct.error:
         pass
-    _, key = decode_key(bytes(buffer[start:end]))
+    number, key = decode_key(bytes(buffer[start:end]))
+    if number > OFFSET_COMMIT:
+        raise MalformedRecord(f"a key of type {number} is not that of an offset")
     return key["group"], key["topic"], key["partition"]
 
 

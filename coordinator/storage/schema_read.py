@@ -262,6 +262,6 @@ def _end(buffer: bytes, start: int, size: int, name: str) -> int:
     end = start + size
     if not start <= end <= len(buffer):
         raise MalformedMessage(
-            f"{name}: {size} bytes are announced before byte {start}, {len(buffer) - start} are left"
+            f"{name}: a length of {size} does not fit the {len(buffer) - start} bytes left at byte {start}"
         )
     return end

@@ -1,0 +1,248 @@
+"""Keys and values by hand: the bytes are spelled out, so that reading and writing cannot be wrong together."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from coordinator.storage.record_codec import (
+    UNKNOWN_TAGS,
+    MalformedRecord,
+    UnknownKeyType,
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_value,
+    json_key,
+    json_value,
+)
+from coordinator.storage.schemas.record_types import RECORD_TYPES
+
+TOPIC = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
+TOPIC_ID = "0102030405060708090a0b0c0d0e0f10"
+
+OFFSET_VALUES: list[tuple[int, str, dict[str, Any]]] = [
+    (
+        0,
+        "0000 0000000000000005 0002 6d64 0000000000000009",
+        {"offset": 5, "metadata": "md", "commitTimestamp": 9},
+    ),
+    (
+        1,
+        "0001 0000000000000005 0002 6d64 0000000000000009 000000000000000a",
+        {"offset": 5, "metadata": "md", "commitTimestamp": 9, "expireTimestamp": 10},
+    ),
+    (
+        2,
+        "0002 0000000000000005 0002 6d64 0000000000000009",
+        {"offset": 5, "metadata": "md", "commitTimestamp": 9},
+    ),
+    (
+        3,
+        "0003 0000000000000005 00000007 0002 6d64 0000000000000009",
+        {"offset": 5, "leaderEpoch": 7, "metadata": "md", "commitTimestamp": 9},
+    ),
+    (
+        4,
+        f"0004 0000000000000005 00000007 03 6d64 0000000000000009 01 00 10 {TOPIC_ID}",
+        {"offset": 5, "leaderEpoch": 7, "metadata": "md", "commitTimestamp": 9, "topicId": TOPIC},
+    ),
+    (
+        4,
+        "0004 0000000000000005 ffffffff 01 0000000000000009 00",
+        {
+            "offset": 5,
+            "leaderEpoch": -1,
+            "metadata": "",
+            "commitTimestamp": 9,
+            "topicId": UUID(int=0),
+        },
+    ),
+]
+
+
+def test_there_is_a_schema_for_every_type_that_kafka_4_3_knows() -> None:
+    assert sorted(RECORD_TYPES) == [*range(9), *range(10, 18), *range(19, 24)]
+
+
+def test_a_key_begins_with_its_type() -> None:
+    key = bytes.fromhex("0001 0001 67 0003 c3a974 00000007".replace(" ", ""))
+    fields = {"group": "g", "topic": "ét", "partition": 7}
+    assert decode_key(key) == (1, fields)
+    assert encode_key(1, fields) == key
+
+
+@pytest.mark.parametrize(("version", "hexadecimal", "fields"), OFFSET_VALUES)
+def test_every_version_of_an_offset(version: int, hexadecimal: str, fields: dict[str, Any]) -> None:
+    value = bytes.fromhex(hexadecimal)
+    assert decode_value(1, value) == (version, fields)
+    assert encode_value(1, version, fields) == value
+
+
+def test_a_legacy_key_has_values_of_version_0_alone() -> None:
+    value = bytes.fromhex(OFFSET_VALUES[0][1])
+    assert decode_value(0, value) == (0, OFFSET_VALUES[0][2])
+    with pytest.raises(MalformedRecord, match=r"^LegacyOffsetCommitValue has no version 1$"):
+        decode_value(0, bytes.fromhex(OFFSET_VALUES[1][1]))
+
+
+def test_a_member_without_the_classic_protocol_is_told_from_one_of_which_nothing_is_said() -> None:
+    front = "0000 00 00 02 63 02 68 01 01 00000001 00"
+    null, absent = bytes.fromhex(f"{front} 01 00 01 00"), bytes.fromhex(f"{front} 00")
+    assert decode_value(5, null)[1]["classicMemberMetadata"] is None
+    assert decode_value(5, absent)[1]["classicMemberMetadata"] == {
+        "sessionTimeoutMs": 0,
+        "supportedProtocols": [],
+    }
+    for value in (null, absent):
+        assert encode_value(5, *decode_value(5, value)) == value
+    assert json_value(5, null)["data"]["classicMemberMetadata"] is None
+    assert "classicMemberMetadata" not in json_value(5, absent)["data"]
+
+
+def test_partitions_have_the_epochs_of_their_assignment_behind_a_tag() -> None:
+    value = bytes.fromhex(
+        f"0000 00000003 00000002 01 02 {TOPIC_ID} 03 00000001 00000002 01 00 09 03 00000003 00000000 01 00"
+    )
+    _, fields = decode_value(8, value)
+    assert fields["assignedPartitions"] == [
+        {"topicId": TOPIC, "partitions": [1, 2], "assignmentEpochs": [3, 0]}
+    ]
+    assert encode_value(8, 0, fields) == value
+    assert json_value(8, value) == {
+        "version": "0",
+        "data": {
+            "memberEpoch": 3,
+            "previousMemberEpoch": 2,
+            "state": 1,
+            "assignedPartitions": [
+                {"topicId": "AQIDBAUGBwgJCgsMDQ4PEA", "partitions": [1, 2], "assignmentEpochs": [3, 0]}
+            ],
+            "partitionsPendingRevocation": [],
+        },
+    }
+
+
+def test_unknown_tagged_fields_are_kept_and_not_shown() -> None:
+    value = bytes.fromhex("0000 00000003 03 00 08 0000000000000007 09 02 abcd ac02 00")
+    version, fields = decode_value(3, value)
+    assert fields == {"epoch": 3, "metadataHash": 7, UNKNOWN_TAGS: [(9, b"\xab\xcd"), (300, b"")]}
+    assert encode_value(3, version, fields) == value
+    assert json_value(3, value)["data"] == {"epoch": 3, "metadataHash": 7}
+
+
+def test_tagged_fields_need_not_be_given() -> None:
+    assert encode_value(3, 0, {"epoch": 3}) == bytes.fromhex("0000 00000003 00")
+
+
+def test_bytes_behind_a_message_are_left_alone() -> None:
+    assert decode_key(bytes.fromhex("0003 0001 67 ff")) == (3, {"groupId": "g"})
+    assert decode_value(3, bytes.fromhex("0000 00000003 00 ff"))[1] == {"epoch": 3, "metadataHash": 0}
+
+
+def test_what_the_members_of_a_classic_group_said_is_looked_into() -> None:
+    subscription = bytes.fromhex("0003 00000001 0002 7431 ffffffff 00000000 00000005 0004 7261636b")
+    value = encode_value(2, 3, _classic("consumer", subscription, b"\0\1garbage"))
+    (member,) = json_value(2, value)["data"]["members"]
+    assert member["subscription"] == {
+        "topics": ["t1"],
+        "userData": None,
+        "ownedPartitions": [],
+        "generationId": 5,
+        "rackId": "rack",
+    }
+    assert member["assignment"] == "AAFnYXJiYWdl"
+
+
+def test_bytes_of_another_protocol_type_are_not_looked_into() -> None:
+    value = encode_value(2, 3, _classic("connect", b"\0\0\0\0\0\0\xff\xff\xff\xff", b""))
+    (member,) = json_value(2, value)["data"]["members"]
+    assert (member["subscription"], member["assignment"]) == ("AAAAAAAA/////w==", "")
+
+
+def _classic(protocol_type: str, subscription: bytes, assignment: bytes) -> dict[str, Any]:
+    member = {
+        "memberId": "m",
+        "groupInstanceId": None,
+        "clientId": "c",
+        "clientHost": "/h",
+        "rebalanceTimeout": 1,
+        "sessionTimeout": 2,
+        "subscription": subscription,
+        "assignment": assignment,
+    }
+    return {
+        "protocolType": protocol_type,
+        "generation": 1,
+        "protocol": "range",
+        "leader": "m",
+        "currentStateTimestamp": -1,
+        "members": [member],
+    }
+
+
+@pytest.mark.parametrize("number", [9, 18, 24, -1, 0x7FFF])
+def test_a_key_of_an_unknown_type(number: int) -> None:
+    with pytest.raises(UnknownKeyType, match=rf"^unknown record type {number}$") as caught:
+        decode_key(number.to_bytes(2, "big", signed=True) + b"\0\1g")
+    assert caught.value.key_type == number
+    with pytest.raises(UnknownKeyType):
+        decode_value(number, b"\0\0")
+
+
+@pytest.mark.parametrize(
+    ("hexadecimal", "message"),
+    [
+        ("", r"a value of type 5 has 0 bytes, too few for the number that begins it"),
+        ("00", r"a value of type 5 has 1 bytes, too few"),
+        ("0001 00", r"ConsumerGroupMemberMetadataValue has no version 1"),
+        ("ffff 00", r"ConsumerGroupMemberMetadataValue has no version -1"),
+        ("0000 00 00 00", r"ConsumerGroupMemberMetadataValue.clientId at byte 4 is null"),
+        ("0000 00 00 05 6363", r"clientId: a length of 4 does not fit the 2 bytes left at byte 5"),
+        ("0000 00 00 81 80 02", r"clientId at byte 4 is to be 32768 bytes long"),
+        ("0000 00 00 ff ff ff ff ff", r"a varint at byte 4 does not end"),
+        (
+            "0000 00 00 01 01 ff ff ff ff 07",
+            r"subscribedTopicNames: a length of 2147483646 does not fit the 0 bytes",
+        ),
+        ("0000 00 00 01 01 02", r"subscribedTopicNames: a length of 1 does not fit the 0 bytes"),
+        ("0000 00 00 01 01 02 00 00", r"subscribedTopicNames\[\] at byte 7 is null"),
+        ("0000 00 00 01 01 01 00 00", r"rebalanceTimeoutMs is cut off: it begins at byte 8"),
+        ("0000 00 00 01 01 01 00 00000001 00", r"tagged fields is cut off: it begins at byte 13"),
+        (
+            "0000 00 00 01 01 01 00 00000001 00 01 05 04 aa",
+            r"tagged field 5: a length of 4 does not fit the 1 bytes",
+        ),
+    ],
+)
+def test_what_is_no_value_says_where(hexadecimal: str, message: str) -> None:
+    with pytest.raises(MalformedRecord, match=message):
+        decode_value(5, bytes.fromhex(hexadecimal))
+
+
+@pytest.mark.parametrize("key", [b"", b"\0"])
+def test_a_key_without_a_type(key: bytes) -> None:
+    with pytest.raises(MalformedRecord, match=r"^a key has . bytes, too few for the number that begins it$"):
+        json_key(key)
+
+
+@pytest.mark.parametrize(
+    ("version", "fields", "message"),
+    [
+        (0, {}, "ConsumerGroupMetadataValue needs 'epoch'"),
+        (0, {"epoch": 1 << 31}, "ConsumerGroupMetadataValue: "),
+        (1, {"epoch": 1}, "ConsumerGroupMetadataValue has no version 1"),
+        (-1, {"epoch": 1}, "ConsumerGroupMetadataValue has no version -1"),
+    ],
+)
+def test_what_cannot_be_written(version: int, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        encode_value(3, version, fields)
+
+
+def test_a_string_is_at_most_32767_bytes_long() -> None:
+    assert len(encode_key(3, {"groupId": "é" * 16383})) == 2 + 2 + 32766
+    with pytest.raises(ValueError, match=r"^a string of 32768 bytes is too long: 'éé"):
+        encode_key(3, {"groupId": "é" * 16384})
