@@ -128,7 +128,7 @@ def _first_liar(batches: Batches) -> tuple[int, str] | None:
     found = [(int(np.argmax(wrong)), reason) for wrong, reason in checks if wrong.any()]
     if not found:
         return None
-    index, reason = min(found)
+    index, reason = min(found, key=lambda each: each[0])
     header = headers[index]
     fields = {name: int(header[name]) for name in HEADER.fields or ()}
     return index, reason.format_map(fields)

@@ -1,0 +1,276 @@
+"""Batches one by one: what is read, what is written, what is refused and how it is said."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from coordinator.storage.batch_header import Batches
+from coordinator.storage.batch_scan import scan
+from coordinator.storage.batches import (
+    Batch,
+    Codec,
+    ControlType,
+    DamagedLog,
+    LogRecord,
+    control_type,
+    encode_batch,
+    read_batch_headers,
+    records_of,
+    rewrite_batch,
+)
+from coordinator.storage.compression import MOST_BYTES
+from coordinator.storage.control_records import (
+    MalformedControlRecord,
+    control_type_of,
+    coordinator_epoch,
+    end_of_transaction,
+)
+from tests.coordinator.storage.random_batches import made_log
+from tests.coordinator.storage.tampering import sealed, with_field, with_payload
+
+FILE = "00000000000000000000.log"
+
+SMALLEST = encode_batch([(None, None), (None, None)], base_offset=0, timestamp=5)
+
+
+def test_the_bytes_of_a_batch() -> None:
+    """Written out from the layout in the documentation of DefaultRecordBatch."""
+    encoded = encode_batch([(b"k", b"v")], base_offset=1, timestamp=2, leader_epoch=3)
+    header = (
+        "0000000000000001"  # base offset
+        "0000003a"  # length: 49 and a record of 9
+        "00000003"  # leader epoch
+        "02"  # magic
+        "d8cf6b4a"  # CRC-32C
+        "0000"  # attributes
+        "00000000"  # last offset delta
+        "0000000000000002"  # base timestamp
+        "0000000000000002"  # max timestamp
+        "ffffffffffffffff"  # producer id
+        "ffff"  # producer epoch
+        "ffffffff"  # base sequence
+        "00000001"  # count
+    )
+    assert encoded.hex() == header + "10" + "00" + "00" + "00" + "026b" + "0276" + "00"
+
+
+def test_all_batches_are_found_and_placed() -> None:
+    log = made_log(Random(1), 50)
+    data = b"".join(made.encoded for made in log)
+    read = list(read_batch_headers(data, FILE))
+    assert [replace(batch, position=0, size=0, file="") for batch in read] == [made.batch for made in log]
+    assert [data[batch.position : batch.position + batch.size] for batch in read] == [
+        made.encoded for made in log
+    ]
+    assert [records_of(batch, data) for batch in read] == [made.records for made in log]
+
+
+def test_attributes() -> None:
+    batch = _only(with_field(SMALLEST, "attributes", 0x7B))
+    assert batch.codec is Codec.LZ4
+    assert batch.log_append_time
+    assert batch.is_transactional
+    assert batch.is_control
+    assert batch.delete_horizon_ms == 5
+    plain = _only(SMALLEST)
+    assert plain.codec is Codec.NONE
+    assert not any((plain.log_append_time, plain.is_transactional, plain.is_control))
+    assert plain.delete_horizon_ms is None
+
+
+def test_offsets_and_sequences() -> None:
+    batch = _only(with_field(with_field(SMALLEST, "base_sequence", (1 << 31) - 1), "base_offset", 1 << 40))
+    assert (batch.last_offset, batch.next_offset) == ((1 << 40) + 1, (1 << 40) + 2)
+    assert batch.last_sequence == 0
+    assert _only(SMALLEST).last_sequence == -1
+
+
+def test_the_broker_s_time_is_every_record_s_time() -> None:
+    """A broker that sets it leaves the deltas of the client as they are."""
+    encoded = with_field(
+        with_field(with_payload(bytes.fromhex("0c000e00010100"), count=1), "attributes", 8),
+        "max_timestamp",
+        99,
+    )
+    assert [record.timestamp for record in records_of(_only(encoded), encoded)] == [99]
+    client_s = with_field(encoded, "attributes", 0)
+    assert [record.timestamp for record in records_of(_only(client_s), client_s)] == [12]
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_a_batch_with_fewer_records_keeps_its_place(codec: Codec) -> None:
+    """As compaction leaves it: offsets, last offset and the producer's numbers stay."""
+    encoded = encode_batch(
+        [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")],
+        base_offset=10,
+        timestamp=5,
+        codec=codec,
+        producer_id=7,
+        producer_epoch=1,
+        base_sequence=20,
+    )
+    batch = _only(encoded)
+    records = records_of(batch, encoded)
+    assert rewrite_batch(batch, records) == encoded
+    kept = rewrite_batch(batch, records[1:2])
+    assert records_of(_only(kept), kept) == [
+        LogRecord(offset=11, timestamp=5, key=b"b", value=b"2", sequence=21)
+    ]
+    assert replace(_only(kept), count=3, size=batch.size) == batch
+    emptied = rewrite_batch(batch, [])
+    assert len(emptied) == 61
+    assert replace(_only(emptied), count=3, size=batch.size) == batch
+    assert records_of(_only(emptied), emptied) == []
+
+
+def test_a_table_of_batches_is_a_sequence() -> None:
+    log = made_log(Random(2), 10)
+    found = scan(b"".join(made.encoded for made in log), FILE)
+    batches = found.batches
+    assert isinstance(batches, Batches)
+    assert list(batches[2:5]) == list(batches)[2:5]
+    assert batches[-1] == list(batches)[-1]
+    assert batches.end == len(batches.data)
+    assert batches.records == sum(len(made.records) for made in log)
+    with pytest.raises(IndexError):
+        batches[10]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("base_offset", -1, "a base offset of -1"),
+        ("last_offset_delta", -1, "a last offset delta of -1"),
+        ("last_offset_delta", 0, "2 records on 0 + 1 offsets"),
+        ("count", -1, "-1 records"),
+        ("count", 3, "3 records on 1 + 1 offsets"),
+        ("attributes", 5, "an unknown codec in the attributes 0x0005"),
+        ("attributes", 7, "an unknown codec"),
+    ],
+)
+def test_headers_that_cannot_be_true(field: str, value: int, said: str) -> None:
+    """Under a right checksum. What stands before them is given first."""
+    good = encode_batch([(b"k", b"v")], base_offset=0, timestamp=0)
+    bad = with_field(with_field(SMALLEST, "base_offset", 1), field, value)
+    batches = read_batch_headers(good + bad + good, FILE)
+    assert next(batches).base_offset == 0
+    with pytest.raises(DamagedLog) as error:
+        next(batches)
+    assert said in error.value.reason
+    assert (error.value.file, error.value.position) == (FILE, len(good))
+    assert str(error.value).startswith(f"{FILE}, byte {len(good)}: ")
+
+
+def test_more_records_than_fit() -> None:
+    bad = with_field(with_field(SMALLEST, "last_offset_delta", (1 << 31) - 1), "count", (1 << 31) - 1)
+    with pytest.raises(DamagedLog, match="2147483647 records do not fit the length 63"):
+        list(read_batch_headers(bad, FILE))
+
+
+@pytest.mark.parametrize("base_offset", [0, 1])
+def test_offsets_ascend(base_offset: int) -> None:
+    bad = with_field(SMALLEST, "base_offset", base_offset)
+    with pytest.raises(DamagedLog, match=f"the base offset {base_offset} is not above the last offset"):
+        list(read_batch_headers(SMALLEST + bad, FILE))
+    assert len(list(read_batch_headers(SMALLEST + with_field(SMALLEST, "base_offset", 2), FILE))) == 2
+
+
+def test_every_change_of_what_the_checksum_covers_is_noticed() -> None:
+    for position in range(17, len(SMALLEST)):
+        changed = bytearray(SMALLEST)
+        changed[position] ^= 1
+        with pytest.raises(DamagedLog, match="checksum"):
+            list(read_batch_headers(bytes(changed), FILE))
+
+
+def test_every_cut_is_noticed() -> None:
+    for end in range(1, len(SMALLEST)):
+        with pytest.raises(DamagedLog, match=r"bytes are left, fewer|a batch of \d+ bytes with"):
+            list(read_batch_headers(SMALLEST[:end], FILE))
+
+
+@pytest.mark.parametrize(
+    ("length", "said"),
+    [
+        (48, "a batch length of 48, less"),
+        (-1, "a batch length of -1, less"),
+        (64, "a batch of 76 bytes with 75 left"),
+        ((1 << 31) - 1, "a batch of 2147483659 bytes with 75 left"),
+    ],
+)
+def test_lengths_that_lie(length: int, said: str) -> None:
+    changed = SMALLEST[:8] + length.to_bytes(4, "big", signed=True) + SMALLEST[12:]
+    with pytest.raises(DamagedLog, match=said):
+        list(read_batch_headers(changed, FILE))
+
+
+def test_a_magic_of_the_future() -> None:
+    with pytest.raises(DamagedLog, match="magic 3, where Kafka writes 2"):
+        list(read_batch_headers(with_field(SMALLEST, "magic", 3), FILE))
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec is not Codec.NONE])
+def test_records_that_do_not_decompress(codec: Codec) -> None:
+    data = with_payload(b"", count=1, codec=codec, compressed=b"\x00no such data")
+    with pytest.raises(DamagedLog, match=codec.name.lower()):
+        records_of(_only(data), data)
+
+
+def test_records_that_decompress_to_too_little() -> None:
+    data = with_payload(bytes(7), count=1 << 20, codec=Codec.GZIP)
+    with pytest.raises(DamagedLog, match="1048576 records do not fit the 7 bytes"):
+        records_of(_only(data), data)
+
+
+def test_records_that_decompress_to_too_much() -> None:
+    data = with_payload(bytes(MOST_BYTES + 1), count=1, codec=Codec.ZSTD)
+    with pytest.raises(DamagedLog, match=f"expand to more than {MOST_BYTES}"):
+        records_of(_only(data), data)
+
+
+def test_the_payload_of_an_emptied_batch_is_not_looked_at() -> None:
+    """Nor does a broker: there is nothing to be had from it."""
+    for codec in Codec:
+        data = with_payload(b"", count=0, last_offset_delta=3, codec=codec, compressed=b"anything")
+        assert records_of(_only(data), data) == []
+
+
+def test_names_of_headers_that_are_not_utf_8() -> None:
+    data = with_payload(bytes.fromhex("1200000001010202ff00"), count=1)
+    assert records_of(_only(data), data)[0].headers == (("\ufffd", b""),)
+
+
+def test_control_types() -> None:
+    for kind in (ControlType.ABORT, ControlType.COMMIT):
+        key, value = end_of_transaction(kind, 7)
+        record = LogRecord(offset=0, timestamp=0, key=key, value=value)
+        assert control_type(record) is kind
+        assert coordinator_epoch(value) == 7
+    assert control_type_of(bytes.fromhex("0000 0004")) is ControlType.SNAPSHOT_FOOTER
+
+
+def test_control_types_of_the_future_are_unknown() -> None:
+    """So are newer versions of the key read like the known one, as a broker does."""
+    assert control_type_of(bytes.fromhex("0000 0063")) is ControlType.UNKNOWN
+    assert control_type_of(bytes.fromhex("0000 ffff")) is ControlType.UNKNOWN
+    assert control_type_of(bytes.fromhex("0005 0001 aaaa")) is ControlType.COMMIT
+
+
+@pytest.mark.parametrize("key", [b"", b"\0\0\0", b"\xff\xff\0\0"])
+def test_keys_that_are_no_control_type(key: bytes) -> None:
+    with pytest.raises(MalformedControlRecord):
+        control_type_of(key)
+    with pytest.raises(MalformedControlRecord):
+        control_type(LogRecord(offset=0, timestamp=0, key=None, value=None))
+
+
+@pytest.mark.parametrize("value", [None, b"", bytes(5), b"\xff\xff\0\0\0\0"])
+def test_values_without_a_coordinator_epoch(value: bytes | None) -> None:
+    with pytest.raises(MalformedControlRecord):
+        coordinator_epoch(value)
+
+
+def _only(data: bytes) -> Batch:
+    (batch,) = read_batch_headers(sealed(data), FILE)
+    return replace(batch, file="")
