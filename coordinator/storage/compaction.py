@@ -1,0 +1,186 @@
+"""Compaction of a partition: every segment but the one that is written to, reduced to what still counts.
+
+Theory of operation. What lies before `first_dirty` was compacted before; what was written since then is dirty, and
+says which keys have a later record now. A partition is worth the work once more than half of its bytes are dirty. The
+segments are read one after the other, and neighbours that fit into one segment become one. Nothing here looks at the
+active segment, and nobody else writes to the others, so that compaction runs beside appending, in a thread of its own.
+
+What each record's fate depends on stands in `retention`; how a kill is survived, in `swap`. Memory: the keys of the
+dirty part, and two segments. Source: LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.retention import Retention, Survey
+from coordinator.storage.segments import Segment, list_segments, read_segment
+from coordinator.storage.swap import cleaned_path, put_in_place, write_missing_indexes
+
+DAY_MS = 86_400_000
+MOST_OFFSETS = 2**31 - 1
+"""An offset in a segment is told from the segment's base by 32 bits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionSettings:
+    """A broker's settings for the cleaning of a log, with its defaults.
+
+    `segment_bytes`: how large a segment may become. `delete_retention_ms`: how long a tombstone can be seen.
+    `producer_expiration_ms`: how long a producer is known that writes nothing any more.
+    """
+
+    segment_bytes: int = 100 << 20
+    min_cleanable_dirty_ratio: float = 0.5
+    delete_retention_ms: int = DAY_MS
+    producer_expiration_ms: int = DAY_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """What came of it. From `first_dirty` on the log was not touched."""
+
+    first_dirty: int
+    records_before: int
+    records_after: int
+    bytes_before: int
+    bytes_after: int
+
+
+@dataclass(slots=True, kw_only=True)
+class _Group:
+    """Segments that become one; behind them the log goes on at the offset `end`."""
+
+    paths: list[Path]
+    end: int
+
+    @property
+    def base_offset(self) -> int:
+        return base_offset(self.paths[0])
+
+
+class Interrupted(Exception):
+    """Compaction was told to stop; the log is as whole as before."""
+
+
+def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
+    """How much of what may be compacted is dirty: bytes, 0 to 1. `active` is the active segment's base offset.
+
+    :raises OSError:
+    """
+    clean = dirty = 0
+    for path in closed_segments(directory, active):
+        if base_offset(path) < first_dirty:
+            clean += path.stat().st_size
+        else:
+            dirty += path.stat().st_size
+    return dirty / (clean + dirty) if dirty else 0.0
+
+
+def closed_segments(directory: Path, active: int) -> list[Path]:
+    """The segments before the active one, which has the base offset `active`. :raises OSError:"""
+    return [path for path in list_segments(directory) if base_offset(path) < active]
+
+
+def base_offset(path: Path) -> int:
+    """Of a segment, by the name of its file."""
+    return int(path.stem)
+
+
+def compact(
+    directory: Path,
+    settings: CompactionSettings,
+    *,
+    first_dirty: int,
+    active: int,
+    now_ms: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Compacted:
+    """Compact the segments before the one with the base offset `active`.
+
+    :raises Interrupted: `stopped` said so
+    :raises DamagedLog: a segment cannot be understood; those before it may be compacted
+    :raises OSError: likewise, where it cannot be read or its replacement not be written
+    """
+    paths = closed_segments(directory, active)
+    survey = Survey()
+    for path in paths:
+        _check(stopped)
+        survey.add(_read(path), keys=base_offset(path) >= first_dirty)
+    end = _cleanable_end(paths, survey.open_from, active)
+    retention = Retention(
+        survey,
+        now_ms=now_ms,
+        delete_retention_ms=settings.delete_retention_ms,
+        producer_expiration_ms=settings.producer_expiration_ms,
+    )
+    cleanable = [path for path in paths if base_offset(path) < end]
+    before = sum(path.stat().st_size for path in cleanable)
+    for group in _groups(cleanable, end, settings.segment_bytes):
+        _check(stopped)
+        _compact_group(group, retention)
+    write_missing_indexes(directory, before=end)
+    return Compacted(
+        first_dirty=end,
+        records_before=retention.tally.before,
+        records_after=retention.tally.after,
+        bytes_before=before,
+        bytes_after=sum(path.stat().st_size for path in closed_segments(directory, end)),
+    )
+
+
+def _cleanable_end(paths: Sequence[Path], open_from: int | None, active: int) -> int:
+    """The base offset of the first segment that may not be compacted: the one where a transaction is open."""
+    if open_from is None:
+        return active
+    return max(base_offset(path) for path in paths if base_offset(path) <= open_from)
+
+
+def _groups(paths: Sequence[Path], end: int, segment_bytes: int) -> list[_Group]:
+    """Neighbours that become one segment, as none of them grows."""
+    groups: list[_Group] = []
+    size = 0
+    ends = [*map(base_offset, paths), end][1:]
+    for path, segment_end in zip(paths, ends, strict=True):
+        own = path.stat().st_size
+        if groups and size + own <= segment_bytes and segment_end - groups[-1].base_offset <= MOST_OFFSETS:
+            groups[-1].paths.append(path)
+            groups[-1].end = segment_end
+            size += own
+        else:
+            groups.append(_Group(paths=[path], end=segment_end))
+            size = own
+    return groups
+
+
+def _compact_group(group: _Group, retention: Retention) -> None:
+    cleaned = cleaned_path(group.paths[0].parent, group.base_offset)
+    is_same = len(group.paths) == 1
+    try:
+        with open(cleaned, "wb") as out:
+            for path in group.paths:
+                retained = retention.retained(_read(path), keep_end=path == group.paths[-1])
+                is_same &= retained.is_same
+                out.writelines(retained.pieces)
+    except BaseException:
+        cleaned.unlink(missing_ok=True)
+        raise
+    if is_same:
+        cleaned.unlink()
+    else:
+        put_in_place(cleaned, group.end)
+
+
+def _read(path: Path) -> Segment:
+    segment = read_segment(path)
+    if segment.torn is not None:
+        raise DamagedLog(path, segment.torn.position, segment.torn.reason)
+    return segment
+
+
+def _check(stopped: Callable[[], bool]) -> None:
+    if stopped():
+        raise Interrupted

@@ -1,0 +1,171 @@
+"""The topics of the embedded coordinator: a directory per partition, in which a broker would keep the records.
+
+    orders-0/partition.metadata      orders has the id that stands in there
+    orders-1/partition.metadata      and two partitions
+
+Theory of operation. A topic is as large as its directories are contiguous from partition 0 on. Directories are made
+from the last to the first, so that a topic comes into being, and grows, with the last one that is made; it ends with
+partition 0, which is the first one to be renamed to `-delete`. What a kill leaves half done is therefore no part of a
+topic, and is cleared away at the next start. Deleted topics are remembered until `purge`: their offsets are to be
+deleted too, and a kill in between must not save them.
+
+A directory in which there is more than `partition.metadata` was not made here: it is a broker's, who may have the
+other partitions elsewhere. Such a topic is as large as its highest partition says, and nothing of it is cleared away.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from coordinator.broker.topics import TopicInfo
+from coordinator.storage.errors import StorageFailed
+from coordinator.storage.fsync import UNFINISHED, sync
+from coordinator.storage.partition_files import (
+    OFFSETS_TOPIC,
+    PARTITION_METADATA,
+    Fate,
+    PartitionName,
+    parse_partition_name,
+    read_topic_id,
+    write_topic_id,
+)
+
+CLUSTER_METADATA = "__cluster_metadata"
+LONGEST_NAME = 255
+"""Of a directory; the name of a deleted topic is cut to fit."""
+
+_OURS = {PARTITION_METADATA, PARTITION_METADATA + UNFINISHED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Partition:
+    path: Path
+    name: PartitionName
+    topic_id: UUID | None
+    is_ours: bool
+
+
+class TopicDirectories:
+    """See the module. `root` is the log directory; one process at a time works on it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._purged: list[Path] = []
+        self.deleted: list[TopicInfo] = []
+        """Topics whose directories wait for `purge`. A name of more than 213 characters may be cut."""
+
+    def load(self) -> list[TopicInfo]:
+        """The topics that there are, after clearing away what a kill left half done.
+
+        :raises DamagedLog: a `partition.metadata` makes no sense
+        :raises StorageFailed:
+        """
+        by_topic: dict[str, list[_Partition]] = {}
+        try:
+            for partition in self._partitions():
+                if partition.name.fate is Fate.DELETE:
+                    self._remember(partition)
+                elif partition.name.fate is Fate.NONE:
+                    by_topic.setdefault(partition.name.topic, []).append(partition)
+            topics = [self._topic(name, by_topic[name]) for name in sorted(by_topic)]
+        except OSError as error:
+            raise StorageFailed("reading the topics in", self._root, error) from error
+        return [topic for topic in topics if topic is not None]
+
+    def create(self, topic: TopicInfo) -> None:
+        """Make a topic that is not there. :raises StorageFailed: nothing of it is there"""
+        self.grow(topic, 0)
+
+    def grow(self, topic: TopicInfo, before: int) -> None:
+        """Let a topic that had `before` partitions have those that it says. :raises StorageFailed: it has not"""
+        made: list[Path] = []
+        try:
+            for partition in reversed(range(before, topic.partitions)):
+                if partition == before:
+                    sync(self._root)  # whoever sees the last directory sees all of them
+                made.append(self._make(topic, partition))
+            sync(self._root)
+        except OSError as error:
+            _clear(reversed(made))
+            raise StorageFailed(f"making topic {topic.name} in", self._root, error) from error
+
+    def delete(self, topic: TopicInfo) -> None:
+        """Let a topic be gone; `purge` frees its names. :raises StorageFailed: it is there, or part of it is gone"""
+        try:
+            for partition in range(topic.partitions):
+                path = self._path(topic, partition)
+                if path.is_dir():
+                    gone = path.with_name(_deleted_name(topic.name, partition))
+                    self._purged.append(path.rename(gone))
+                if partition == 0:
+                    sync(self._root)
+            sync(self._root)
+        except OSError as error:
+            raise StorageFailed(f"deleting topic {topic.name} in", self._root, error) from error
+        self.deleted.append(topic)
+
+    def purge(self) -> None:
+        """Remove what deleted topics have left behind; what cannot be removed is tried again at the next start."""
+        for path in self._purged:
+            shutil.rmtree(path, ignore_errors=True)
+        self._purged, self.deleted = [], []
+
+    def _partitions(self) -> Iterable[_Partition]:
+        for path in sorted(self._root.iterdir()):
+            name = parse_partition_name(path.name) if path.is_dir() else None
+            if name is not None and name.topic not in (OFFSETS_TOPIC, CLUSTER_METADATA):
+                inside = {each.name for each in path.iterdir()}
+                yield _Partition(path=path, name=name, topic_id=read_topic_id(path), is_ours=inside <= _OURS)
+
+    def _remember(self, partition: _Partition) -> None:
+        self._purged.append(partition.path)
+        if partition.topic_id is not None and all(each.id != partition.topic_id for each in self.deleted):
+            self.deleted.append(TopicInfo(name=partition.name.topic, id=partition.topic_id, partitions=1))
+
+    def _topic(self, name: str, partitions: list[_Partition]) -> TopicInfo | None:
+        by_number = {each.name.partition: each for each in partitions}
+        if not all(each.is_ours for each in partitions):
+            ids = [by_number[number].topic_id for number in sorted(by_number)]
+            topic_id = next((each for each in ids if each is not None), None)
+            return (
+                None if topic_id is None else TopicInfo(name=name, id=topic_id, partitions=max(by_number) + 1)
+            )
+        topic_id = by_number[0].topic_id if 0 in by_number else None
+        count = 0
+        while topic_id is not None and count in by_number and by_number[count].topic_id == topic_id:
+            count += 1
+        _clear(each.path for number, each in by_number.items() if number >= count)
+        return None if topic_id is None else TopicInfo(name=name, id=topic_id, partitions=count)
+
+    def _path(self, topic: TopicInfo, partition: int) -> Path:
+        return self._root / f"{topic.name}-{partition}"
+
+    def _make(self, topic: TopicInfo, partition: int) -> Path:
+        path = self._path(topic, partition)
+        path.mkdir()
+        try:
+            write_topic_id(path, topic.id)
+        except OSError:
+            _clear([path])
+            raise
+        return path
+
+
+def _deleted_name(topic: str, partition: int) -> str:
+    """As `LocalLog.logDeleteDirName` has it."""
+    suffix = f"-{partition}.{uuid4().hex}-delete"
+    return topic[: LONGEST_NAME - len(suffix)] + suffix
+
+
+def _clear(paths: Iterable[Path]) -> None:
+    """Remove directories that were made here, as far as that can be done; never anything else."""
+    for path in paths:
+        with suppress(OSError):
+            for name in _OURS:
+                (path / name).unlink(missing_ok=True)
+            path.rmdir()

@@ -1,0 +1,106 @@
+"""Logs for tests, and the slow, obvious way of reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coordinator.storage.batches import Batch, Codec, ControlType, LogRecord, encode_batch, records_of
+from coordinator.storage.control_records import control_type, end_of_transaction
+from coordinator.storage.segments import list_segments, read_segment
+
+Pairs = Sequence[tuple[bytes | None, bytes | None]]
+
+
+@dataclass(slots=True)
+class Written:
+    """Batches one behind the other, in segments, as a test wants them."""
+
+    segments: list[tuple[int, list[bytes]]] = field(default_factory=lambda: [(0, [])])
+    next_offset: int = 0
+
+    def batch(
+        self, records: Pairs, *, timestamp: int = 0, codec: Codec = Codec.NONE, transaction_of: int = -1
+    ) -> None:
+        """Add a batch; of a transaction where a producer id is given."""
+        self._add(
+            len(records),
+            encode_batch(
+                records, base_offset=self.next_offset, timestamp=timestamp, codec=codec,
+                producer_id=transaction_of, producer_epoch=-1 if transaction_of < 0 else 0,
+                base_sequence=-1 if transaction_of < 0 else 0, transactional=transaction_of >= 0,
+            ),
+        )  # fmt: skip
+
+    def end(self, producer_id: int, kind: ControlType, *, timestamp: int = 0) -> None:
+        """Add the mark that ends a transaction."""
+        mark = end_of_transaction(kind, 0)
+        self._add(
+            1,
+            encode_batch(
+                [mark], base_offset=self.next_offset, timestamp=timestamp, producer_id=producer_id,
+                producer_epoch=0, transactional=True, control=True,
+            ),
+        )  # fmt: skip
+
+    def roll(self) -> None:
+        """Let the next batch begin a segment."""
+        if self.segments[-1][1]:
+            self.segments.append((self.next_offset, []))
+
+    def skip(self, offsets: int) -> None:
+        """Leave offsets out, as compaction does."""
+        self.next_offset += offsets
+
+    def save(self, directory: Path) -> Path:
+        """Write the segments' `.log` files."""
+        directory.mkdir(parents=True, exist_ok=True)
+        for base_offset, batches in self.segments:
+            (directory / f"{base_offset:020d}.log").write_bytes(b"".join(batches))
+        return directory
+
+    def _add(self, count: int, batch: bytes) -> None:
+        self.segments[-1][1].append(batch)
+        self.next_offset += count
+
+
+def read_log(directory: Path) -> list[tuple[Batch, list[LogRecord]]]:
+    """Every batch of a partition, with its records."""
+    found = []
+    for path in list_segments(directory):
+        segment = read_segment(path)
+        assert segment.torn is None
+        found += [(batch, records_of(batch, segment.data)) for batch in segment.batches]
+    return found
+
+
+def data_records(directory: Path) -> dict[int, LogRecord]:
+    """By offset, every record that is no mark."""
+    return {
+        each.offset: each
+        for batch, records in read_log(directory)
+        if not batch.is_control
+        for each in records
+    }
+
+
+def visible(log: Iterable[tuple[Batch, list[LogRecord]]]) -> dict[bytes, bytes]:
+    """What somebody knows who has read everything: the last value of every key, of what was committed."""
+    counted = sorted(_counted(log), key=lambda each: each.offset)
+    values = {each.key: each.value for each in counted if each.key is not None}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _counted(log: Iterable[tuple[Batch, list[LogRecord]]]) -> Iterator[LogRecord]:
+    open_transactions: dict[int, list[LogRecord]] = {}
+    for batch, records in log:
+        if batch.is_control:
+            for mark in records:
+                ended = open_transactions.pop(batch.producer_id, [])
+                if control_type(mark) is ControlType.COMMIT:
+                    yield from ended
+        elif batch.is_transactional:
+            open_transactions.setdefault(batch.producer_id, []).extend(records)
+        else:
+            yield from records

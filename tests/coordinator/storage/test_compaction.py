@@ -1,0 +1,389 @@
+"""Compaction against an obvious oracle: what somebody knows who has read the whole log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coordinator.storage.batches import Codec, ControlType, DamagedLog, records_of
+from coordinator.storage.compaction import (
+    Compacted,
+    CompactionSettings,
+    Interrupted,
+    compact,
+    dirty_ratio,
+)
+from coordinator.storage.indexes import INDEX_SUFFIXES
+from coordinator.storage.segments import list_segments, read_segment
+from coordinator.storage.swap import finish
+from tests.coordinator.storage.logs import Written, data_records, read_log, visible
+
+NOW_MS = 1_700_000_000_000
+DAY_MS = 86_400_000
+FOR_EVER = 10 * DAY_MS
+
+KEYS = st.sampled_from([b"a", b"b", b"c", b"\x00\x0f share", b"\x7f\xff unknown"])
+VALUES = st.one_of(st.none(), st.binary(max_size=4))
+RECORDS = st.lists(st.tuples(st.one_of(st.none(), KEYS), VALUES), min_size=1, max_size=4)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("plain"), RECORDS, st.sampled_from(Codec)),
+        st.tuples(st.just("transaction"), RECORDS, st.integers(0, 2)),
+        st.tuples(
+            st.just("end"), st.sampled_from([ControlType.COMMIT, ControlType.ABORT]), st.integers(0, 2)
+        ),
+        st.tuples(st.just("roll")),
+        st.tuples(st.just("skip")),
+    ),
+    max_size=30,
+)
+
+
+def write(steps: list[tuple[object, ...]]) -> Written:
+    log = Written()
+    for step in steps:
+        match step:
+            case ("plain", list(records), Codec() as codec):
+                log.batch(records, timestamp=NOW_MS, codec=codec)
+            case ("transaction", list(records), int(producer)):
+                log.batch(records, timestamp=NOW_MS, transaction_of=producer)
+            case ("end", ControlType() as kind, int(producer)):
+                log.end(producer, kind, timestamp=NOW_MS)
+            case ("roll",):
+                log.roll()
+            case ("skip",):
+                log.skip(3)
+    log.roll()
+    log.batch([(b"a", b"active")], timestamp=NOW_MS)
+    return log
+
+
+def run(directory: Path, *, now_ms: int = NOW_MS, first_dirty: int = 0, **changes: int) -> Compacted:
+    return compact(
+        directory,
+        CompactionSettings(**changes),
+        first_dirty=first_dirty,
+        active=int(list_segments(directory)[-1].stem),
+        now_ms=now_ms,
+    )
+
+
+def open_records(directory: Path) -> dict[int, bytes | None]:
+    """Offsets and values of the records whose transaction has not ended."""
+    running: dict[int, dict[int, bytes | None]] = {}
+    for batch, records in read_log(directory):
+        if batch.is_control:
+            running.pop(batch.producer_id, None)
+        elif batch.is_transactional:
+            running.setdefault(batch.producer_id, {}).update({each.offset: each.value for each in records})
+    return {offset: value for each in running.values() for offset, value in each.items()}
+
+
+@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")), deadline=None)
+@given(steps=STEPS, segment_bytes=st.sampled_from([1, 300, 1 << 20]))
+def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], segment_bytes: int) -> None:
+    with TemporaryDirectory() as name:
+        directory = write(steps).save(Path(name))
+        known, records, pending = (
+            visible(read_log(directory)),
+            data_records(directory),
+            open_records(directory),
+        )
+        active = list_segments(directory)[-1].read_bytes()
+        first_dirty = 0
+        for now_ms in (NOW_MS, NOW_MS + 1, NOW_MS + 2 * DAY_MS, NOW_MS + 4 * DAY_MS, NOW_MS + 6 * DAY_MS):
+            done = run(directory, now_ms=now_ms, first_dirty=first_dirty, segment_bytes=segment_bytes)
+            first_dirty = done.first_dirty
+            assert visible(read_log(directory)) == known
+            assert open_records(directory) == pending
+            left = data_records(directory)
+            assert {
+                offset: records[offset] for offset in left
+            } == left  # keys, values, times and offsets as before
+            offsets = [batch.base_offset for batch, _ in read_log(directory)]
+            assert offsets == sorted(set(offsets))
+            assert list_segments(directory)[-1].read_bytes() == active
+            assert done.records_after <= done.records_before
+        again = run(
+            directory, now_ms=NOW_MS + 8 * DAY_MS, first_dirty=first_dirty, segment_bytes=segment_bytes
+        )
+        assert again.bytes_after <= again.bytes_before
+
+
+@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")), deadline=None)
+@given(
+    steps=st.lists(
+        st.one_of(st.tuples(st.just("plain"), RECORDS, st.just(Codec.NONE)), st.tuples(st.just("roll")))
+    )
+)
+def test_only_the_last_value_of_a_key_is_left(steps: list[tuple[object, ...]]) -> None:
+    """Of a log without transactions: of every key one record before the active segment, and at last no tombstone."""
+    with TemporaryDirectory() as name:
+        directory = write(steps).save(Path(name))
+        for now_ms in (NOW_MS, NOW_MS + 2 * DAY_MS):
+            run(directory, now_ms=now_ms)
+        active = int(list_segments(directory)[-1].stem)
+        left = [each for each in data_records(directory).values() if each.offset < active]
+        assert len({each.key for each in left}) == len(left)
+        assert all(each.key is not None and each.value is not None for each in left)
+
+
+def test_tombstones_stay_for_a_day_after_the_first_compaction(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"1"), (b"b", b"2")], timestamp=5)
+    log.batch([(b"a", None)], timestamp=6)
+    log.batch([(b"c", b"3")], timestamp=7)
+    log.roll()
+    directory = log.save(tmp_path)
+
+    run(directory)
+    (batch,) = [
+        batch for batch, records in read_log(directory) if any(each.value is None for each in records)
+    ]
+    assert batch.delete_horizon_ms == NOW_MS + DAY_MS
+    left = {(each.offset, each.key, each.value, each.timestamp) for each in data_records(directory).values()}
+    assert left == {(1, b"b", b"2", 5), (2, b"a", None, 6), (3, b"c", b"3", 7)}
+
+    run(directory, now_ms=NOW_MS + DAY_MS - 1)
+    assert set(data_records(directory)) == {1, 2, 3}
+    run(directory, now_ms=NOW_MS + DAY_MS)
+    assert set(data_records(directory)) == {1, 3}
+
+
+def test_a_mark_stays_as_long_as_its_transaction_and_then_as_a_tombstone_does(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"rolled back")], transaction_of=7)
+    log.end(7, ControlType.ABORT)
+    log.batch([(b"a", b"1")])
+    log.batch([(b"b", b"2")])
+    log.roll()
+    directory = log.save(tmp_path)
+
+    def marks() -> list[int | None]:
+        return [batch.delete_horizon_ms for batch, _ in read_log(directory) if batch.is_control]
+
+    run(directory, producer_expiration_ms=0)
+    assert (marks(), set(data_records(directory))) == ([None], {2, 3})
+    run(directory, producer_expiration_ms=0)
+    assert marks() == [NOW_MS + DAY_MS]
+    run(directory, producer_expiration_ms=0, now_ms=NOW_MS + DAY_MS)
+    assert marks() == []
+
+
+def test_a_producer_is_known_by_its_last_batch_until_it_is_forgotten(tmp_path: Path) -> None:
+    log = Written()
+    for _ in range(3):
+        log.batch([(b"a", b"1")], transaction_of=7, timestamp=NOW_MS)
+        log.end(7, ControlType.COMMIT, timestamp=NOW_MS)
+    log.batch([(b"a", b"2"), (b"b", b"3")], timestamp=NOW_MS)
+    log.roll()
+    directory = log.save(tmp_path)
+
+    def batches_of_producer() -> list[tuple[int, int]]:
+        return [
+            (batch.base_offset, batch.count)
+            for batch, _ in read_log(directory)
+            if batch.producer_id == 7 and not batch.is_control
+        ]
+
+    run(directory)
+    assert batches_of_producer() == [(4, 0)]
+    run(directory, now_ms=NOW_MS + DAY_MS + 1)
+    assert batches_of_producer() == []
+
+
+def test_nothing_is_compacted_from_the_segment_on_in_which_a_transaction_is_open(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"0")])
+    log.roll()
+    log.batch([(b"a", b"1")])
+    log.batch([(b"b", b"pending")], transaction_of=7)
+    log.roll()
+    log.batch([(b"a", b"2")])
+    log.roll()
+    directory = log.save(tmp_path)
+    assert run(directory).first_dirty == 1
+    assert set(data_records(directory)) == {1, 2, 3}
+
+
+def test_the_last_offset_is_not_lost_with_its_record(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"1")])
+    log.batch([(None, b"without a key")])
+    log.roll()
+    directory = log.save(tmp_path)
+    run(directory)
+    first, _ = list_segments(directory)
+    assert read_segment(first).next_offset == 2
+
+
+def test_small_neighbours_become_one_segment_with_its_indexes(tmp_path: Path) -> None:
+    log = Written()
+    for number in range(6):
+        log.batch([(b"%d" % number, b"x" * 3000)] * 3)
+        log.roll()
+    directory = log.save(tmp_path)
+    run(directory, segment_bytes=20_000)
+    assert [int(path.stem) for path in list_segments(directory)] == [0, 6, 12, 18]
+    assert [path.with_suffix(".index").exists() for path in list_segments(directory)] == [True] * 3 + [False]
+    assert not [path for path in directory.iterdir() if path.suffix not in (".log", *INDEX_SUFFIXES)]
+
+
+def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"1"), (b"b", b"2")], codec=Codec.ZSTD)
+    log.roll()
+    directory = log.save(tmp_path)
+    before = {path.name: path.read_bytes() for path in list_segments(directory)}
+    done = run(directory)
+    assert (done.records_before, done.records_after) == (2, 2)
+    assert {path.name: path.read_bytes() for path in list_segments(directory)} == before
+
+
+def test_dirty_ratio(tmp_path: Path) -> None:
+    log = Written()
+    for _ in range(4):
+        log.batch([(b"a", b"1")])
+        log.roll()
+    directory = log.save(tmp_path)
+    assert dirty_ratio(directory, first_dirty=0, active=4) == 1.0
+    assert dirty_ratio(directory, first_dirty=3, active=4) == 0.25
+    assert dirty_ratio(directory, first_dirty=4, active=4) == 0.0
+    assert dirty_ratio(directory, first_dirty=0, active=0) == 0.0
+
+
+def test_damage_is_named_and_changes_nothing(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"1")])
+    log.batch([(b"a", b"2")])
+    log.batch([(b"a", b"3")])
+    log.roll()
+    directory = log.save(tmp_path)
+    segment = list_segments(directory)[0]
+    data = bytearray(segment.read_bytes())
+    data[100] ^= 1
+    segment.write_bytes(data)
+    before = {path.name: path.read_bytes() for path in directory.iterdir()}
+    with pytest.raises(DamagedLog, match=segment.name):
+        run(directory)
+    assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
+
+
+def test_stops_when_told_to(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"1")])
+    log.roll()
+    directory = log.save(tmp_path)
+    with pytest.raises(Interrupted):
+        compact(directory, CompactionSettings(), first_dirty=0, active=1, now_ms=NOW_MS, stopped=lambda: True)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@contextmanager
+def killed_after(calls: int) -> Iterator[list[int]]:
+    """Let the process end at the given call of the operating system that changes a name or a file's bytes."""
+    left = [calls]
+    originals = {name: getattr(os, name) for name in ("rename", "replace", "link", "unlink", "fsync")}
+
+    def wrapped(name: str) -> object:
+        def call(*args: object, **kwargs: object) -> object:
+            if left[0] == 0:
+                raise Killed
+            left[0] -= 1
+            return originals[name](*args, **kwargs)
+
+        return call
+
+    with (
+        patch.object(os, "rename", wrapped("rename")),
+        patch.object(os, "replace", wrapped("replace")),
+        patch.object(os, "link", wrapped("link")),
+        patch.object(os, "unlink", wrapped("unlink")),
+        patch.object(os, "fsync", wrapped("fsync")),
+    ):
+        yield left
+
+
+def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
+    """Killed at every call in turn, then at every call of the recovery too: the same is known afterwards."""
+    log = Written()
+    for number in range(9):
+        log.batch([(b"a", b"%d" % number), (b"k%d" % (number // 2), b"%d" % number)], timestamp=NOW_MS)
+        log.batch([(b"k%d" % (number // 3), None)], timestamp=NOW_MS)
+        log.roll()
+    log.batch([(b"z", b"active")])
+    known = visible(read_log(log.save(tmp_path / "whole")))
+    kills = 0
+    for first in range(200):
+        directory = log.save(tmp_path / f"{first}")
+        if not _is_killed(partial(run, directory, segment_bytes=600), first):
+            break
+        assert visible(read_log(directory)) == known  # somebody who reads it before the recovery
+        for second in range(200):
+            if not _is_killed(partial(finish, directory), second):
+                break
+            assert visible(read_log(directory)) == known
+        assert visible(read_log(directory)) == known
+        assert not [path for path in directory.iterdir() if path.suffix not in (".log", *INDEX_SUFFIXES)]
+        run(directory)
+        assert visible(read_log(directory)) == known
+        kills += 1
+    assert kills > 20
+
+
+def _is_killed(work: Callable[[], object], calls: int) -> bool:
+    with killed_after(calls):
+        try:
+            work()
+        except Killed:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("old_are_gone", [False, True])
+def test_an_interrupted_compaction_of_a_broker_is_finished(tmp_path: Path, old_are_gone: bool) -> None:
+    """A broker renames the old segments to `.deleted` before the new one takes its place."""
+    log = Written()
+    log.batch([(b"a", b"1"), (b"b", b"1")])
+    log.roll()
+    log.batch([(b"a", b"2")])
+    log.roll()
+    log.batch([(b"c", b"active")])
+    known = visible(read_log(log.save(tmp_path / "whole")))
+    compacted = log.save(tmp_path / "compacted")
+    run(compacted)
+    directory = log.save(tmp_path / "log")
+    for path in list_segments(directory)[:2]:
+        path.with_suffix(".index").write_bytes(b"stale")
+        if old_are_gone:
+            path.rename(path.with_name(path.name + ".deleted"))
+    new = list_segments(compacted)[0]
+    (directory / f"{new.name}.swap").write_bytes(new.read_bytes())
+    (directory / f"{new.stem}.index.swap").write_bytes(b"")
+    (directory / f"{2:020d}.log.cleaned").write_bytes(b"half")
+    finish(directory)
+    assert visible(read_log(directory)) == known
+    assert sorted(path.name for path in directory.iterdir()) == [f"{0:020d}.log", f"{3:020d}.log"]
+
+
+def test_a_swap_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"1")])
+    directory = log.save(tmp_path)
+    whole = list_segments(directory)[0]
+    (directory / f"{whole.name}.swap").write_bytes(whole.read_bytes()[:-1])
+    with pytest.raises(DamagedLog, match=r"\.swap"):
+        finish(directory)
+    assert records_of(read_segment(whole).batches[0], read_segment(whole).data)
