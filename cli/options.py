@@ -59,6 +59,33 @@ class SourceOptions:
             rich_help_panel=SOURCE_PANEL,
         ),
     ] = None
+    log_dirs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--log-dir",
+            metavar="DIR",
+            help="A broker's log directory (its __consumer_offsets-N), read only; repeatable.",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = None
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="TIME",
+            help="With --log-dir: as it was at 2026-03-01T12:00:00Z, at milliseconds since 1970, or -15m ago.",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = None
+    topics_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--topics",
+            metavar="FILE",
+            help="With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = None
     timeout_ms: Annotated[
         int,
         typer.Option(

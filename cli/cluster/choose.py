@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 
+if TYPE_CHECKING:
+    from cli.cluster.topics_file import NamedTopic
+
 SAMPLE = "snapshot.yaml"
-"""What an embedded data directory holds."""
+"""What `kohort demo` puts into an embedded data directory."""
+META_PROPERTIES = "meta.properties"
+"""What a coordinator puts into it first."""
 
 
 @contextmanager
@@ -23,13 +29,17 @@ def open_source(options: SourceOptions) -> Iterator[Source]:
         "--bootstrap-server": options.bootstrap_server,
         "--snapshot": options.snapshot,
         "--embedded": options.embedded,
+        "--log-dir": options.log_dirs or None,
     }
     given = [option for option, value in named.items() if value is not None]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} name different sources; give one")
     if options.command_config and options.bootstrap_server is None and given:
         raise UsageError(f"--command-config is for a live cluster; it makes no sense with {given[0]}")
-    source = _live(options) if options.bootstrap_server or options.command_config else _saved(options)
+    for option, value in (("--as-of", options.as_of), ("--topics", options.topics_file)):
+        if value is not None and not options.log_dirs:
+            raise UsageError(f"{option} is for a broker's log; it makes no sense without --log-dir")
+    source = _source(options)
     try:
         yield source
     finally:
@@ -38,8 +48,14 @@ def open_source(options: SourceOptions) -> Iterator[Source]:
 
 def source_is_named(options: SourceOptions) -> bool:
     """Whether the command line names a source, or the default one has something to offer."""
-    named = (options.bootstrap_server, options.command_config, options.snapshot, options.embedded)
-    return any(named) or (data_directory() / SAMPLE).is_file()
+    named = (
+        options.bootstrap_server,
+        options.command_config,
+        options.snapshot,
+        options.embedded,
+        options.log_dirs,
+    )
+    return any(named) or (data_directory() / SAMPLE).is_file() or is_log_directory(data_directory())
 
 
 def data_directory() -> Path:
@@ -48,25 +64,73 @@ def data_directory() -> Path:
     return Path(home) / "kohort"
 
 
+def is_log_directory(directory: Path) -> bool:
+    """Whether the embedded coordinator, or a broker, has worked in a directory."""
+    from cli.cluster.log_directories import holds_offsets
+
+    return holds_offsets(directory) or (directory / META_PROPERTIES).is_file()
+
+
+def _source(options: SourceOptions) -> Source:
+    if options.bootstrap_server or options.command_config:
+        return _live(options)
+    if options.log_dirs:
+        return _log(options.log_dirs, options.as_of, options.topics_file)
+    if options.snapshot is not None:
+        return _saved(options.snapshot)
+    return _embedded(options.embedded or data_directory())
+
+
 def _live(options: SourceOptions) -> Source:
     from cli.cluster.live import LiveSource
 
     return LiveSource.connect(options)
 
 
-def _saved(options: SourceOptions) -> Source:
+def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | None) -> Source:
+    from cli.cluster.log_directories import check_log_directories
+
+    as_of_ms = None if as_of is None else _moment(as_of)
+    found = check_log_directories(directories)
+    named: tuple[NamedTopic, ...] = ()
+    if topics_file is not None:
+        from cli.cluster.topics_file import read_topics_file
+
+        named = read_topics_file(topics_file)
+    from cli.cluster.replayed import ReplayedSource
+
+    return ReplayedSource.read(found, as_of_ms=as_of_ms, named=named)
+
+
+def _moment(text: str) -> int:
+    import time
+
+    from cli.times import format_moment, parse_moment
+
+    try:
+        moment = parse_moment(text, time.time_ns() // 1_000_000)
+    except ValueError as error:
+        raise UsageError(f"--as-of: {error}") from None
+    notice(f"as of {format_moment(moment)}")
+    return moment
+
+
+def _embedded(directory: Path) -> Source:
+    if is_log_directory(directory):
+        from cli.cluster.replayed import ReplayedSource
+
+        return ReplayedSource.read([directory], has_all_topics=True)
+    if (directory / SAMPLE).is_file():
+        return _saved(directory / SAMPLE)
+    raise CommandError(
+        f"{directory} holds no groups; name a source (--bootstrap-server, --snapshot, --embedded, --log-dir), "
+        "or run `kohort demo` to fill it with a sample"
+    )
+
+
+def _saved(file: Path) -> Source:
     from cli.cluster.saved import SavedSource
 
-    if options.snapshot is not None:
-        file = options.snapshot
-    else:
-        directory = options.embedded or data_directory()
-        file = directory / SAMPLE
-        if not file.is_file():
-            raise CommandError(
-                f"{directory} holds no groups; name a source (--bootstrap-server, --snapshot, --embedded), "
-                "or run `kohort demo` to fill it with a sample"
-            )
     source = SavedSource(file)
     for problem in source.snapshot.notices:
         notice(f"{problem.subject}: {problem.message}")

@@ -45,21 +45,28 @@ def _lines(block: Block) -> Iterator[str]:
         yield from column_lines(block)
 
 
-def column_lines(table: Table) -> Iterator[str]:
-    """The table in plain columns, two spaces apart, without trailing blanks."""
-    names = [column.name for column in table.columns]
-    cells = zip(*table.rows, strict=True) if table.rows else [()] * len(names)
-    columns = [[name, *_texts(column)] for name, column in zip(names, cells, strict=True)]
+def column_lines(table: Table, widths: list[int] | None = None) -> Iterator[str]:
+    """The table in plain columns, two spaces apart, without trailing blanks.
+
+    Of a table that comes in parts, `widths` are those of the parts before: empty before the first one, which is given
+    the headings. They grow where a part needs it.
+    """
+    cells = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
+    columns = [_texts(column) for column in cells]
+    if not widths:
+        columns = [[head.name, *column] for head, column in zip(table.columns, columns, strict=True)]
     numbers = [column.number for column in table.columns]
-    if all("".join(column).isascii() for column in columns):
-        widths = [max(map(len, column)) for column in columns]
-        form = "  ".join(f"%{'' if n else '-'}{w}s" for n, w in zip(numbers, widths, strict=True))
+    ascii_only = all("".join(column).isascii() for column in columns)
+    needed = [max(map(len if ascii_only else _width, column), default=0) for column in columns]
+    if widths is not None:
+        widths[:] = needed = list(map(max, needed, widths or needed))
+    if ascii_only:
+        form = "  ".join(f"%{'' if n else '-'}{w}s" for n, w in zip(numbers, needed, strict=True))
         for row in zip(*columns, strict=True):
             yield (form % row).rstrip()
     else:
-        widths = [max(map(_width, column)) for column in columns]
         for row in zip(*columns, strict=True):
-            yield _padded(row, widths, numbers)
+            yield _padded(row, needed, numbers)
 
 
 def _texts(cells: Iterable[Cell]) -> list[str]:

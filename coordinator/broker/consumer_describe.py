@@ -43,9 +43,6 @@ def _describe(ctx: Context, group_id: str) -> DescribedConsumerGroup:
 
 def _member(group: ConsumerGroup, member: ConsumerMember, topics: TopicImage) -> DescribedConsumer:
     metadata = member.metadata
-    has = {
-        topic: member.assigned.get(topic, ()) + member.revoking.get(topic, ()) for topic in member.revoking
-    }
     return DescribedConsumer(
         member=member.id,
         instance=metadata.instance,
@@ -55,10 +52,18 @@ def _member(group: ConsumerGroup, member: ConsumerMember, topics: TopicImage) ->
         host=metadata.host,
         topics=metadata.topics,
         regex=metadata.regex,
-        assignment=_existing(normal_partitions({**member.assigned, **has}), topics),
+        assignment=_existing(held(member), topics),
         target=_existing(group.targets.get(member.id, {}), topics),
         classic=metadata.classic is not None,
     )
+
+
+def held(member: ConsumerMember) -> TopicPartitions:
+    """What a member has, with what it is giving up: its assignment as describe shows it."""
+    has = {
+        topic: member.assigned.get(topic, ()) + member.revoking.get(topic, ()) for topic in member.revoking
+    }
+    return normal_partitions({**member.assigned, **has})
 
 
 def _existing(partitions: TopicPartitions, topics: TopicImage) -> TopicPartitions:

@@ -1,0 +1,80 @@
+"""The directories that `--log-dir` names, looked at before they are read: the usual mistakes have answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cli.errors import CommandError
+from cli.output import notice
+from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, PartitionName, parse_partition_name
+
+_SHOWN = 3
+
+
+def check_log_directories(directories: Sequence[Path]) -> tuple[Path, ...]:
+    """The directories, each once. CommandError when one cannot be read, or none holds `__consumer_offsets`.
+
+    Of a broker with several disks, one may hold other topics only: it may still know their names.
+    """
+    by_place: dict[Path, Path] = {}
+    for directory in directories:
+        by_place.setdefault(directory.resolve(), directory)
+    found = {directory: list_directory(directory) for directory in by_place.values()}
+    without = [directory for directory, entries in found.items() if not any(map(_is_partition, entries))]
+    if len(without) == len(found):
+        raise CommandError(why_no_log(without[0], found[without[0]]))
+    for directory in without:
+        notice(f"{directory} holds no {OFFSETS_TOPIC}-N directory; it is only looked at for names of topics")
+    return tuple(found)
+
+
+def list_directory(directory: Path) -> list[Path]:
+    """What a directory holds, by name. CommandError when it cannot be read."""
+    try:
+        return sorted(directory.iterdir())
+    except OSError as error:
+        raise CommandError(f"{directory} cannot be read: {error.strerror or error}") from None
+
+
+def holds_offsets(directory: Path) -> bool:
+    """Whether a directory that may not exist holds a partition of `__consumer_offsets`."""
+    try:
+        return any(map(_is_partition, directory.iterdir()))
+    except OSError:
+        return False
+
+
+def why_no_log(directory: Path, entries: Sequence[Path]) -> str:
+    """What a directory is, and which one may be meant, where a broker's log directory was asked for."""
+    place = directory.resolve()
+    if partition_of(place) is not None:
+        return f"{directory} is one partition; name the directory that holds it: {place.parent}"
+    return f"{directory} holds no {OFFSETS_TOPIC}-N directory, {_found(entries)}{_suggestion(place, entries)}"
+
+
+def partition_of(directory: Path) -> PartitionName | None:
+    """The partition of `__consumer_offsets` that a directory is by its name, also one to be deleted or moved."""
+    name = parse_partition_name(directory.name)
+    return name if name is not None and name.topic == OFFSETS_TOPIC else None
+
+
+def _is_partition(entry: Path) -> bool:
+    name = partition_of(entry)
+    return name is not None and name.fate is Fate.NONE and entry.is_dir()
+
+
+def _found(entries: Iterable[Path]) -> str:
+    names = [entry.name for entry in entries]
+    if not names:
+        return "it is empty"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"but {', '.join(names[:_SHOWN])}{more}"
+
+
+def _suggestion(directory: Path, entries: Iterable[Path]) -> str:
+    near = [entry for entry in entries if entry.is_dir()]
+    for place in (directory.parent, *near):
+        if holds_offsets(place):
+            return f"; is {place} meant?"
+    return ""

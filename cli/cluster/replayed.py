@@ -1,0 +1,223 @@
+"""Groups from a coordinator's own records: a broker's log directories, or the embedded coordinator's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from uuid import UUID
+
+from cli.cluster import replayed_groups
+from cli.cluster.group_words import state_of
+from cli.cluster.port import Read
+from cli.cluster.topics_file import NamedTopic
+from cli.errors import CommandError
+from cli.output import notice
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.group import Group as StoredGroup
+from coordinator.model import Cluster, Group, GroupListing, GroupType, Problem, Topic
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.loader import LoadedLog, load
+from coordinator.storage.meta_properties import read_meta_properties
+from coordinator.storage.notices import Notice
+from coordinator.storage.share_groups import ShareGroup
+from coordinator.storage.streams_groups import StreamsGroup
+from coordinator.storage.topic_names import KnownTopic, KnownTopics
+
+
+class ReplayedSource:
+    """A `Source` over log directories. Nothing in them is changed, and a broker may be running on them."""
+
+    def __init__(
+        self, log: LoadedLog, *, named: tuple[NamedTopic, ...] = (), has_all_topics: bool = False
+    ) -> None:
+        """`named` are topics that the user names; `has_all_topics`: no other broker has any."""
+        self.name = ", ".join(map(str, log.directories))
+        self.log, self.named, self.has_all_topics = log, named, has_all_topics
+        self._problems = tuple(_problem(each) for each in log.notices if each.is_problem)
+        for each in log.notices:
+            if not each.is_problem:
+                notice(str(each))
+        for number, count in sorted(log.unknown_keys.items()):
+            notice(f"{count} records of the unknown type {number} are passed by, as a broker does")
+
+    @classmethod
+    def read(
+        cls,
+        directories: Sequence[Path],
+        *,
+        as_of_ms: int | None = None,
+        named: tuple[NamedTopic, ...] = (),
+        has_all_topics: bool = False,
+    ) -> ReplayedSource:
+        """Read everything. CommandError when the directories are of different clusters."""
+        _check_one_cluster(directories)
+        return cls(load(directories, as_of_ms=as_of_ms), named=named, has_all_topics=has_all_topics)
+
+    def cluster(self) -> Cluster:
+        return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None))
+
+    def list_groups(self) -> Read[GroupListing]:
+        log = self.log
+        rows = [
+            *map(_listing, log.state.groups.values()),
+            *(_other_listing(GroupType.SHARE, group) for group in log.share.values()),
+            *(_other_listing(GroupType.STREAMS, group) for group in log.streams.values()),
+        ]
+        return Read(tuple(sorted(rows, key=lambda row: row.id)), self._untold())
+
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+        found: list[Group] = []
+        problems: list[Problem] = []
+        for name in groups:
+            group, oddities = self._group(name)
+            problems += oddities
+            if group is not None:
+                found.append(self._with_offsets(group) if offsets else group)
+        return Read(tuple(found), (*problems, *self._untold()))
+
+    def _group(self, name: str) -> tuple[Group | None, tuple[Problem, ...]]:
+        stored = self.log.state.groups.get(name)
+        if isinstance(stored, ClassicGroup):
+            return replayed_groups.classic_group(stored)
+        if isinstance(stored, ConsumerGroup):
+            return replayed_groups.consumer_group(stored, self.topic_names), ()
+        if name in self.log.share:
+            return replayed_groups.share_group(self.log.share[name], self.topic_names), ()
+        if name in self.log.streams:
+            return replayed_groups.streams_group(self.log.streams[name]), ()
+        return None, (Problem(subject=name, message=f"no such group in {self.name}"),)
+
+    def _with_offsets(self, group: Group) -> Group:
+        if group.type is GroupType.SHARE:
+            return group  # a share group's are in __share_group_state
+        stored = self.log.state.offsets.get(group.id, {})
+        return replace(group, offsets=replayed_groups.committed_offsets(stored))
+
+    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+        """Without end offsets, which the coordinator's log does not know.
+
+        A topic whose number of partitions is not known is left out. That is a problem, unless only the ends of
+        certain topics were asked for.
+        """
+        known = self.known_topics
+        wanted = sorted(known if names is None else known.keys() & set(names))
+        found = [known[name] for name in wanted]
+        sized = [(topic, topic.partitions) for topic in found if topic.partitions is not None]
+        problems: tuple[Problem, ...] = ()
+        if names is None or not end_offsets:
+            problems = tuple(_unsized(topic.name) for topic in found if topic.partitions is None)
+            self._tell_of_guesses([topic for topic, _ in sized])
+        topics = (
+            Topic(name=topic.name, partitions=partitions, id=topic.id, racks=topic.racks)
+            for topic, partitions in sized
+        )
+        return Read(tuple(topics), problems)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    @cached_property
+    def topic_names(self) -> Mapping[UUID, str]:
+        """By id, as far as they are known; what the user names wins."""
+        return {**self._told_topics.names, **{topic.id: topic.name for topic in self.named}}
+
+    @cached_property
+    def known_topics(self) -> Mapping[str, KnownTopic]:
+        """By name; what the user names wins."""
+        known = dict(self._told_topics.topics)
+        for topic in self.named:
+            known[topic.name] = _merged(topic, known.get(topic.name))
+        return known
+
+    @cached_property
+    def _told_topics(self) -> KnownTopics:
+        for each in self.log.topics.notices:
+            notice(str(each))
+        return self.log.topics
+
+    def _untold(self) -> tuple[Problem, ...]:
+        """What could not be read; a command that asks twice is told once."""
+        problems, self._problems = self._problems, ()
+        return problems
+
+    def _tell_of_guesses(self, topics: Iterable[KnownTopic]) -> None:
+        guessed = [topic.name for topic in topics if not (topic.is_whole or self.has_all_topics)]
+        if guessed:
+            more = f" and {len(guessed) - 3} more" if len(guessed) > 3 else ""
+            notice(
+                f"{', '.join(guessed[:3])}{more}: taken to have as many partitions as these directories show; "
+                "where another broker may have more, --topics FILE says how many there are"
+            )
+
+
+def _listing(group: StoredGroup) -> GroupListing:
+    """Of a classic or consumer group, without a look at its members."""
+    if isinstance(group, ConsumerGroup):
+        protocol, members = replayed_groups.wished_assignor(group), len(group.members)
+    elif isinstance(group, ClassicGroup):
+        protocol, members = replayed_groups.shown_protocol(group), len(group.members)
+    else:
+        raise TypeError(f"{group.id} is of a type that the coordinator does not keep")
+    return GroupListing(
+        id=group.id,
+        type=GroupType(group.type.value),
+        state=state_of(group.state_name),
+        protocol_type=group.protocol_type,
+        protocol=protocol,
+        members=members,
+    )
+
+
+def _other_listing(kind: GroupType, group: ShareGroup | StreamsGroup) -> GroupListing:
+    return GroupListing(
+        id=group.id,
+        type=kind,
+        state=state_of(group.state),
+        protocol_type=kind.value,
+        members=len(group.members),
+    )
+
+
+def _merged(topic: NamedTopic, known: KnownTopic | None) -> KnownTopic:
+    """What the user says of a topic, and of the same one what else is known."""
+    said = KnownTopic(
+        name=topic.name, id=topic.id, partitions=topic.partitions, is_whole=topic.partitions is not None
+    )
+    if known is None or known.id not in (None, topic.id):
+        return said
+    return replace(said if said.is_whole else known, id=topic.id, racks=known.racks)
+
+
+def _unsized(topic: str) -> Problem:
+    return Problem(
+        subject=topic,
+        message="how many partitions it has is not known, so it is left out; --topics FILE can say",
+    )
+
+
+def _problem(each: Notice) -> Problem:
+    place = "" if each.position is None else f", byte {each.position}"
+    return Problem(subject=f"{each.file or 'the log'}{place}", message=each.message)
+
+
+def _check_one_cluster(directories: Sequence[Path]) -> None:
+    found = _cluster_ids(directories)
+    if len(found) > 1:
+        places = " and ".join(f"{directory} is of {cluster}" for cluster, directory in found.items())
+        raise CommandError(f"the directories are of different clusters: {places}")
+
+
+def _cluster_ids(directories: Iterable[Path]) -> dict[str, Path]:
+    """A directory of each cluster; one without a readable meta.properties does not count."""
+    found: dict[str, Path] = {}
+    for directory in directories:
+        try:
+            meta = read_meta_properties(directory)
+        except (DamagedLog, OSError):
+            continue
+        if meta is not None and meta.cluster_id is not None:
+            found.setdefault(meta.cluster_id, directory)
+    return found

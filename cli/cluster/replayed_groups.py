@@ -1,0 +1,192 @@
+"""Groups as the coordinator's records leave them, as `coordinator.model` objects: the same facts as live ones.
+
+What a broker adds from its own settings and from memory is unknown: who coordinates, the assignor that stands for no
+wish at all, a rebalance that is going on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from cli.cluster.group_words import state_of
+from cli.cluster.members import (
+    EMBEDDED,
+    named_partitions,
+    source_subscription,
+    task_partitions,
+    with_embedded,
+)
+from coordinator.broker.assignor_choice import shown
+from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.consumer_describe import held
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.consumer_member import ConsumerMember
+from coordinator.broker.records import ClassicMemberValue
+from coordinator.broker.records import CommittedOffset as StoredOffset
+from coordinator.model import (
+    Client,
+    CommittedOffset,
+    Group,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Offsets,
+    Partitions,
+    Problem,
+    Subscription,
+)
+from coordinator.storage.share_groups import ShareGroup
+from coordinator.storage.streams_groups import StreamsGroup
+
+Names = Mapping[UUID, str]
+"""Topic names by id, as far as they are known."""
+
+
+def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
+    """A classic group at its last record, which ended a rebalance: Stable, or Empty.
+
+    Metadata that cannot be read leave a member's subscription or ownership unknown.
+    """
+    problems: list[Problem] = []
+    stored = group.stored
+    members = () if stored is None else stored.members
+    return (
+        Group(
+            id=group.id,
+            type=GroupType.CLASSIC,
+            state=state_of(group.state_name),
+            protocol_type=group.protocol_type,
+            protocol=shown_protocol(group),
+            generation=None if stored is None else stored.generation,
+            # In the record's order, which is the broker's own.
+            members=tuple(_classic_member(group, member, problems) for member in members),
+        ),
+        tuple(problems),
+    )
+
+
+def shown_protocol(group: ClassicGroup) -> str | None:
+    """The assignor in use, as live: only a Stable group shows it."""
+    return (group.protocol or None) if group.members else None
+
+
+def _classic_member(group: ClassicGroup, member: ClassicMemberValue, problems: list[Problem]) -> Member:
+    base = Member(
+        id=member.member,
+        instance=member.instance,
+        client=Client(id=member.client_id, host=member.host),
+        protocol=MemberProtocol.CLASSIC,
+    )
+    if group.protocol_type != EMBEDDED:
+        return base
+    found, oddity = with_embedded(base, member.subscription, member.assignment, stable=True)
+    if oddity is not None:
+        problems.append(Problem(subject=f"{group.id}, member {member.member}", message=oddity))
+    return found
+
+
+def consumer_group(group: ConsumerGroup, names: Names) -> Group:
+    """A group of type consumer, with epochs and targets."""
+    return Group(
+        id=group.id,
+        type=GroupType.CONSUMER,
+        state=state_of(group.state_name),
+        protocol_type=EMBEDDED,
+        protocol=wished_assignor(group),
+        group_epoch=group.epoch,
+        assignment_epoch=group.assignment_epoch,
+        members=tuple(_consumer_member(group, member, names) for member in group.in_order()),
+    )
+
+
+def wished_assignor(group: ConsumerGroup) -> str | None:
+    """What most members wish for; None where nobody wishes, and the broker's settings decide."""
+    return shown(group.wishes(), "") or None
+
+
+def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> Member:
+    metadata, classic = member.metadata, member.classic
+    return Member(
+        id=member.id,
+        instance=metadata.instance,
+        client=Client(id=metadata.client_id, host=metadata.host),
+        rack=metadata.rack,
+        protocol=MemberProtocol.CONSUMER if classic is None else MemberProtocol.CLASSIC,
+        protocols=None if classic is None else tuple(name for name, _ in classic.protocols),
+        subscription=Subscription(topics=metadata.topics, regex=metadata.regex or None),
+        owned=by_name(held(member), names),
+        target=by_name(group.targets.get(member.id, {}), names),
+        epoch=member.epoch,
+    )
+
+
+def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
+    """Partitions by topic name, by the id where the name is not known."""
+    return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
+
+
+def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets:
+    """By topic and partition, with the time of the commit."""
+    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    for (topic, partition), value in stored.items():
+        offsets.setdefault(topic, {})[partition] = CommittedOffset(
+            offset=value.offset,
+            leader_epoch=None if value.leader_epoch < 0 else value.leader_epoch,
+            metadata=value.metadata,
+            timestamp=value.commit_ms,
+        )
+    return offsets
+
+
+def share_group(group: ShareGroup, names: Names) -> Group:
+    """A share group (KIP-932): a partition may be assigned to several members."""
+    members = tuple(
+        Member(
+            id=member.id,
+            client=Client(id=member.client_id, host=member.host),
+            rack=member.rack,
+            subscription=Subscription(topics=member.topics),
+            owned=by_name(member.assigned, names),
+            epoch=member.epoch,
+        )
+        for member in group.members
+    )
+    return Group(
+        id=group.id,
+        type=GroupType.SHARE,
+        state=state_of(group.state),
+        protocol_type=GroupType.SHARE.value,
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        members=members,
+    )
+
+
+def streams_group(group: StreamsGroup) -> Group:
+    """A streams group (KIP-1071): active tasks as partitions of their source topics."""
+    sources = {} if group.topology is None else group.topology.source_topics
+    subscription = source_subscription(sources)
+    members = tuple(
+        Member(
+            id=member.id,
+            instance=member.instance,
+            client=Client(id=member.client_id, host=member.host),
+            rack=member.rack,
+            subscription=subscription,
+            owned=task_partitions(sources, member.assigned.active),
+            target=task_partitions(sources, member.target.active),
+            epoch=member.epoch,
+        )
+        for member in group.members
+    )
+    return Group(
+        id=group.id,
+        type=GroupType.STREAMS,
+        state=state_of(group.state),
+        protocol_type=GroupType.STREAMS.value,
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        members=members,
+    )

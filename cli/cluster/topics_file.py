@@ -1,0 +1,85 @@
+"""Names of topics from a file (`--topics`), for a log whose records know topics by their ids.
+
+Three kinds of files are read: what `kafka-topics --describe` prints, a Kohort snapshot, and a mapping
+`name: id` or `name: {id: …, partitions: N}` in YAML or JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from cli.errors import CommandError
+from coordinator.snapshot.read import parse_snapshot
+from coordinator.snapshot.tree import SnapshotError, load_tree
+from coordinator.uuids import parse_uuid
+
+_DESCRIBED = re.compile(
+    r"Topic: (?P<name>\S+)\s+TopicId: (?P<id>\S+)\s+PartitionCount: (?P<partitions>[0-9]+)\b"
+)
+"""A topic's own line; those of its partitions are indented and hold no id."""
+
+MAX_PARTITIONS = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTopic:
+    """A topic of the file; `partitions` is None where it does not say how many there are."""
+
+    name: str
+    id: UUID
+    partitions: int | None
+
+
+def read_topics_file(file: Path) -> tuple[NamedTopic, ...]:
+    """The topics that the file names with an id. CommandError when it cannot be read or is of another kind."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (error.strerror or error) if isinstance(error, OSError) else "not a text file in UTF-8"
+        raise CommandError(f"{file}: cannot be read: {reason}") from None
+    topics = tuple(_described(file, text) if _DESCRIBED.search(text) else _mapped(file, text))
+    if not topics:
+        raise CommandError(f"{file}: names no topic with an id")
+    return topics
+
+
+def _described(file: Path, text: str) -> Iterator[NamedTopic]:
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _DESCRIBED.match(line)
+        if found is not None:
+            where = f"{file}:{number}"
+            yield _topic(where, found["name"], found["id"], found["partitions"])
+
+
+def _mapped(file: Path, text: str) -> Iterator[NamedTopic]:
+    try:
+        tree = load_tree(file, text)
+        if isinstance(tree, dict) and "kohort" in tree:
+            for topic in parse_snapshot(file, text).topics.values():
+                if topic.id is not None:
+                    yield NamedTopic(name=topic.name, id=topic.id, partitions=topic.partitions)
+            return
+    except SnapshotError as error:
+        raise CommandError(str(error)) from None
+    if not isinstance(tree, dict):
+        raise CommandError(
+            f"{file}: expected what kafka-topics --describe prints, a snapshot, or a mapping of names to ids"
+        )
+    for name, value in tree.items():
+        fields: Mapping[str, Any] = value if isinstance(value, dict) else {"id": value}
+        yield _topic(f"{file}: {name}", name, fields.get("id"), fields.get("partitions"))
+
+
+def _topic(where: str, name: str, topic_id: Any, partitions: Any) -> NamedTopic:
+    try:
+        number = None if partitions is None else int(partitions)
+        if number is not None and not 0 < number <= MAX_PARTITIONS:
+            raise ValueError(f"{number} is no number of partitions")
+        return NamedTopic(name=name, id=parse_uuid(str(topic_id)), partitions=number)
+    except (ValueError, TypeError) as error:
+        raise CommandError(f"{where}: {error}") from None

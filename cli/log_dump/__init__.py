@@ -1,0 +1,1 @@
+"""What `kohort log dump` reads, and the forms it gives it."""

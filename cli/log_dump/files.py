@@ -1,0 +1,72 @@
+"""Which segment files are meant: files, partitions' directories, and log directories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from cli.cluster.log_directories import list_directory, partition_of, why_no_log
+from cli.errors import CommandError
+from coordinator.storage.partition_files import OFFSETS_TOPIC, PartitionName, parse_partition_name
+from coordinator.storage.segments import list_segments
+
+LOG = ".log"
+
+
+def partition_directories(directory: Path) -> list[Path]:
+    """The partitions of `__consumer_offsets` in a log directory, by number, or the one that the directory is.
+
+    :raises CommandError: it is neither, with what it may be
+    """
+    if partition_of(directory.resolve()) is not None:
+        return [directory]
+    entries = list_directory(directory)
+    found = [(name, entry) for entry in entries if (name := partition_of(entry)) and entry.is_dir()]
+    if found:
+        return [entry for _, entry in sorted(found, key=_by_number)]
+    _refuse_other_topic(directory)
+    raise CommandError(why_no_log(directory, entries))
+
+
+def segment_files(paths: Sequence[Path]) -> list[Path]:
+    """The segments that the paths mean, in the order given, those of a partition in the log's order.
+
+    :raises CommandError: a path is nothing that holds segments
+    """
+    return [segment for path in paths for segment in _segments(path)]
+
+
+def _segments(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield _segment(path)
+        return
+    try:
+        own = list_segments(path)
+        if own and parse_partition_name(path.resolve().name) is None:
+            yield from own  # copied out of a broker's directory, and named as somebody liked
+            return
+        for partition in partition_directories(path):
+            yield from list_segments(partition)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _segment(path: Path) -> Path:
+    """A file that is taken at its word, unless its name says that it is no segment."""
+    if LOG not in path.suffixes:
+        beside = path.with_suffix(LOG)
+        hint = f"; its segment is {beside}" if beside.is_file() else ""
+        raise CommandError(f"{path} is no segment: segments end in {LOG}{hint}")
+    _refuse_other_topic(path.resolve().parent)
+    return path
+
+
+def _refuse_other_topic(directory: Path) -> None:
+    name = parse_partition_name(directory.resolve().name)
+    if name is not None and name.topic != OFFSETS_TOPIC:
+        raise CommandError(f"{directory} holds records of {name.topic}, and not those of {OFFSETS_TOPIC}")
+
+
+def _by_number(found: tuple[PartitionName, Path]) -> tuple[int, str]:
+    name, path = found
+    return name.partition, path.name
