@@ -1,0 +1,221 @@
+"""Index files: the bytes that a broker's recovery of the same segment writes."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from coordinator.storage.batch_header import CONTROL
+from coordinator.storage.batches import ControlType, encode_batch
+from coordinator.storage.control_records import end_of_transaction
+from coordinator.storage.indexes import (
+    INDEX_SUFFIXES,
+    AbortedTransaction,
+    aborted_transactions,
+    write_indexes,
+)
+from coordinator.storage.segments import Segment, read_segment, segment_name
+from tests.coordinator.storage.java_batches import JavaBatches, java_batches
+from tests.coordinator.storage.random_batches import made_log
+from tests.coordinator.storage.tampering import with_field
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_entries_as_appending_batch_by_batch(tmp_path: Path, seed: int) -> None:
+    rng = Random(seed)
+    start = rng.choice([0, 5_000_000_000])
+    log = made_log(rng, rng.randrange(0, 300), start=start, most_records=8)
+    segment = _segment(tmp_path, start, b"".join(made.encoded for made in log))
+    write_indexes(segment)
+    assert (_index(segment, ".index"), _index(segment, ".timeindex")) == _appended(segment)
+
+
+def test_small_and_empty_segments_have_empty_indexes(tmp_path: Path) -> None:
+    segment = _segment(tmp_path, 9, b"")
+    write_indexes(segment)
+    assert [_index(segment, suffix) for suffix in INDEX_SUFFIXES] == [b"", b"", None]
+
+
+def test_one_batch_is_in_the_time_index_alone(tmp_path: Path) -> None:
+    segment = _segment(tmp_path, 9, encode_batch([(b"k", b"v")] * 3, base_offset=10, timestamp=77))
+    write_indexes(segment)
+    assert _index(segment, ".index") == b""
+    assert _index(segment, ".timeindex") == struct.pack(">qi", 77, 3)
+
+
+def test_no_timestamp_is_not_indexed(tmp_path: Path) -> None:
+    segment = _segment(tmp_path, 0, encode_batch([(b"k", b"v")], base_offset=0, timestamp=-1))
+    write_indexes(segment)
+    assert _index(segment, ".timeindex") == b""
+
+
+def test_indexes_of_a_segment_that_is_not_in_its_place_yet(tmp_path: Path) -> None:
+    path = tmp_path / f"{segment_name(0)}.cleaned"
+    path.write_bytes(encode_batch([(b"k", b"v")], base_offset=0, timestamp=5))
+    write_indexes(read_segment(path))
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        f"{0:020d}.index.cleaned",
+        f"{0:020d}.log.cleaned",
+        f"{0:020d}.timeindex.cleaned",
+    ]
+
+
+def test_old_indexes_are_replaced(tmp_path: Path) -> None:
+    segment = _segment(tmp_path, 0, encode_batch([(b"k", b"v")], base_offset=0, timestamp=5))
+    for suffix in INDEX_SUFFIXES:
+        segment.path.with_suffix(suffix).write_bytes(b"old")
+    write_indexes(segment)
+    assert [_index(segment, suffix) for suffix in INDEX_SUFFIXES] == [b"", struct.pack(">qi", 5, 0), None]
+
+
+def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
+    """1 and 2 overlap; 1 began in the segment before. 3 is committed, 4 stays open, 5 only ends."""
+    first = _segment(tmp_path, 0, _data(0, 1) + _data(1, 3))
+    second = _segment(
+        tmp_path,
+        2,
+        _data(2, 2)
+        + _data(3, 1)
+        + _mark(4, 1, ControlType.ABORT)
+        + _data(5, 4)
+        + _mark(6, 3, ControlType.COMMIT)
+        + _mark(7, 2, ControlType.ABORT)
+        + _mark(8, 5, ControlType.ABORT)
+        + _data(9, 1)
+        + _mark(10, 1, ControlType.ABORT),
+    )
+    found = list(aborted_transactions([first.batches, second.batches]))
+    assert found == [
+        [],
+        [
+            AbortedTransaction(producer_id=1, first_offset=0, last_offset=4, last_stable_offset=1),
+            AbortedTransaction(producer_id=2, first_offset=2, last_offset=7, last_stable_offset=5),
+            AbortedTransaction(producer_id=1, first_offset=9, last_offset=10, last_stable_offset=5),
+        ],
+    ]
+    write_indexes(second, found[1])
+    assert _index(second, ".txnindex") == b"".join(
+        struct.pack(">hqqqq", 0, *entry) for entry in ((1, 0, 4, 1), (2, 2, 7, 5), (1, 9, 10, 5))
+    )
+
+
+def test_other_control_batches_end_no_transaction(tmp_path: Path) -> None:
+    """A key that is too short, a mark of the metadata quorum, and a batch that compaction has emptied."""
+    unknown = encode_batch(
+        [(bytes.fromhex("00000004"), b"")], base_offset=1, timestamp=0, producer_id=1, control=True
+    )
+    short = encode_batch([(b"\0", b"")], base_offset=2, timestamp=0, producer_id=1, control=True)
+    emptied = with_field(short[:61], "count", 0)
+    emptied = with_field(emptied, "base_offset", 3)
+    assert unknown[22] & CONTROL
+    segment = _segment(tmp_path, 0, _data(0, 1) + unknown + short + emptied + _mark(4, 1, ControlType.ABORT))
+    ((transaction,),) = aborted_transactions([segment.batches])
+    assert (transaction.first_offset, transaction.last_offset) == (0, 4)
+
+
+@pytest.fixture(scope="module")
+def java(kafka_jars: Path) -> Iterator[JavaBatches]:
+    with java_batches(kafka_jars) as process:
+        yield process
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("seed", range(12))
+def test_recovery_by_kafka_writes_the_same_bytes(tmp_path: Path, java: JavaBatches, seed: int) -> None:
+    """And cuts off the same torn tail."""
+    rng = Random(seed)
+    start = rng.choice([0, 5_000_000_000])
+    content = b"".join(_transactions(rng, start)) if seed % 2 else _plain(rng, start)
+    tail = [
+        b"",
+        b"\x00\x01",
+        bytes(100),
+        encode_batch([(b"k", b"v")], base_offset=1 << 40, timestamp=0)[:-1],
+    ][seed % 4]
+    segment = _segment(tmp_path, start, content + tail)
+    write_indexes(segment, next(aborted_transactions([segment.batches])))
+    ours = {suffix: _index(segment, suffix) for suffix in INDEX_SUFFIXES}
+    assert java.recover(tmp_path, start) == len(tail)
+    theirs = {suffix: _index(segment, suffix) for suffix in INDEX_SUFFIXES}
+    assert ours == theirs
+    assert segment.path.read_bytes() == content
+    assert seed % 2 == 0 or theirs[".txnindex"]
+
+
+def _plain(rng: Random, start: int) -> bytes:
+    """Batches whose producers, if any, a broker would accept one after the other."""
+    log = made_log(rng, 300, start=start, most_records=8)
+    return b"".join(
+        made.encoded
+        for made in log
+        if made.batch.producer_id < 0 and made.records and not made.batch.is_control
+    )
+
+
+def _transactions(rng: Random, start: int) -> Iterator[bytes]:
+    began: dict[int, int] = {}
+    for offset in range(start, start + 400):
+        producer = rng.randrange(5)
+        if producer in began and rng.random() < 0.4:
+            del began[producer]
+            yield _mark(offset, producer, rng.choice([ControlType.ABORT, ControlType.COMMIT]))
+        else:
+            began.setdefault(producer, offset)
+            yield _data(offset, producer)
+
+
+def _data(offset: int, producer: int) -> bytes:
+    return encode_batch(
+        [(b"key", bytes(100))],
+        base_offset=offset,
+        timestamp=1000 + offset * 7 % 100,
+        producer_id=producer,
+        producer_epoch=0,
+        base_sequence=0,
+        transactional=True,
+    )
+
+
+def _mark(offset: int, producer: int, kind: ControlType) -> bytes:
+    return encode_batch(
+        [end_of_transaction(kind, 0)],
+        base_offset=offset,
+        timestamp=1000 + offset,
+        producer_id=producer,
+        producer_epoch=0,
+        transactional=True,
+        control=True,
+    )
+
+
+def _segment(directory: Path, base_offset: int, content: bytes) -> Segment:
+    path = directory / segment_name(base_offset)
+    path.write_bytes(content)
+    return read_segment(path)
+
+
+def _index(segment: Segment, suffix: str) -> bytes | None:
+    path = segment.path.with_suffix(suffix)
+    return path.read_bytes() if path.exists() else None
+
+
+def _appended(segment: Segment) -> tuple[bytes, bytes]:
+    """What LogSegment keeps while batches are appended one after the other."""
+    offsets, times = b"", b""
+    since_entry = 0
+    largest, largest_at, indexed = -1, segment.base_offset, -1
+    for batch in segment.batches:
+        if batch.max_timestamp > largest:
+            largest, largest_at = batch.max_timestamp, batch.last_offset
+        if since_entry > 4096:
+            offsets += struct.pack(">ii", batch.last_offset - segment.base_offset, batch.position)
+            if largest > indexed:
+                times += struct.pack(">qi", largest, largest_at - segment.base_offset)
+                indexed = largest
+            since_entry = 0
+        since_entry += batch.size
+    if largest > indexed:
+        times += struct.pack(">qi", largest, largest_at - segment.base_offset)
+    return offsets, times

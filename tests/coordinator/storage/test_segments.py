@@ -1,0 +1,303 @@
+"""Which files are a log, where it ends, and what is damage and what the end of a write that was cut off."""
+
+import os
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+import pytest
+
+from coordinator.storage import segments
+from coordinator.storage.batches import DamagedLog, encode_batch
+from coordinator.storage.segments import Segment, Torn, list_segments, read_log, read_segment, segment_name
+from tests.coordinator.storage.random_batches import made_log
+from tests.coordinator.storage.tampering import with_field
+
+BATCHES = [encode_batch([(b"k", b"v" * 20)] * 2, base_offset=2 * i, timestamp=i) for i in range(4)]
+WHOLE = b"".join(BATCHES)
+LAST = len(WHOLE) - len(BATCHES[-1])
+
+
+def test_a_segment_is_read(tmp_path: Path) -> None:
+    log = made_log(Random(1), 40, start=1000)
+    path = _segment(tmp_path, 1000, b"".join(made.encoded for made in log))
+    segment = read_segment(path)
+    assert [batch.base_offset for batch in segment.batches] == [made.batch.base_offset for made in log]
+    assert (segment.base_offset, segment.next_offset) == (1000, log[-1].batch.next_offset)
+    assert segment.torn is None
+    assert segment.data == path.read_bytes()
+
+
+def test_a_file_without_bytes_is_an_empty_segment(tmp_path: Path) -> None:
+    segment = read_segment(_segment(tmp_path, 77, b""))
+    assert (len(segment.batches), segment.torn, segment.base_offset, segment.next_offset) == (0, None, 77, 77)
+
+
+def test_a_file_of_any_name_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "copy.bin"
+    path.write_bytes(b"".join(BATCHES[1:]))
+    assert read_segment(path).base_offset == 2
+
+
+def test_a_write_that_was_cut_off_anywhere(tmp_path: Path) -> None:
+    for end in range(LAST + 1, len(WHOLE)):
+        segment = read_segment(_segment(tmp_path, 0, WHOLE[:end]))
+        assert _end(segment)[:3] == (3, LAST, end - LAST)
+
+
+def test_a_last_batch_of_which_some_bytes_never_came(tmp_path: Path) -> None:
+    """After the machine stopped: the length of the file was written, not all of its blocks."""
+    for position in range(LAST + 16, len(WHOLE)):
+        changed = bytearray(WHOLE)
+        changed[position] ^= 0xFF
+        assert _end(read_segment(_segment(tmp_path, 0, bytes(changed)))) == (3, LAST, len(BATCHES[-1]), False)
+
+
+@pytest.mark.parametrize("size", [1, 11, 12, 61, 4096])
+def test_reserved_space_behind_the_last_batch(tmp_path: Path, size: int) -> None:
+    segment = read_segment(_segment(tmp_path, 0, WHOLE + bytes(size)))
+    assert _end(segment) == (4, len(WHOLE), size, True)
+    assert segment.torn is not None
+    assert segment.torn.reason == f"{size} bytes of zeros"
+
+
+def test_reserved_space_alone(tmp_path: Path) -> None:
+    assert _end(read_segment(_segment(tmp_path, 0, bytes(100)))) == (0, 0, 100, True)
+
+
+@pytest.mark.parametrize("written", [1, 20, 60, 90])
+def test_a_cut_off_write_into_reserved_space(tmp_path: Path, written: int) -> None:
+    data = WHOLE[: LAST + written] + bytes(500)
+    assert _end(read_segment(_segment(tmp_path, 0, data)))[:3] == (3, LAST, len(data) - LAST)
+
+
+def test_damage_before_the_end_is_no_torn_tail(tmp_path: Path) -> None:
+    """Whatever byte of a batch in the middle is changed: it is noticed, and nothing is cut."""
+    start = len(BATCHES[0])
+    for position in range(start, start + len(BATCHES[1])):
+        changed = bytearray(WHOLE)
+        changed[position] ^= 0x55
+        path = _segment(tmp_path, 0, bytes(changed))
+        if position - start in range(12, 16):
+            # The leader epoch: nothing says what it should be.
+            assert len(read_segment(path).batches) == 4
+            continue
+        with pytest.raises(DamagedLog) as error:
+            read_segment(path)
+        assert error.value.file == str(path)
+        assert error.value.position in (start, start + len(BATCHES[1]))
+
+
+def test_damage_says_where_the_log_goes_on(tmp_path: Path) -> None:
+    changed = bytearray(WHOLE)
+    changed[len(BATCHES[0]) + 30] ^= 1
+    with pytest.raises(DamagedLog, match=f"whole batches follow from byte {2 * len(BATCHES[0])} on"):
+        read_segment(_segment(tmp_path, 0, bytes(changed)))
+
+
+def test_bytes_that_are_missing_in_the_middle(tmp_path: Path) -> None:
+    for size in (1, 7, 50, len(BATCHES[1]) - 1):
+        with pytest.raises(DamagedLog, match="whole batches follow"):
+            read_segment(_segment(tmp_path, 0, BATCHES[0] + BATCHES[1][size:] + BATCHES[2]))
+
+
+def test_whole_batches_behind_zeros(tmp_path: Path) -> None:
+    with pytest.raises(DamagedLog, match="whole batches follow"):
+        read_segment(_segment(tmp_path, 0, BATCHES[0] + bytes(200) + BATCHES[1]))
+
+
+def test_a_whole_batch_that_lies_is_damage_at_the_end_too(tmp_path: Path) -> None:
+    with pytest.raises(DamagedLog, match="a last offset delta of -9"):
+        read_segment(_segment(tmp_path, 0, BATCHES[0] + with_field(BATCHES[1], "last_offset_delta", -9)))
+
+
+def test_offsets_fit_the_name_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(DamagedLog, match="the offset 0 is below the one in the file's name"):
+        read_segment(_segment(tmp_path, 1, WHOLE))
+    last = encode_batch([(b"k", b"v")], base_offset=(1 << 31) - 1, timestamp=0)
+    assert len(read_segment(_segment(tmp_path, 0, WHOLE + last)).batches) == 5
+    far = encode_batch([(b"k", b"v")], base_offset=1 << 31, timestamp=0)
+    with pytest.raises(DamagedLog, match="too far above") as error:
+        read_segment(_segment(tmp_path, 0, WHOLE + far))
+    assert error.value.position == len(WHOLE)
+
+
+def test_a_file_larger_than_segments_are_is_not_read(tmp_path: Path) -> None:
+    path = _segment(tmp_path, 0, b"")
+    os.truncate(path, 1 << 31)
+    with pytest.raises(DamagedLog, match="at most 2\\^31 - 1 bytes"):
+        read_segment(path)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        # Every fourth byte looks like the begin of a batch that reaches far into the file, …
+        bytes.fromhex("00000002"),
+        # … every seventh like that of a short one.
+        bytes.fromhex("00003102000000"),
+        bytes(16) + b"\x02" + bytes(8),
+    ],
+)
+def test_looking_for_batches_behind_a_torn_tail_is_bounded(tmp_path: Path, pattern: bytes) -> None:
+    path = _segment(tmp_path, 0, WHOLE + b"\x01" + pattern * ((8 << 20) // len(pattern)))
+    started = monotonic()
+    with pytest.raises(DamagedLog, match="looks like batches in too many places"):
+        read_segment(path)
+    assert monotonic() - started < 20
+
+
+def test_segments_are_listed_by_offset(tmp_path: Path) -> None:
+    for offset in (0, 10, 9, 12345678901):
+        _segment(tmp_path, offset, b"")
+    for name in (
+        "00000000000000000000.index",
+        "00000000000000000000.timeindex",
+        "00000000000000000005.snapshot",
+        "00000000000000000003.log.deleted",
+        "0.log",
+        "leader-epoch-checkpoint",
+        "partition.metadata",
+    ):
+        (tmp_path / name).touch()
+    assert _listed(tmp_path) == [
+        "00000000000000000000.log",
+        "00000000000000000009.log",
+        "00000000000000000010.log",
+        "00000000012345678901.log",
+    ]
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        list_segments(tmp_path / "none")
+    with pytest.raises(FileNotFoundError):
+        list(read_log(tmp_path / "none"))
+
+
+A, B, C = ("00000000000000000000", "00000000000000000004", "00000000000000000008")
+INTERRUPTED: dict[str, tuple[list[str], list[str]]] = {
+    "while it was written": ([f"{A}.log", f"{A}.log.cleaned", f"{B}.log"], [f"{A}.log", f"{B}.log"]),
+    "when it was complete": ([f"{A}.log", f"{A}.log.swap", f"{B}.log"], [f"{A}.log.swap", f"{B}.log"]),
+    "of two segments into one": (
+        [f"{A}.log", f"{A}.log.swap 0-8", f"{B}.log", f"{C}.log"],
+        [f"{A}.log.swap", f"{C}.log"],
+    ),
+    "of two segments, the first renamed": (
+        [f"{A}.log.deleted", f"{A}.log.swap 0-8", f"{B}.log", f"{C}.log"],
+        [f"{A}.log.swap", f"{C}.log"],
+    ),
+    "to nothing": ([f"{A}.log", f"{A}.log.swap 0-0", f"{B}.log"], [f"{A}.log.swap", f"{B}.log"]),
+    "a split that has not come to its end": (
+        [f"{A}.log", f"{A}.log.cleaned", f"{B}.log.swap", f"{C}.log"],
+        [f"{A}.log", f"{C}.log"],
+    ),
+    "an index of a split": ([f"{A}.log", f"{A}.timeindex.cleaned", f"{B}.log.swap"], [f"{A}.log"]),
+    "behind what is being written": (
+        [f"{A}.log.swap", f"{A}.log", f"{B}.log.cleaned", f"{B}.log"],
+        [f"{A}.log.swap", f"{B}.log"],
+    ),
+    "only the index of a swap": ([f"{A}.log", f"{A}.index.swap", f"{B}.log"], [f"{A}.log", f"{B}.log"]),
+}
+
+
+@pytest.mark.parametrize("when", INTERRUPTED)
+def test_compaction_that_was_interrupted(tmp_path: Path, when: str) -> None:
+    files, expected = INTERRUPTED[when]
+    make_files(tmp_path, files)
+    assert _listed(tmp_path) == expected
+
+
+def make_files(directory: Path, files: list[str]) -> None:
+    """Segments of four offsets, or of those behind the name."""
+    for file in files:
+        name, _, offsets = file.partition(" ")
+        first = int(name[:20])
+        start, end = map(int, offsets.split("-")) if offsets else (first, first + 4)
+        records = [(b"k", name.encode())] * (end - start)
+        content = encode_batch(records, base_offset=start, timestamp=0) if records else b""
+        (directory / name).write_bytes(content if ".log" in name else b"")
+
+
+def test_damage_in_a_swap_file(tmp_path: Path) -> None:
+    _segment(tmp_path, 0, WHOLE)
+    (tmp_path / f"{A}.log.swap").write_bytes(BATCHES[0] + BATCHES[0])
+    with pytest.raises(DamagedLog, match=r"log\.swap"):
+        list_segments(tmp_path)
+
+
+def test_a_log_is_its_segments_in_order(tmp_path: Path) -> None:
+    _segment(tmp_path, 4, BATCHES[2])
+    _segment(tmp_path, 0, BATCHES[0])
+    _segment(tmp_path, 100, b"")
+    _segment(tmp_path, 200, encode_batch([(b"k", b"v")], base_offset=300, timestamp=0)[:-1])
+    read = list(read_log(tmp_path))
+    assert [(segment.base_offset, len(segment.batches)) for segment in read] == [
+        (0, 1),
+        (4, 1),
+        (100, 0),
+        (200, 0),
+    ]
+    assert [segment.torn is not None for segment in read] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("tail", [b"\x01", bytes(10), BATCHES[1][:-1]])
+def test_only_the_last_segment_may_end_in_the_middle(tmp_path: Path, tail: bytes) -> None:
+    path = _segment(tmp_path, 0, BATCHES[0] + tail)
+    _segment(tmp_path, 4, b"")
+    with pytest.raises(DamagedLog, match=f"the log goes on in {segment_name(4)}") as error:
+        list(read_log(tmp_path))
+    assert (error.value.file, error.value.position) == (str(path), len(BATCHES[0]))
+
+
+def test_segments_do_not_overlap(tmp_path: Path) -> None:
+    _segment(tmp_path, 0, WHOLE)
+    _segment(tmp_path, 7, b"")
+    with pytest.raises(DamagedLog, match=f"the offset 7 belongs into {segment_name(7)} already") as error:
+        list(read_log(tmp_path))
+    assert error.value.position == LAST
+
+
+def test_what_a_broker_deletes_meanwhile_is_still_read(tmp_path: Path) -> None:
+    _segment(tmp_path, 0, BATCHES[0])
+    second = _segment(tmp_path, 2, BATCHES[1])
+    log = read_log(tmp_path)
+    next(log)
+    second.rename(second.with_name(f"{second.name}.deleted")).unlink()
+    assert next(log).next_offset == 4
+
+
+def test_a_listing_that_compaction_has_overtaken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments 0 and 4 became one between the listing and the opening."""
+    make_files(tmp_path, [f"{A}.log 0-8", f"{C}.log"])
+    listings = [[tmp_path / f"{A}.log", tmp_path / f"{B}.log", tmp_path / f"{C}.log"]]
+    monkeypatch.setattr(
+        segments,
+        "list_segments",
+        lambda directory: listings.pop() if listings else list_segments(directory),
+    )
+    assert [segment.base_offset for segment in read_log(tmp_path)] == [0, 8]
+    assert not listings
+
+
+def test_a_segment_that_stays_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "list_segments", lambda directory: [directory / f"{A}.log"])
+    with pytest.raises(FileNotFoundError):
+        list(read_log(tmp_path))
+
+
+def _segment(directory: Path, base_offset: int, content: bytes) -> Path:
+    path = directory / segment_name(base_offset)
+    path.write_bytes(content)
+    return path
+
+
+def _listed(directory: Path) -> list[str]:
+    return [path.name for path in list_segments(directory)]
+
+
+def _end(segment: Segment) -> tuple[int, int, int, bool]:
+    torn = segment.torn
+    assert isinstance(torn, Torn)
+    assert torn.file == str(segment.path)
+    return len(segment.batches), torn.position, torn.size, torn.zeros
