@@ -1,6 +1,7 @@
 """Requests as the coordinator takes them: what the wire carries, without its encoding.
 
-Version matters only where Kafka's answer depends on it; None stands for a null of the wire.
+A version is there only where Kafka's answer depends on it; None stands for a null of the wire. Reasons, which a broker
+writes to its log, are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class JoinProtocol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinGroup:
-    """JoinGroup v0–v9. `requires_member_id` is v4 and later, `skips_assignment` v9 and later."""
+    """JoinGroup v0–v9. In v0, which has one timeout for both, the session timeout is the rebalance timeout, too."""
 
     group: str
     session_timeout_ms: int
@@ -33,7 +34,6 @@ class JoinGroup:
     instance: str | None
     protocol_type: str
     protocols: tuple[JoinProtocol, ...]
-    reason: str | None = None
     version: int = 9
 
 
@@ -59,7 +59,6 @@ class Heartbeat:
     generation: int
     member: str
     instance: str | None
-    version: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,7 @@ def _join_with_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGr
         ctx.answer(call.ticket, classic_rebalance.joined(group, member.id))
         return
     group.offer(member, request.protocols)
-    member.rebalance_timeout_ms = rebalance_timeout_ms(request)
+    member.rebalance_timeout_ms = request.rebalance_timeout_ms
     member.session_timeout_ms = request.session_timeout_ms
     classic_rebalance.park_join(ctx, group, member.id, call.ticket)
     classic_rebalance.prepare_or_complete(ctx, group)
@@ -124,7 +124,7 @@ def _add(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, id_:
         instance=request.instance,
         client_id=call.client_id,
         host=call.host,
-        rebalance_timeout_ms=rebalance_timeout_ms(request),
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
         session_timeout_ms=request.session_timeout_ms,
         protocols=request.protocols,
         is_new=True,
@@ -135,8 +135,3 @@ def _add(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, id_:
     classic_rebalance.park_join(ctx, group, id_, call.ticket)
     classic_rebalance.keep_alive(ctx, group, member, NEW_MEMBER_JOIN_TIMEOUT_MS)
     classic_rebalance.prepare_or_complete(ctx, group)
-
-
-def rebalance_timeout_ms(request: JoinGroup) -> int:
-    """JoinGroup 0 has none: the session timeout stands for it."""
-    return request.session_timeout_ms if request.version == 0 else request.rebalance_timeout_ms

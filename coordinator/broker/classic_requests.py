@@ -6,19 +6,19 @@ consumer group takes them in its own way: members of it may speak the classic pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from coordinator.broker import classic_heartbeat, classic_join, classic_leave, classic_sync, interop
-from coordinator.broker.answers import JoinGroupAnswer
+from coordinator.broker import (
+    classic_heartbeat,
+    classic_join,
+    classic_leave,
+    classic_sync,
+    interop,
+    interop_join,
+)
 from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, SyncGroup
 from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group import Group, GroupType
-
-INTEROP: Mapping[type, Callable[[Context, Call, Any, Any], None]] = interop.HANDLERS
-"""How a consumer group takes JoinGroup, SyncGroup, Heartbeat and LeaveGroup: (context, call, request, group)."""
 
 
 def join(ctx: Context, call: Call, request: JoinGroup) -> None:
@@ -27,18 +27,10 @@ def join(ctx: Context, call: Call, request: JoinGroup) -> None:
     if not shortest <= request.session_timeout_ms <= longest:
         raise CoordinatorError(ErrorCode.INVALID_SESSION_TIMEOUT)
     group = ctx.state.groups.get(request.group)
-    if group is not None and group.type is GroupType.CONSUMER and not group.is_empty():
-        _join_consumer_group(ctx, call, request, group)
+    if isinstance(group, ConsumerGroup) and not group.is_empty():
+        interop_join.handle(ctx, call, request, group)
     else:
         classic_join.handle(ctx, call, request)
-
-
-def _join_consumer_group(ctx: Context, call: Call, request: JoinGroup, group: Group) -> None:
-    """A refusal by a consumer group does not echo the member id."""
-    try:
-        INTEROP[JoinGroup](ctx, call, request, group)
-    except CoordinatorError as error:
-        ctx.answer(call.ticket, JoinGroupAnswer(error=error.code))
 
 
 def sync(ctx: Context, call: Call, request: SyncGroup) -> None:
@@ -50,7 +42,7 @@ def sync(ctx: Context, call: Call, request: SyncGroup) -> None:
     if isinstance(group, ClassicGroup):
         classic_sync.handle(ctx, call, request, group)
     else:
-        INTEROP[SyncGroup](ctx, call, request, group)
+        interop.sync(ctx, call, request, group)
 
 
 def heartbeat(ctx: Context, call: Call, request: Heartbeat) -> None:
@@ -58,19 +50,19 @@ def heartbeat(ctx: Context, call: Call, request: Heartbeat) -> None:
     if isinstance(group, ClassicGroup):
         classic_heartbeat.handle(ctx, call, request, group)
     else:
-        INTEROP[Heartbeat](ctx, call, request, group)
+        interop.heartbeat(ctx, call, request, group)
 
 
 def leave(ctx: Context, call: Call, request: LeaveGroup) -> None:
     _require_group_id(request.group)
     group = ctx.state.groups.get(request.group)
-    if group is None:
+    if isinstance(group, ClassicGroup):
+        classic_leave.handle(ctx, call, request, group)
+    elif isinstance(group, ConsumerGroup):
+        interop.leave(ctx, call, request, group)
+    else:
         unknown = [ErrorCode.UNKNOWN_MEMBER_ID] * len(request.members)
         ctx.answer(call.ticket, classic_leave.left(request, unknown))
-    elif isinstance(group, ClassicGroup):
-        classic_leave.handle(ctx, call, request, group)
-    else:
-        INTEROP[LeaveGroup](ctx, call, request, group)
 
 
 def _require_group_id(group: str) -> None:
@@ -78,9 +70,9 @@ def _require_group_id(group: str) -> None:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
 
 
-def _known_group(ctx: Context, name: str) -> Group:
+def _known_group(ctx: Context, name: str) -> ClassicGroup | ConsumerGroup:
     _require_group_id(name)
     group = ctx.state.groups.get(name)
-    if group is None:
+    if not isinstance(group, ClassicGroup | ConsumerGroup):
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     return group

@@ -26,9 +26,7 @@ def replace(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, n
     classic_rebalance.keep_alive(ctx, group, member)
     group.offer(member, request.protocols)
     member.session_timeout_ms = request.session_timeout_ms
-    member.rebalance_timeout_ms = (
-        request.session_timeout_ms if request.version == 0 else request.rebalance_timeout_ms
-    )
+    member.rebalance_timeout_ms = request.rebalance_timeout_ms
     if group.state is ClassicState.STABLE and group.elect_protocol() == group.protocol:
         _replace_silently(ctx, call, request, group, member, old if was_leader else None)
         return

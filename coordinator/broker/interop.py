@@ -9,12 +9,8 @@ classicGroupLeaveToConsumerGroup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from coordinator.broker import interop_join
 from coordinator.broker.answers import HeartbeatAnswer, SyncGroupAnswer
-from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, LeavingMember, SyncGroup
+from coordinator.broker.calls import Call, Heartbeat, LeaveGroup, LeavingMember, SyncGroup
 from coordinator.broker.classic_group import CONSUMER_PROTOCOL
 from coordinator.broker.classic_leave import left
 from coordinator.broker.consumer_checks import static_member
@@ -114,12 +110,3 @@ def _expect_join(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> 
     key = TimerKey(TimerKind.JOIN, group.id, member.id)
     if ctx.timers.deadline(key) is None:
         ctx.timers.set(key, ctx.now_ms + member.metadata.rebalance_timeout_ms)
-
-
-HANDLERS: Mapping[type, Callable[[Context, Call, Any, Any], None]] = {
-    JoinGroup: interop_join.handle,
-    SyncGroup: sync,
-    Heartbeat: heartbeat,
-    LeaveGroup: leave,
-}
-"""By type of request: context, call, request and group."""

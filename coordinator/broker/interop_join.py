@@ -15,7 +15,6 @@ from coordinator.broker import downgrade
 from coordinator.broker.answers import JoinGroupAnswer
 from coordinator.broker.calls import Call, JoinGroup, TopicPartitions
 from coordinator.broker.classic_group import CONSUMER_PROTOCOL
-from coordinator.broker.classic_join import rebalance_timeout_ms
 from coordinator.broker.config import MigrationPolicy
 from coordinator.broker.consumer_checks import check_room, static_member
 from coordinator.broker.consumer_group import ConsumerGroup, member_timer_keys
@@ -83,7 +82,7 @@ def _stay(update: Update, replaced: ConsumerMember | None, request: JoinGroup) -
     session = TimerKey(TimerKind.SESSION, group.id, member.id)
     ctx.timers.set(session, ctx.now_ms + request.session_timeout_ms)
     sync = TimerKey(TimerKind.SYNC, group.id, member.id)
-    ctx.timers.set(sync, ctx.now_ms + rebalance_timeout_ms(request))
+    ctx.timers.set(sync, ctx.now_ms + request.rebalance_timeout_ms)
 
 
 def _downgrade(update: Update, replaced: ConsumerMember, owned: TopicPartitions) -> None:
@@ -139,7 +138,7 @@ def _find(group: ConsumerGroup, request: JoinGroup, member_id: str) -> tuple[Con
 def _metadata(
     old: ConsumerMemberValue, call: Call, request: JoinGroup, subscription: Subscription
 ) -> ConsumerMemberValue:
-    timeout_ms = rebalance_timeout_ms(request)
+    timeout_ms = request.rebalance_timeout_ms
     return replace(
         old,
         instance=old.instance if request.instance is None else request.instance,

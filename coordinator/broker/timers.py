@@ -22,7 +22,6 @@ class TimerKind(IntEnum):
     REBALANCE = auto()
     """A consumer group's member has not revoked in time."""
     REGEX = auto()
-    ASSIGNMENT_INTERVAL = auto()
     OFFSET_EXPIRY = auto()
     CLIENT_ASSIGNOR = auto()
     """A member that was to compute an assignment has not answered."""

@@ -69,17 +69,6 @@ def test_any_rebalance_timeout_is_accepted(timeout: int) -> None:
     assert member.joined().error is ErrorCode.NONE
 
 
-def test_join_group_0_takes_the_session_timeout_as_rebalance_timeout() -> None:
-    driver = Driver()
-    (old,) = stable(driver, Member(driver, version=0, rebalance_timeout_ms=-1))
-    new = Member(driver).join()
-    driver.advance(9_999)
-    assert new.waits()
-    driver.advance(1)
-    assert new.joined().leader == new.id
-    assert old.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
-
-
 @pytest.mark.parametrize("version", [0, 3])
 def test_before_version_4_a_dynamic_member_is_let_in_at_once(version: int) -> None:
     driver = Driver()

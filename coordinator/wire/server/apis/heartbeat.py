@@ -17,7 +17,6 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         generation=request.generation_id,
         member=request.member_id,
         instance=getattr(request, "group_instance_id", None),
-        version=exchange.version,
     )
     beaten: HeartbeatAnswer = await exchange.ask(call)
     return {"error_code": beaten.error}

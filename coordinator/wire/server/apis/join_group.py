@@ -28,7 +28,6 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         protocols=tuple(
             JoinProtocol(name=protocol.name, metadata=protocol.metadata) for protocol in request.protocols
         ),
-        reason=getattr(request, "reason", None),
         version=exchange.version,
     )
     return _fields(await exchange.ask(call), exchange.version)
