@@ -32,6 +32,9 @@ from coordinator.storage.varints import Ints
 
 Flags: TypeAlias = NDArray[np.bool_]
 
+NOWHERE = -1
+"""Before every place in the log."""
+
 _TYPE_BYTES = 2
 _NO_TYPE = -(1 << 15) - 1
 """Of a key that is null or too short to tell one."""
@@ -59,12 +62,8 @@ class Event(NamedTuple):
     producer_id: int = NO_PRODUCER_ID
 
 
-class _Written(NamedTuple):
-    """A value of an offset."""
-
-    position: int
-    key_type: int
-    value: bytes
+_Written: TypeAlias = tuple[int, int, bytes]
+"""A value of an offset: its place in the log, the type of its key, its bytes. There are too many for more."""
 
 
 class Digest:
@@ -135,8 +134,7 @@ class Digest:
             return
         if kind is ControlType.COMMIT:
             for written_key, written in self._transactions.end(producer_id).items():
-                visible = self._values.get(written_key)
-                if visible is None or visible.position < written.position:
+                if _place(self._values.get(written_key)) < written[0]:
                     self._values[written_key] = written
         elif kind is ControlType.ABORT:
             self._rolled_back.update(self._transactions.end(producer_id))
@@ -146,13 +144,12 @@ class Digest:
         events = [*self._others, *self._pending()]
         lost = list(self._rolled_back.items())
         for key, written in self._values.items():
-            if written.position > self._tombstones.get(key, -1):
+            if written[0] > self._tombstones.get(key, NOWHERE):
                 events.append(_event(key, written, Kind.PLAIN))
             else:
                 lost.append((key, written))
         for key, position in self._tombstones.items():
-            visible = self._values.get(key)
-            if visible is None or visible.position < position:
+            if _place(self._values.get(key)) < position:
                 events.append(Event(position, Kind.PLAIN, _PREFIXES[OFFSET_COMMIT] + key, None))
         if lost:
             events += _last_of_groups(lost, events)
@@ -160,7 +157,7 @@ class Digest:
 
     def _pending(self) -> Iterator[Event]:
         for producer_id, key, written in self._transactions.open():
-            if written.position > self._tombstones.get(key, -1):
+            if written[0] > self._tombstones.get(key, NOWHERE):
                 yield _event(key, written, Kind.PENDING, producer_id)
             else:
                 yield _event(key, written, Kind.LOST)
@@ -168,19 +165,24 @@ class Digest:
 
 def _last_of_groups(lost: Iterable[tuple[bytes, _Written]], events: Iterable[Event]) -> Iterator[Event]:
     """Of every group the last value that was lost, unless one that is left comes after it."""
-    last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda each: each[1].position)}
+    last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda each: each[1][0])}
     left = {
         _group(event.key[_TYPE_BYTES:]): event.position
         for event in sorted(events, key=itemgetter(0))
         if event.value is not None and event.key[:_TYPE_BYTES] in _PREFIXES.values()
     }
     for group, (key, written) in last.items():
-        if written.position > left.get(group, -1):
+        if written[0] > left.get(group, NOWHERE):
             yield _event(key, written, Kind.LOST)
 
 
 def _event(key: bytes, written: _Written, kind: Kind, producer_id: int = NO_PRODUCER_ID) -> Event:
-    return Event(written.position, kind, _PREFIXES[written.key_type] + key, written.value, producer_id)
+    position, key_type, value = written
+    return Event(position, kind, _PREFIXES[key_type] + key, value, producer_id)
+
+
+def _place(written: _Written | None) -> int:
+    return NOWHERE if written is None else written[0]
 
 
 def _group(key: bytes) -> bytes:
@@ -205,13 +207,12 @@ def _keys(columns: Columns, lanes: Ints) -> list[bytes]:
     return [data[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
-def _written(columns: Columns, types: Ints, lanes: Ints) -> Iterator[tuple[bytes, _Written]]:
+def _written(columns: Columns, types: Ints, lanes: Ints) -> Iterable[tuple[bytes, _Written]]:
     """The last value of each key, of offsets with a value."""
     data = columns.data
     last = dict(zip(_keys(columns, lanes), lanes.tolist(), strict=True))
     chosen = np.fromiter(last.values(), dtype=np.int64, count=len(last))
-    fields = (columns.offsets, types, columns.value_start, columns.value_end)
-    for key, position, key_type, start, end in zip(
-        last, *(field[chosen].tolist() for field in fields), strict=True
-    ):
-        yield key, _Written(position, key_type, data[start:end])
+    starts, ends = columns.value_start[chosen].tolist(), columns.value_end[chosen].tolist()
+    values = [data[start:end] for start, end in zip(starts, ends, strict=True)]
+    positions, key_types = columns.offsets[chosen].tolist(), types[chosen].tolist()
+    return zip(last, zip(positions, key_types, values, strict=True), strict=True)

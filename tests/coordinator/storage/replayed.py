@@ -1,0 +1,94 @@
+"""What records come to when every one of them is replayed: the slow, obvious way, and how to compare it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.engine import Engine
+from coordinator.broker.group import Group
+from coordinator.broker.records import OffsetRecord
+from coordinator.storage import share_groups
+from coordinator.storage.batches import Batch, ControlType, LogRecord, control_type
+from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
+from coordinator.storage.records import OtherRecord, decode_record
+from coordinator.storage.share_groups import ShareGroups
+from coordinator.storage.streams_groups import StreamsGroups
+
+
+@dataclass(slots=True)
+class Sequential:
+    """Replays one record after the other, as a broker does."""
+
+    engine: Engine = field(default_factory=Engine)
+    share: ShareGroups = field(default_factory=ShareGroups)
+    streams: StreamsGroups = field(default_factory=StreamsGroups)
+    unknown_keys: Counter[int] = field(default_factory=Counter)
+    malformed: list[int] = field(default_factory=list)
+
+    def replay(self, log: Iterable[tuple[Batch, Sequence[LogRecord]]], as_of_ms: int | None = None) -> None:
+        for batch, records in log:
+            for record in records:
+                if as_of_ms is not None and record.timestamp > as_of_ms:
+                    continue
+                if batch.is_control:
+                    self._end(batch, record)
+                else:
+                    self._record(batch, record)
+
+    def _end(self, batch: Batch, record: LogRecord) -> None:
+        kind = control_type(record)
+        if kind in (ControlType.COMMIT, ControlType.ABORT):
+            self.engine.end_transaction(batch.producer_id, committed=kind is ControlType.COMMIT)
+
+    def _record(self, batch: Batch, stored: LogRecord) -> None:
+        try:
+            record = decode_record(stored.key or b"", stored.value)
+        except UnknownKeyType as error:
+            self.unknown_keys[error.key_type] += 1
+        except MalformedRecord:
+            self.malformed.append(stored.offset)
+        else:
+            if isinstance(record, OtherRecord):
+                self._other(record)
+            elif isinstance(record, OffsetRecord):
+                self.engine.replay(record, None if batch.producer_id == -1 else batch.producer_id)
+            else:
+                self.engine.replay(record)
+                if record.group in self.engine.state.groups:
+                    self.share.discard(record.group)
+                    self.streams.discard(record.group)
+
+    def _other(self, record: OtherRecord) -> None:
+        group = record.key["groupId"]
+        is_share = record.key_type in share_groups.KEY_TYPES
+        groups, others = (self.share, self.streams) if is_share else (self.streams, self.share)
+        groups.replay(record.key_type, record.key, record.value)
+        if group in groups:
+            others.discard(group)
+        self.engine.note_foreign(group, exists=group in self.share or group in self.streams)
+
+
+def groups(engine: Engine) -> dict[str, Any]:
+    """Everything that records say of the groups; not when a simple group was made, which no record says."""
+    return {name: _shown(group) for name, group in sorted(engine.state.groups.items())}
+
+
+def _shown(group: Group) -> Any:
+    if isinstance(group, ClassicGroup):
+        return ("classic", group.stored, group.state, group.generation, group.protocol_type, group.leader)
+    assert isinstance(group, ConsumerGroup)
+    return (
+        "consumer",
+        group.epoch,
+        group.assignment_epoch,
+        group.metadata_hash,
+        group.members,
+        group.targets,
+        group.regexes,
+        [member.id for member in group.in_order()],
+    )
