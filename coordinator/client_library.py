@@ -1,7 +1,7 @@
 """Which client library a member runs, as far as a group shows it.
 
-What the source recorded wins; else the member id may tell, where it was made from a library's default client id.
-A client id that somebody chose tells nothing, and no answer is made up.
+What the source recorded wins; else the client id may tell, where it is a library's default one, or the member id
+that was made from it. A client id that somebody chose tells nothing, and no answer is made up.
 """
 
 from __future__ import annotations
@@ -27,13 +27,18 @@ _ALIASES = {
     "spring-kafka": "java",
 }
 
-_FROM_IDS = (
-    (re.compile(r"consumer-.+-\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "java"),
-    (re.compile(r"rdkafka-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "librdkafka"),
-    (re.compile(r"kgo-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "franz-go"),
-    (re.compile(r"kafka-python-[0-9.]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "kafka-python"),
-    (re.compile(r"aiokafka-[0-9.]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "aiokafka"),
-    (re.compile(r"sarama-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "sarama"),
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_DEFAULT_CLIENT_IDS = (
+    (r"consumer-.+-\d+", "java"),
+    (r"rdkafka", "librdkafka"),
+    (r"kgo", "franz-go"),
+    (r"kafka-python-[0-9.]+", "kafka-python"),
+    (r"aiokafka-[0-9.]+", "aiokafka"),
+    (r"sarama", "sarama"),
+)
+"""Client ids of consumers for which nobody chose one."""
+_FROM_IDS = tuple(
+    (re.compile(client), re.compile(f"{client}-{_UUID}"), name) for client, name in _DEFAULT_CLIENT_IDS
 )
 
 
@@ -62,10 +67,20 @@ def library_of(member: Member) -> KnownLibrary:
             return KnownLibrary(name=canonical_library(recorded), known_by="recorded in the source")
         except ValueError:
             return KnownLibrary(name=None, known_by=f"the source says {recorded!r}, which is not known")
-    for pattern, name in _FROM_IDS:
-        if pattern.fullmatch(member.id):
+    for client, made_of_it, name in _FROM_IDS:
+        if made_of_it.fullmatch(member.id):
             return KnownLibrary(name=name, known_by="inferred from the member id")
+        if client.fullmatch(member.client.id or ""):
+            return KnownLibrary(name=name, known_by="inferred from the client id")
+    if _is_static_java(member):
+        return KnownLibrary(name="java", known_by="inferred from the client id")
     return KnownLibrary(name=None, known_by="not known")
+
+
+def _is_static_java(member: Member) -> bool:
+    """Java's default client id of a static member ends in its instance id (ConsumerConfig.maybeOverrideClientId)."""
+    client = member.client.id or ""
+    return bool(member.instance) and client.startswith("consumer-") and client.endswith(f"-{member.instance}")
 
 
 def library_of_all(members: Iterable[Member]) -> KnownLibrary:
