@@ -50,8 +50,8 @@ Fields: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherRecord:
-    """A record that the coordinator keeps nothing of: share groups, streams groups, type 4. `value` and `version`
-    are None of a tombstone."""
+    """A record of a share or streams group, which the coordinator keeps nothing of. `value` and `version` are None
+    of a tombstone."""
 
     key_type: int
     key: Fields
@@ -220,6 +220,25 @@ def _consumer_group_fields(record: ConsumerGroupRecord) -> _Encoded:
         3,
         {"groupId": record.group},
         None if value is None else {"epoch": value.epoch, "metadataHash": value.metadata_hash},
+    )
+
+
+def _partition_metadata(key: Fields, value: Fields | None) -> PartitionMetadataRecord:
+    return PartitionMetadataRecord(
+        group=key["groupId"],
+        value=None if value is None else tuple(_topic(topic) for topic in value["topics"]),
+    )
+
+
+def _topic(topic: Fields) -> TopicInfo:
+    racks = {each["partition"]: tuple(each["racks"]) for each in topic["partitionMetadata"]}
+    # Where some partitions are left out their numbers say nothing of the room that they would take.
+    whole = racks.keys() == set(range(len(racks)))
+    return TopicInfo(
+        name=topic["topicName"],
+        id=topic["topicId"],
+        partitions=topic["numPartitions"],
+        racks=tuple(racks[partition] for partition in range(len(racks))) if whole else (),
     )
 
 
@@ -434,6 +453,7 @@ _RECORDS: Mapping[int, Callable[[Fields, Fields | None], Record]] = {
     1: _offset,
     2: _classic_group,
     3: _consumer_group,
+    4: _partition_metadata,
     5: _consumer_member,
     6: _target_epoch,
     7: _target_member,

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from coordinator.broker.engine import Engine
-from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.broker.records import CommittedOffset, OffsetRecord, PartitionMetadataRecord
 from coordinator.storage import share_groups
 from coordinator.storage.batch_header import NO_PRODUCER_ID
 from coordinator.storage.digest import Digest, Event, Kind
@@ -29,7 +29,6 @@ from coordinator.storage.offset_records import (
 )
 from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
 from coordinator.storage.records import OtherRecord, decode_record
-from coordinator.storage.schemas.consumer_groups import CONSUMER_GROUP_PARTITION_METADATA
 from coordinator.storage.share_groups import ShareGroups
 from coordinator.storage.streams_groups import StreamsGroups
 
@@ -81,6 +80,8 @@ class Replay:
         if isinstance(record, OtherRecord):
             self._other(record)
             return
+        if isinstance(record, PartitionMetadataRecord):
+            self._hear(record)
         self.engine.replay(record)
         if record.group in self.engine.state.groups:
             self.share.discard(record.group)
@@ -123,9 +124,6 @@ class Replay:
         return known
 
     def _other(self, record: OtherRecord) -> None:
-        if record.key_type == CONSUMER_GROUP_PARTITION_METADATA.id:
-            self._hear(record)
-            return
         is_share = record.key_type in share_groups.KEY_TYPES
         groups, others = (self.share, self.streams) if is_share else (self.streams, self.share)
         groups.replay(record.key_type, record.key, record.value)
@@ -134,8 +132,6 @@ class Replay:
             others.discard(group)
         self.engine.note_foreign(group, exists=group in groups or group in others)
 
-    def _hear(self, record: OtherRecord) -> None:
-        for topic in () if record.value is None else record.value["topics"]:
-            self.heard[topic["topicId"]] = HeardTopic(
-                name=topic["topicName"], partitions=topic["numPartitions"]
-            )
+    def _hear(self, record: PartitionMetadataRecord) -> None:
+        for topic in record.value or ():
+            self.heard[topic.id] = HeardTopic(name=topic.name, partitions=topic.partitions)

@@ -9,6 +9,7 @@ import os
 import random
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -50,11 +51,9 @@ def test_nothing_but_our_errors_escapes() -> None:
         key_type, key, value = rng.choice(pool)
         key = damaged(rng, key) if rng.random() < 0.2 else key
         value = damaged(rng, value)
-        try:
+        with suppress(MalformedRecord, UnknownKeyType):
             _read_in_all_ways(key_type, key, value)
             read += 1
-        except (MalformedRecord, UnknownKeyType) as error:
-            assert str(error)
     assert CASES // 10 < read < CASES
 
 
@@ -127,10 +126,8 @@ def test_no_announced_length_is_believed(key_type: int, version: int) -> None:
                 for lie in LYING_LENGTHS:
                     tracemalloc.reset_peak()
                     before, _ = tracemalloc.get_traced_memory()
-                    try:
+                    with suppress(MalformedRecord):
                         decode_value(key_type, value[:at] + lie + value[at:])
-                    except MalformedRecord:
-                        pass
                     worst = max(worst, (tracemalloc.get_traced_memory()[1] - before) // (len(value) + 100))
     finally:
         tracemalloc.stop()

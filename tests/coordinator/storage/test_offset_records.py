@@ -1,0 +1,103 @@
+"""The quick way through committed offsets says what the schemas say. What it does with broken bytes: see the fuzz."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from coordinator.storage.offset_records import Buffer, key_type, read_offset_key, read_offset_value
+from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from coordinator.storage.schema import NO_UUID
+from coordinator.storage.schema_read import UNKNOWN_TAGS
+from tests.coordinator.storage.random_records import random_key, random_value
+
+TOPIC = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
+KEY = {"group": "g", "topic": "t", "partition": 7}
+VALUE = {"offset": 5, "leaderEpoch": 2, "metadata": "", "commitTimestamp": 9}
+BUFFERS = [bytes, memoryview]
+
+
+@pytest.mark.parametrize("as_buffer", BUFFERS)
+@pytest.mark.parametrize("number", [0, 1])
+def test_keys(number: int, as_buffer: Callable[[bytes], Buffer]) -> None:
+    rng = random.Random(number)
+    for _ in range(300):
+        fields = random_key(rng, number)
+        key = encode_key(number, fields)
+        buffer = as_buffer(b"before" + key + b"behind")
+        assert key_type(buffer, 6) == number
+        read = read_offset_key(buffer, 6, 6 + len(key))
+        assert read == (fields["group"], fields["topic"], fields["partition"])
+
+
+@pytest.mark.parametrize("as_buffer", BUFFERS)
+@pytest.mark.parametrize(("number", "version"), [(0, 0), (1, 0), (1, 1), (1, 2), (1, 3), (1, 4)])
+def test_values(number: int, version: int, as_buffer: Callable[[bytes], Buffer]) -> None:
+    rng = random.Random(version)
+    for _ in range(500):
+        fields = random_value(rng, number, version, tags=True)
+        value = encode_value(number, version, fields)
+        buffer = as_buffer(b"before" + value + b"behind")
+        assert read_offset_value(buffer, 6, 6 + len(value), number) == _expected(version, fields)
+
+
+def _expected(version: int, fields: dict[str, Any]) -> tuple[Any, ...]:
+    topic_id = fields.get("topicId", NO_UUID)
+    return (
+        version,
+        fields["offset"],
+        fields.get("leaderEpoch", -1),
+        fields["metadata"],
+        fields["commitTimestamp"],
+        fields.get("expireTimestamp", -1),
+        None if topic_id == NO_UUID else topic_id.bytes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "topic_id"),
+    [
+        ({}, None),
+        ({"topicId": TOPIC}, TOPIC.bytes),
+        ({UNKNOWN_TAGS: [(5, b"abcdefghijklmnopqrstuvwxyz")]}, None),
+        ({"topicId": TOPIC, UNKNOWN_TAGS: [(5, b"")]}, TOPIC.bytes),
+    ],
+)
+def test_tagged_fields_of_version_4(fields: dict[str, Any], topic_id: bytes | None) -> None:
+    value = encode_value(1, 4, {**VALUE, **fields})
+    assert read_offset_value(value, 0, len(value)) == (4, 5, 2, "", 9, -1, topic_id)
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_a_value_that_the_bytes_behind_it_would_make_whole_is_cut_off(version: int) -> None:
+    value = encode_value(
+        1, version, {**VALUE, "expireTimestamp": 1, "metadata": "metadata", "topicId": TOPIC}
+    )
+    for end in range(len(value)):
+        with pytest.raises(MalformedRecord):
+            read_offset_value(value + b"behind", 0, end)
+
+
+def test_a_key_that_the_bytes_behind_it_would_make_whole_is_cut_off() -> None:
+    key = encode_key(1, KEY)
+    for end in range(len(key)):
+        with pytest.raises(MalformedRecord):
+            read_offset_key(key + b"behind", 0, end)
+
+
+def test_keys_of_other_types() -> None:
+    group = encode_key(2, {"group": "g"})
+    with pytest.raises(MalformedRecord, match=r"^a key of type 2 is not that of an offset$"):
+        read_offset_key(group, 0, len(group))
+    with pytest.raises(UnknownKeyType):
+        read_offset_key(b"\0\x63\0\1g\0\1t\0\0\0\0", 0, 12)
+
+
+@pytest.mark.parametrize("number", [0, 1, 23, 255, 256, 32767, -1, -32768])
+def test_the_type_of_any_key(number: int) -> None:
+    key = number.to_bytes(2, "big", signed=True)
+    assert key_type(key, 0) == key_type(memoryview(b"x" + key), 1) == number

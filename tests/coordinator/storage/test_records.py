@@ -1,0 +1,480 @@
+"""Records of the coordinator to bytes and back: nothing that the engine writes may be lost on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant
+
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberMetadata,
+    ClassicMemberValue,
+    CommittedOffset,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    OffsetRecord,
+    PartitionMetadataRecord,
+    Record,
+    RegexRecord,
+    RegexValue,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.broker.topics import TopicInfo
+from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from coordinator.storage.records import OtherRecord, decode_record, encode_record
+from coordinator.storage.schemas.record_types import RECORD_TYPES
+from tests.coordinator.broker.test_classic_machine import ClassicGroups
+from tests.coordinator.broker.test_consumer_stateful import Groups
+from tests.coordinator.storage.random_records import random_records
+
+A, B = UUID(int=0x0102030405060708090A0B0C0D0E0F10), UUID(int=7)
+OFFSET_KEY = "0001 0001 67 0001 74 00000003"
+MEMBER_KEY = "0001 67 0001 6d"
+OFFSET = CommittedOffset(offset=5, leader_epoch=2, metadata="md", commit_ms=9)
+MEMBER = ConsumerMemberValue(
+    instance=None,
+    rack=None,
+    client_id="c",
+    host="h",
+    topics=("t",),
+    regex="",
+    rebalance_timeout_ms=1,
+    assignor=None,
+)
+CLASSIC_MEMBER = ClassicMemberValue(
+    member="m",
+    instance="i",
+    client_id="c",
+    host="h",
+    rebalance_timeout_ms=3,
+    session_timeout_ms=2,
+    subscription=b"s",
+    assignment=b"",
+)
+CURRENT = CurrentAssignmentValue(
+    epoch=3,
+    previous_epoch=2,
+    state=MemberState.UNREVOKED_PARTITIONS,
+    assigned={B: (1, 2), A: (4,)},
+    revoking={A: (9,)},
+    assigned_epochs={(B, 1): 1, (B, 2): 3, (A, 4): 2, (A, 9): 0},
+)
+
+WRITTEN: list[tuple[Record, str, str | None]] = [
+    (
+        OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, topic_id=B)),
+        OFFSET_KEY,
+        f"0004 0000000000000005 00000002 03 6d64 0000000000000009 01 00 10 {B.hex}",
+    ),
+    (
+        OffsetRecord(group="g", topic="t", partition=3, value=OFFSET),
+        OFFSET_KEY,
+        "0004 0000000000000005 00000002 03 6d64 0000000000000009 00",
+    ),
+    (
+        OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, leader_epoch=-1, expire_ms=10)),
+        OFFSET_KEY,
+        "0001 0000000000000005 0002 6d64 0000000000000009 000000000000000a",
+    ),
+    (OffsetRecord(group="g", topic="t", partition=3, value=None), OFFSET_KEY, None),
+    (
+        ClassicGroupRecord(
+            group="g",
+            value=ClassicGroupValue(
+                protocol_type="p",
+                generation=4,
+                protocol="r",
+                leader="m",
+                state_since_ms=6,
+                members=(CLASSIC_MEMBER,),
+            ),
+        ),
+        "0002 0001 67",
+        "0003 0001 70 00000004 0001 72 0001 6d 0000000000000006 00000001 0001 6d 0001 69 0001 63 0001 68 "
+        "00000003 00000002 00000001 73 00000000",
+    ),
+    (
+        ClassicGroupRecord(
+            group="g",
+            value=ClassicGroupValue(
+                protocol_type="", generation=0, protocol=None, leader=None, state_since_ms=-1
+            ),
+        ),
+        "0002 0001 67",
+        "0003 0000 00000000 ffff ffff ffffffffffffffff 00000000",
+    ),
+    (
+        ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=4, metadata_hash=-2)),
+        "0003 0001 67",
+        "0000 00000004 01 00 08 fffffffffffffffe",
+    ),
+    (
+        ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=4)),
+        "0003 0001 67",
+        "0000 00000004 00",
+    ),
+    (
+        PartitionMetadataRecord(
+            group="g", value=(TopicInfo(name="t", id=B, partitions=2, racks=((), ("r", "s"))),)
+        ),
+        "0004 0001 67",
+        f"0000 02 {B.hex} 02 74 00000002 03 00000000 01 00 00000001 03 02 72 02 73 00 00 00",
+    ),
+    (PartitionMetadataRecord(group="g", value=None), "0004 0001 67", None),
+    (
+        ConsumerMemberRecord(group="g", member="m", value=MEMBER),
+        f"0005 {MEMBER_KEY}",
+        "0000 00 00 02 63 02 68 02 02 74 01 00000001 00 01 00 01 00",
+    ),
+    (
+        ConsumerMemberRecord(
+            group="g",
+            member="m",
+            value=replace(
+                MEMBER,
+                instance="i",
+                rack="r",
+                topics=(),
+                regex="x",
+                assignor="a",
+                classic=ClassicMemberMetadata(session_timeout_ms=5, protocols=(("p", b"\1"),)),
+            ),
+        ),
+        f"0005 {MEMBER_KEY}",
+        "0000 02 69 02 72 02 63 02 68 01 02 78 00000001 02 61 01 00 0c 01 00000005 02 02 70 02 01 00 00",
+    ),
+    (
+        TargetEpochRecord(group="g", epoch=4, assigned_ms=9),
+        "0006 0001 67",
+        "0000 00000004 01 00 08 0000000000000009",
+    ),
+    (TargetEpochRecord(group="g", epoch=4), "0006 0001 67", "0000 00000004 00"),
+    (TargetEpochRecord(group="g", epoch=None), "0006 0001 67", None),
+    (
+        TargetMemberRecord(group="g", member="m", value={B: (2, 1), A: ()}),
+        f"0007 {MEMBER_KEY}",
+        f"0000 03 {B.hex} 03 00000002 00000001 00 {A.hex} 01 00 00",
+    ),
+    (
+        CurrentAssignmentRecord(group="g", member="m", value=CURRENT),
+        f"0008 {MEMBER_KEY}",
+        "0000 00000003 00000002 01 "
+        f"03 {B.hex} 03 00000001 00000002 01 00 09 03 00000001 00000003 "
+        f"{A.hex} 02 00000004 01 00 05 02 00000002 "
+        f"02 {A.hex} 02 00000009 01 00 05 02 00000000 00",
+    ),
+    (
+        RegexRecord(group="g", regex="x", value=RegexValue(topics=("t",), version=2, resolved_ms=3)),
+        "0010 0001 67 0001 78",
+        "0000 02 02 74 0000000000000002 0000000000000003 00",
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "key", "value"), WRITTEN)
+def test_the_bytes_of_each_record(record: Record, key: str, value: str | None) -> None:
+    content = None if value is None else bytes.fromhex(value)
+    assert encode_record(record) == (bytes.fromhex(key), content)
+    assert decode_record(bytes.fromhex(key), content) == record
+
+
+def test_the_order_of_topics_and_members_is_kept() -> None:
+    record = CurrentAssignmentRecord(group="g", member="m", value=CURRENT)
+    read = decode_record(*encode_record(record))
+    assert isinstance(read, CurrentAssignmentRecord)
+    assert read.value is not None
+    assert list(read.value.assigned) == [B, A]
+
+
+def test_an_expiring_offset_has_no_room_for_leader_epoch_and_topic_id() -> None:
+    """As with a broker, which writes version 1 then."""
+    value = replace(OFFSET, topic_id=A, expire_ms=10)
+    record = OffsetRecord(group="g", topic="t", partition=3, value=value)
+    kept = replace(value, leader_epoch=-1, topic_id=None)
+    assert decode_record(*encode_record(record)) == replace(record, value=kept)
+
+
+# Older versions, and what a broker makes of them.
+
+
+def _read(key_type: int, version: int, fields: dict[str, Any]) -> Any:
+    key = {"group": "g", "groupId": "g", "topic": "t", "partition": 3, "memberId": "m"}
+    record = decode_record(encode_key(key_type, key), encode_value(key_type, version, fields))
+    assert not isinstance(record, OtherRecord)
+    return record
+
+
+@pytest.mark.parametrize("key_type", [0, 1])
+def test_an_offset_of_version_0(key_type: int) -> None:
+    read = _read(key_type, 0, {"offset": 5, "metadata": "md", "commitTimestamp": 9})
+    assert read == OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, leader_epoch=-1))
+
+
+def test_an_expiry_of_minus_one_is_none() -> None:
+    fields = {"offset": 5, "metadata": "md", "commitTimestamp": 9, "expireTimestamp": -1}
+    assert _read(1, 1, fields).value == replace(OFFSET, leader_epoch=-1)
+
+
+def test_a_classic_member_of_version_0_rebalances_within_its_session() -> None:
+    member = {
+        "memberId": "m",
+        "clientId": "c",
+        "clientHost": "h",
+        "sessionTimeout": 2,
+        "subscription": b"s",
+        "assignment": b"",
+    }
+    fields = {"protocolType": "p", "generation": 4, "protocol": "r", "leader": "m", "members": [member]}
+    assert _read(2, 0, fields).value == ClassicGroupValue(
+        protocol_type="p",
+        generation=4,
+        protocol="r",
+        leader="m",
+        state_since_ms=-1,
+        members=(replace(CLASSIC_MEMBER, instance=None, rebalance_timeout_ms=2),),
+    )
+
+
+def test_a_null_regex_is_none() -> None:
+    fields = {
+        "instanceId": None,
+        "rackId": None,
+        "clientId": "c",
+        "clientHost": "h",
+        "subscribedTopicNames": ["t"],
+        "subscribedTopicRegex": None,
+        "rebalanceTimeoutMs": 1,
+        "serverAssignor": None,
+        "classicMemberMetadata": None,
+    }
+    assert _read(5, 0, fields).value == MEMBER
+
+
+@pytest.mark.parametrize("epochs", [[], None, [1], [1, 2, 3]])
+def test_epochs_that_do_not_fit_the_partitions_say_nothing(epochs: list[int] | None) -> None:
+    topic = {"topicId": A, "partitions": [1, 2], "assignmentEpochs": epochs}
+    fields = {
+        "memberEpoch": 3,
+        "previousMemberEpoch": 2,
+        "state": 0,
+        "assignedPartitions": [topic],
+        "partitionsPendingRevocation": [],
+    }
+    assert _read(8, 0, fields).value == CurrentAssignmentValue(
+        epoch=3, previous_epoch=2, state=MemberState.STABLE, assigned={A: (1, 2)}
+    )
+
+
+def test_racks_of_some_partitions_are_racks_of_none() -> None:
+    """A partition's number says nothing of how many there are: no room is made for it."""
+    partition = {"partition": (1 << 31) - 1, "racks": ["r"]}
+    topic = {"topicId": A, "topicName": "t", "numPartitions": 2, "partitionMetadata": [partition]}
+    assert _read(4, 0, {"topics": [topic]}).value == (TopicInfo(name="t", id=A, partitions=2),)
+
+
+def test_an_assignment_without_epochs_is_written_with_that_of_the_member() -> None:
+    for epoch, expected in ((3, 3), (-1, 0)):
+        value = CurrentAssignmentValue(
+            epoch=epoch, previous_epoch=2, state=MemberState.STABLE, assigned={A: (1,)}
+        )
+        read = decode_record(*encode_record(CurrentAssignmentRecord(group="g", member="m", value=value)))
+        assert isinstance(read, CurrentAssignmentRecord)
+        assert read.value == replace(value, assigned_epochs={(A, 1): expected})
+
+
+def test_a_state_of_a_later_kafka_is_unknown() -> None:
+    fields = {
+        "memberEpoch": 3,
+        "previousMemberEpoch": 2,
+        "state": 77,
+        "assignedPartitions": [],
+        "partitionsPendingRevocation": [],
+    }
+    assert _read(8, 0, fields).value.state is MemberState.UNKNOWN
+
+
+# What the coordinator has no use for.
+
+
+def test_records_of_share_and_streams_groups_are_kept_as_they_are() -> None:
+    seen: Counter[int] = Counter()
+    for key_type, version, key, value in random_records(seed=7, count=20, tags=True):
+        record = decode_record(key, value)
+        if isinstance(record, OtherRecord):
+            seen[record.key_type] += 1
+            assert (record.key_type, record.version) == (key_type, version)
+            assert encode_record(record) == (key, value)
+    assert sorted(seen) == [*range(10, 16), 17, *range(19, 24)]
+
+
+def test_a_tombstone_of_a_share_group() -> None:
+    key = encode_key(11, {"groupId": "s"})
+    tombstone = OtherRecord(key_type=11, key={"groupId": "s"}, value=None, version=None)
+    assert decode_record(key, None) == tombstone
+    assert encode_record(tombstone) == (key, None)
+
+
+def test_what_no_schema_has() -> None:
+    with pytest.raises(UnknownKeyType):
+        decode_record(b"\0\x63", None)
+    with pytest.raises(MalformedRecord):
+        decode_record(b"\0\3\0\1g", b"\0\1")
+
+
+# Whatever the engine may say.
+
+TEXT = st.text(max_size=8)
+INT32, INT64 = st.integers(-(1 << 31), (1 << 31) - 1), st.integers(-(1 << 63), (1 << 63) - 1)
+PARTITIONS = st.dictionaries(st.uuids(), st.lists(INT32, max_size=3, unique=True).map(tuple), max_size=3)
+
+
+@st.composite
+def _current_assignments(draw: st.DrawFn) -> CurrentAssignmentValue:
+    assigned = draw(PARTITIONS)
+    revoking = {topic: numbers for topic, numbers in draw(PARTITIONS).items() if topic not in assigned}
+    each = [(topic, number) for owned in (revoking, assigned) for topic in owned for number in owned[topic]]
+    return CurrentAssignmentValue(
+        epoch=draw(INT32),
+        previous_epoch=draw(INT32),
+        state=draw(st.sampled_from(MemberState)),
+        assigned=assigned,
+        revoking=revoking,
+        assigned_epochs={partition: draw(INT32) for partition in each},
+    )
+
+
+OFFSETS = st.builds(
+    CommittedOffset,
+    offset=INT64,
+    leader_epoch=INT32,
+    metadata=TEXT,
+    commit_ms=INT64,
+    topic_id=st.none() | st.uuids().filter(lambda topic: topic.int != 0),
+) | st.builds(
+    CommittedOffset,
+    offset=INT64,
+    leader_epoch=st.just(-1),
+    metadata=TEXT,
+    commit_ms=INT64,
+    expire_ms=INT64.filter(lambda expire_ms: expire_ms != -1),
+)
+CLASSIC_MEMBERS = st.builds(
+    ClassicMemberValue,
+    member=TEXT,
+    instance=st.none() | TEXT,
+    client_id=TEXT,
+    host=TEXT,
+    rebalance_timeout_ms=st.integers(0, (1 << 31) - 1),
+    session_timeout_ms=INT32,
+    subscription=st.binary(max_size=8),
+    assignment=st.binary(max_size=8),
+)
+CLASSIC_GROUPS = st.builds(
+    ClassicGroupValue,
+    protocol_type=TEXT,
+    generation=INT32,
+    protocol=st.none() | TEXT,
+    leader=st.none() | TEXT,
+    state_since_ms=INT64,
+    members=st.lists(CLASSIC_MEMBERS, max_size=3).map(tuple),
+)
+CONSUMER_MEMBERS = st.builds(
+    ConsumerMemberValue,
+    instance=st.none() | TEXT,
+    rack=st.none() | TEXT,
+    client_id=TEXT,
+    host=TEXT,
+    topics=st.lists(TEXT, max_size=3).map(tuple),
+    regex=TEXT,
+    rebalance_timeout_ms=INT32,
+    assignor=st.none() | TEXT,
+    classic=st.none()
+    | st.builds(
+        ClassicMemberMetadata,
+        session_timeout_ms=INT32,
+        protocols=st.lists(st.tuples(TEXT, st.binary(max_size=8)), max_size=3).map(tuple),
+    ),
+)
+TOPICS = st.builds(
+    TopicInfo,
+    name=TEXT,
+    id=st.uuids(),
+    partitions=INT32,
+    racks=st.lists(st.lists(TEXT, max_size=2).map(tuple), max_size=3).map(tuple),
+)
+RECORDS: st.SearchStrategy[Record] = st.one_of(
+    st.builds(OffsetRecord, group=TEXT, topic=TEXT, partition=INT32, value=st.none() | OFFSETS),
+    st.builds(ClassicGroupRecord, group=TEXT, value=st.none() | CLASSIC_GROUPS),
+    st.builds(
+        ConsumerGroupRecord,
+        group=TEXT,
+        value=st.none() | st.builds(ConsumerGroupValue, epoch=INT32, metadata_hash=INT64),
+    ),
+    st.builds(PartitionMetadataRecord, group=TEXT, value=st.none() | st.lists(TOPICS, max_size=2).map(tuple)),
+    st.builds(ConsumerMemberRecord, group=TEXT, member=TEXT, value=st.none() | CONSUMER_MEMBERS),
+    st.builds(TargetEpochRecord, group=TEXT, epoch=INT32, assigned_ms=INT64),
+    st.builds(TargetEpochRecord, group=TEXT, epoch=st.none()),
+    st.builds(TargetMemberRecord, group=TEXT, member=TEXT, value=st.none() | PARTITIONS),
+    st.builds(CurrentAssignmentRecord, group=TEXT, member=TEXT, value=st.none() | _current_assignments()),
+    st.builds(
+        RegexRecord,
+        group=TEXT,
+        regex=TEXT,
+        value=st.none()
+        | st.builds(
+            RegexValue, topics=st.lists(TEXT, max_size=3).map(tuple), version=INT64, resolved_ms=INT64
+        ),
+    ),
+)
+
+
+@given(record=RECORDS)
+@settings(max_examples=500, deadline=None)
+def test_a_record_is_the_same_after_bytes(record: Record) -> None:
+    assert decode_record(*encode_record(record)) == record
+
+
+def test_every_written_version_is_one_there_is() -> None:
+    for known in RECORD_TYPES.values():
+        assert 0 <= known.written <= known.value.newest
+
+
+class WrittenGroups(Groups):
+    """The random walk of groups of both protocols, every record of which is written and read."""
+
+    @invariant()
+    def records_survive(self) -> None:
+        _survive(self.driver.records)
+
+
+class WrittenClassicGroups(ClassicGroups):
+    """The random walk of classic groups."""
+
+    @invariant()
+    def records_survive(self) -> None:
+        _survive(self.driver.records)
+
+
+def _survive(records: list[Record]) -> None:
+    for record in records:
+        assert decode_record(*encode_record(record)) == record
+
+
+TestWrittenGroups = WrittenGroups.TestCase
+TestWrittenGroups.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestWrittenClassicGroups = WrittenClassicGroups.TestCase
+TestWrittenClassicGroups.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
