@@ -31,4 +31,5 @@ def partitions_text(partitions: Mapping[str, Sequence[int]] | None) -> str | Non
     """An assignment as kafka-consumer-groups prints it: `t1:0,1;t2:3`; None for an empty or unknown one."""
     if not partitions:
         return None
-    return ";".join(f"{topic}:{','.join(map(str, partitions[topic]))}" for topic in sorted(partitions))
+    texts = (f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in partitions.items())
+    return ";".join(sorted(texts))
