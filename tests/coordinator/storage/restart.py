@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.cli.command import Kohort
 from tests.coordinator.storage.real_log import SETTINGS, RealLog, copy_directory
+from tests.coordinator.storage.real_log_story import ORDERS, RECORDS, TOPICS, commit
 from tests.coordinator.storage.what_was_said import Moment, Witness
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -53,7 +54,11 @@ COMPACTING: Mapping[str, str] = {
     "log.cleaner.backoff.ms": "100",
     "log.cleaner.delete.retention.ms": "0",
     "log.initial.task.delay.ms": "100",
+    # Snappy, which Java writes in a framing of its own.
+    "offsets.topic.compression.codec": "2",
 }
+COMPRESSED = "compressed"
+"""A group that commits before the broker is killed again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +84,7 @@ def restart_and_compact(
         partitions = {path.parent.name for path in log.segments()}
         wait_until(lambda: compacted(broker.data) == partitions, f"{partitions} are compacted")
         said = Witness(broker, tools, kohort, moving=()).note("restarted")
+        commit(broker, COMPRESSED, ORDERS, dict.fromkeys(range(TOPICS[ORDERS]), RECORDS))
         broker.crash()
         copy_directory(broker.data, scratch / "data")
         return Restarted(data=scratch / "data", said=said, complaints=frozenset(complaints(broker)))

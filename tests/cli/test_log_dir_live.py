@@ -1,0 +1,209 @@
+"""`--log-dir` on the directories of a broker that was killed: what Kafka's tools and Kohort had said of it live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Answer, Kohort
+from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.storage.real_log_story import BUSY, ORDERS, RECORDS, TOPICS
+from tests.coordinator.storage.restart import COMPRESSED, Restarted
+from tests.coordinator.storage.what_was_said import MODES, Moment
+from tests.kafka.columns import Row, parse
+
+pytestmark = pytest.mark.kafka
+
+Group = dict[str, Any]
+MISSING = "-"
+UNKNOWN_COLUMNS = {
+    "--offsets": {"LOG-END-OFFSET", "LAG"},
+    "--members": set[str](),
+    "--state": {"COORDINATOR (ID)"},
+}
+"""What no log of the coordinator says, by mode: there the cell is empty."""
+WISHING = {"consumer-range"}
+"""Groups in which a member named an assignor of the broker. In the others its settings decide, which are in no log."""
+
+
+@pytest.fixture(params=[0, 1], ids=["first", "last"])
+def moment(request: pytest.FixtureRequest, real_log: RealLog) -> Moment:
+    """Each moment that was noted."""
+    noted: Moment = real_log.moments[request.param]
+    return noted
+
+
+class Log:
+    """The real log as a source, as it was at a moment."""
+
+    def __init__(self, kohort: Kohort, data: Path, as_of_ms: int | None = None) -> None:
+        self.kohort, self.data = kohort, data
+        self.as_of = [] if as_of_ms is None else ["--as-of", str(as_of_ms)]
+
+    def ask(self, *args: str) -> Answer:
+        """A command that must succeed, and has nothing to complain about."""
+        answer = self.kohort.quick(*args, "--log-dir", self.data, *self.as_of)
+        assert answer.status == 0, answer.stderr
+        return answer
+
+    def listing(self) -> list[Group]:
+        """Rows of `list`, but for the group that never rests."""
+        document = self.ask("list", "--output", "json").document
+        assert document["errors"] == []
+        return [row for row in document["groups"] if row["group"] != BUSY]
+
+    def groups(self) -> dict[str, Group]:
+        """What `describe` says of all groups but the one that never rests."""
+        document = self.ask("describe", "--all-groups", "--output", "json").document
+        assert document["errors"] == []
+        return _groups(document)
+
+
+@pytest.fixture
+def log(kohort: Kohort, real_log: RealLog, moment: Moment) -> Log:
+    """The log as of the moment; the last one is also what it says without `--as-of`."""
+    return Log(kohort, real_log.data, None if moment is real_log.last else moment.after_ms)
+
+
+def test_list_says_what_it_said_live(log: Log, moment: Moment) -> None:
+    rows = [row for row in moment.kohort_list["groups"] if row["group"] != BUSY]
+    assert log.listing() == [_as_offline(row) for row in rows]
+
+
+def test_describe_says_what_it_said_live(log: Log, moment: Moment) -> None:
+    found = log.groups()
+    wanted = {name: _as_offline(group) for name, group in _groups(moment.kohort_describe).items()}
+    assert list(found) == list(wanted)
+    for name, group in wanted.items():
+        assert found[name] == group
+
+
+def _groups(document: Mapping[str, Any]) -> dict[str, Group]:
+    """By id. No broker tells the generation of a classic group: only the log knows it."""
+    groups: dict[str, Group] = {group["group"]: group for group in document["groups"]}
+    del groups[BUSY]
+    for group in groups.values():
+        group.pop("generation", None)
+    return groups
+
+
+def _as_offline(live: Mapping[str, Any]) -> Group:
+    """What of a live document's group can be known offline; the rest is null."""
+    group = dict(live)
+    if group["type"] != "classic" and group["group"] not in WISHING:
+        group["protocol"] = None
+    if "coordinator" in group:
+        group["coordinator"] = None
+        unknown = dict.fromkeys(("end", "lag"))
+        if group["type"] == "share":
+            # Where a share group begins stands in another topic.
+            unknown |= dict.fromkeys(("committed", "leader_epoch"))
+        group["offsets"] = [{**row, **unknown} for row in group["offsets"]]
+    return group
+
+
+def test_a_moment_in_between_is_the_same_at_its_begin_and_end(
+    kohort: Kohort, real_log: RealLog, moment: Moment
+) -> None:
+    begin = Log(kohort, real_log.data, moment.before_ms).groups()
+    assert begin == Log(kohort, real_log.data, moment.after_ms).groups()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_describe_shows_what_kafkas_tool_showed(log: Log, moment: Moment, mode: str) -> None:
+    told = moment.rows("consumer", mode)
+    wanted = {key: _known_offline(row, mode) for key, row in _by_key(told).items()}
+    describe = ["describe", *sorted({row["GROUP"] for row in told}), mode, "--verbose"]
+    for shown in (parse(log.ask(*describe).stdout), log.ask(*describe, "--output", "csv").rows):
+        found = _by_key(shown)
+        assert set(found) == set(wanted)
+        for key, row in wanted.items():
+            assert {name: found[key].get(name, MISSING) for name in row} == row
+
+
+def _known_offline(row: Row, mode: str) -> Row:
+    """What of a tool's row can be known offline; in the other cells there is a dash."""
+    unknown = set(UNKNOWN_COLUMNS[mode])
+    if row.get("GROUP-EPOCH", MISSING) != MISSING and row["GROUP"] not in WISHING:
+        unknown.add("ASSIGNMENT-STRATEGY")
+    return {name: MISSING if name in unknown else cell for name, cell in row.items()}
+
+
+def _by_key(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, ...], Row]:
+    """Rows by what they are about, but for the group that never rests; an empty cell has a dash."""
+    found: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        if row["GROUP"] != BUSY:
+            names = ("TOPIC", "PARTITION") if "PARTITION" in row else ("CONSUMER-ID",)
+            key = (row["GROUP"], *(row[name] for name in names if name in row))
+            assert key not in found
+            found[key] = {name: " ".join((text or MISSING).split()) for name, text in row.items()}
+    return found
+
+
+def test_list_shows_what_kafkas_tools_showed(log: Log, moment: Moment) -> None:
+    rows = {row["GROUP"]: row for row in log.ask("list", "--output", "csv").rows}
+    for tool, text in moment.listed.items():
+        for row in parse(text):
+            shown = rows[row["GROUP"]]
+            assert shown["STATE"] == row["STATE"]
+            assert shown["TYPE"].lower() == row.get("TYPE", tool).lower()
+
+
+def test_members_of_share_and_streams_groups_are_what_their_tools_showed(log: Log, moment: Moment) -> None:
+    groups = log.groups()
+    assert _ids(groups["share"]) == {row["CONSUMER-ID"] for row in moment.rows("share", "--members")}
+    assert _ids(groups["streams"]) == {row["MEMBER"] for row in moment.rows("streams", "--members")}
+
+
+def _ids(group: Group) -> set[str]:
+    return {member["id"] for member in group["members"]}
+
+
+def test_the_last_commits_before_the_kill_are_there(kohort: Kohort, real_log: RealLog) -> None:
+    answer = Log(kohort, real_log.data).ask("describe", BUSY, "--output", "json")
+    (group,) = answer.document["groups"]
+    (row,) = group["offsets"]
+    # The last one may have been written and not answered.
+    assert row["committed"] - real_log.busy_acknowledged in (0, 1)
+
+
+def test_a_generation_is_counted_on(kohort: Kohort, real_log: RealLog) -> None:
+    """Two members came, one of them after the other, and later a third one: at most one generation for each."""
+    first, last = (
+        Log(kohort, real_log.data, moment.after_ms).ask("describe", "range", "--output", "json").document
+        for moment in real_log.moments
+    )
+    before, after = first["groups"][0]["generation"], last["groups"][0]["generation"]
+    assert 1 <= before <= 2
+    assert after == before + 1
+
+
+def test_a_compacted_log_says_the_same(kohort: Kohort, real_log: RealLog, restarted: Restarted) -> None:
+    """Of what was superseded nothing is left, and the records of a group have another order."""
+    before = sum(path.stat().st_size for path in real_log.segments())
+    after = sum(path.stat().st_size for path in restarted.data.glob("__consumer_offsets-*/*.log"))
+    assert after < before / 2
+    found = Log(kohort, restarted.data).groups()
+    compressed = found.pop(COMPRESSED)
+    assert [row["committed"] for row in compressed["offsets"]] == [RECORDS] * TOPICS[ORDERS]
+    for said in (real_log.last, restarted.said):
+        wanted = {name: _as_offline(group) for name, group in _groups(said.kohort_describe).items()}
+        # It never had anything but offsets that were rolled back: those are gone now.
+        del wanted["aborted-only"]
+        assert found == wanted
+
+
+def test_nothing_is_written(kohort: Kohort, real_log: RealLog) -> None:
+    before = dict(_files(real_log.data))
+    Log(kohort, real_log.data).groups()
+    assert dict(_files(real_log.data)) == before
+
+
+def _files(directory: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
+    for path in sorted(directory.rglob("*")):
+        found = path.stat()
+        yield path, (found.st_mtime_ns, found.st_size)
