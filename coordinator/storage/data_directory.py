@@ -1,0 +1,236 @@
+"""The data directory of the embedded coordinator, laid out as one of a broker's `log.dirs`.
+
+    .lock                             who writes to it holds this
+    meta.properties                   cluster id, node id
+    __consumer_offsets-0 … -49/       the records of the groups: `offsets_log`, `log`
+    orders-0/partition.metadata …     the topics: `topic_directories`
+    group-configs.json                the settings of single groups: `group_configs`
+    cleaner-offset-checkpoint         how far compaction has come
+    .kafka_cleanshutdown              it was closed in good order
+
+    data = DataDirectory.open(path)
+    data.recover(engine)                        once, before the first append
+    data.append(result.records, now_ms)         then the answers may leave
+    data.close()
+
+What it holds is right at every moment, whenever the process is killed. Where something cannot be written, the error
+leaves memory ahead of the disk: the caller is to answer nothing, and to start again from here.
+
+Source: LogManager, LogCleanerManager.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from uuid import uuid4
+
+from coordinator.broker.engine import Engine
+from coordinator.broker.records import Record
+from coordinator.storage.compaction import Compacted, CompactionSettings, compact, dirty_ratio
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.errors import StorageFailed, Unusable
+from coordinator.storage.fsync import FsyncPolicy, write_atomically
+from coordinator.storage.group_configs import GroupConfigs, read_group_configs, write_group_configs
+from coordinator.storage.lock import DirectoryLock
+from coordinator.storage.log import SegmentLimits
+from coordinator.storage.meta_properties import MetaProperties, read_meta_properties, write_meta_properties
+from coordinator.storage.offset_checkpoints import CLEANER, read_offsets, write_offsets
+from coordinator.storage.offsets_log import OffsetsLog, Sync
+from coordinator.storage.partition_files import OFFSETS_TOPIC
+from coordinator.storage.segments import Torn
+from coordinator.storage.topic_directories import TopicDirectories
+from coordinator.uuids import format_uuid
+
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+DEFAULT_PARTITIONS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageSettings:
+    """How to keep the records. `partitions`, of `__consumer_offsets`, counts when the directory is made."""
+
+    fsync: FsyncPolicy = FsyncPolicy.ALWAYS
+    node_id: int = 1
+    partitions: int = DEFAULT_PARTITIONS
+    limits: SegmentLimits = field(default_factory=SegmentLimits)
+    compaction: CompactionSettings = field(default_factory=CompactionSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What was there. `records` counts those in the log; `foreign` are groups of types that are not served."""
+
+    groups: int
+    foreign: int
+    offsets: int
+    records: int
+    unknown_records: int
+    torn: Sequence[Torn]
+    was_clean: bool
+    """It was closed in good order."""
+
+
+class DataDirectory:
+    """See the module. One process at a time; appending and topics belong to one thread, `compact` to any other."""
+
+    def __init__(self, path: Path, settings: StorageSettings, lock: DirectoryLock) -> None:
+        self.path = path
+        self.settings = settings
+        self._lock = lock
+        self.was_clean = (path / CLEAN_SHUTDOWN).exists()
+        self.cluster_id = _cluster_id(path, settings.node_id)
+        self.topics = TopicDirectories(path)
+        self.initial_topics = self.topics.load()
+        self.group_configs: GroupConfigs = read_group_configs(path)
+        self._first_dirty = read_offsets(path / CLEANER)
+        self._uncleanable: set[int] = set()
+        (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
+        self._log = OffsetsLog.open(path, settings.partitions, settings.limits)
+
+    @classmethod
+    def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:
+        """Take a directory, which is made if it is not there.
+
+        :raises DirectoryInUse: :raises Unusable: :raises StorageFailed:
+        :raises DamagedLog: a file holds what nobody wrote; a torn tail is cut off and told by `recover`
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageFailed("making", path, error) from error
+        lock = DirectoryLock.take(path)
+        try:
+            return cls(path, settings or StorageSettings(), lock)
+        except OSError as error:
+            lock.release()
+            raise StorageFailed("opening", error.filename or path, error) from error
+        except BaseException:
+            lock.release()
+            raise
+
+    def recover(self, engine: Engine) -> Recovered:
+        """Bring what the log holds into an engine.
+
+        :raises DamagedLog: a record is none :raises Unusable: partitions are missing
+        """
+        records = self._log.records
+        replay = self._log.recover(engine)
+        state = engine.state
+        return Recovered(
+            groups=len(state.groups),
+            foreign=len(state.foreign),
+            offsets=sum(map(len, state.offsets.values())),
+            records=records,
+            unknown_records=replay.unknown_keys.total(),
+            torn=self._log.torn,
+            was_clean=self.was_clean,
+        )
+
+    def append(self, records: Sequence[Record], now_ms: int) -> None:
+        """Write records, all of them or none, as safely as the policy says.
+
+        :raises StorageFailed: :raises ValueError: Kafka's schemas cannot hold a record; nothing is written
+        """
+        self.write(records, now_ms)
+        if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.unsynced()) is not None:
+            unsynced.run()
+
+    def write(self, records: Sequence[Record], now_ms: int) -> None:
+        """As `append`, leaving to the caller to run what `unsynced` gives."""
+        if records:
+            self._log.append(records, now_ms)
+
+    def unsynced(self) -> Sync | None:
+        """What was written since the last time and is to be synchronised, if anything. :raises StorageFailed:"""
+        return self._log.unsynced()
+
+    def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
+        """Replace the settings of a group; none at all removes them. :raises StorageFailed: they are as before"""
+        others = {name: one for name, one in self.group_configs.items() if name != group}
+        configs = {**others, group: dict(values)} if values else others
+        try:
+            write_group_configs(self.path, configs)
+        except OSError as error:
+            raise StorageFailed("writing the settings of groups to", self.path, error) from error
+        self.group_configs = configs
+
+    def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> Compacted | None:
+        """Compact the partition that needs it most; None: none needs it.
+
+        One that cannot be compacted is left alone from then on. :raises Interrupted: :raises StorageFailed:
+        :raises DamagedLog:
+        """
+        settings = self.settings.compaction
+        ratio, number, directory, active = max(self._dirty())
+        if ratio <= settings.min_cleanable_dirty_ratio:
+            return None
+        try:
+            done = compact(
+                directory,
+                settings,
+                first_dirty=self._dirty_from(number, active),
+                active=active,
+                now_ms=now_ms,
+                stopped=stopped,
+            )
+            self._first_dirty[OFFSETS_TOPIC, number] = done.first_dirty
+            write_offsets(self.path / CLEANER, self._first_dirty)
+        except (OSError, DamagedLog) as error:
+            self._uncleanable.add(number)
+            if isinstance(error, OSError):
+                raise StorageFailed("compacting", error.filename or directory, error) from error
+            raise
+        return done
+
+    def close(self) -> None:
+        """Synchronise, say that all is in good order, and let others in. :raises StorageFailed: :raises DamagedLog:"""
+        try:
+            self._log.close()
+            try:
+                write_atomically(self.path / CLEAN_SHUTDOWN, _CLEAN)
+            except OSError as error:
+                raise StorageFailed("closing", self.path, error) from error
+        finally:
+            self._lock.release()
+
+    def abandon(self) -> None:
+        """Let go of it as a kill would: after an error, when nobody knows what is on the disk."""
+        self._log.abandon()
+        self._lock.release()
+
+    def _dirty(self) -> Iterator[tuple[float, int, Path, int]]:
+        """Of every partition how dirty it is, its number and directory, and the base offset of the active segment."""
+        for number, directory, active in self._log.active():
+            if number in self._uncleanable:
+                ratio = 0.0
+            else:
+                ratio = dirty_ratio(directory, first_dirty=self._dirty_from(number, active), active=active)
+            yield ratio, number, directory, active
+
+    def _dirty_from(self, number: int, active: int) -> int:
+        """Where the part begins that was not compacted yet: all of it where the checkpoint cannot be true."""
+        checkpoint = self._first_dirty.get((OFFSETS_TOPIC, number), 0)
+        return checkpoint if checkpoint <= active else 0
+
+
+def _cluster_id(path: Path, node_id: int) -> str:
+    """The id by which the directory is known, from its first use on. :raises DamagedLog: :raises Unusable:"""
+    found = read_meta_properties(path)
+    if found is not None and found.node_id not in (None, node_id):
+        raise Unusable(
+            f"{path} belongs to node {found.node_id}, not to node {node_id}: "
+            f"use --config node.id={found.node_id}, or another directory"
+        )
+    if found is not None and found.cluster_id is not None:
+        return found.cluster_id
+    cluster_id = format_uuid(uuid4())
+    meta = MetaProperties(cluster_id=cluster_id, node_id=node_id, directory_id=uuid4())
+    write_meta_properties(path, meta)
+    return cluster_id
+
+
+_CLEAN = json.dumps({"version": 0, "brokerEpoch": -1})

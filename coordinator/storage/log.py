@@ -1,0 +1,194 @@
+"""The log of one partition, open for appending.
+
+    __consumer_offsets-7/
+        partition.metadata, leader-epoch-checkpoint
+        00000000000000000000.log  .index  .timeindex     full segments
+        00000000000000123456.log                         the active one, which is appended to
+
+Theory of operation. A batch is written where the last one ends, by one call if the system takes it whole; what fails
+in the middle is cut off again, so that the file always ends with a whole batch while the process lives. What a kill
+leaves half written is cut off when the log is opened. A segment that is full is synchronised before the next one
+comes into being: only the active segment can have a torn tail, in any other it is damage. Its index files are made
+when it is full or the log is closed (`swap.write_missing_indexes`), not at every append: a broker makes those that
+are missing itself.
+
+Source: UnifiedLog.append, maybeRoll; LogSegment.shouldRoll, recover.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeAlias
+from uuid import UUID
+
+from coordinator.storage.batches import encode_batch
+from coordinator.storage.fsync import sync
+from coordinator.storage.partition_files import (
+    LeaderEpoch,
+    read_leader_epochs,
+    read_topic_id,
+    write_leader_epochs,
+    write_topic_id,
+)
+from coordinator.storage.segments import (
+    MOST_BYTES,
+    MOST_OFFSETS,
+    Segment,
+    Torn,
+    list_segments,
+    read_log,
+    segment_name,
+)
+from coordinator.storage.swap import delete_indexes, finish, write_missing_indexes
+
+KeyAndValue: TypeAlias = tuple[bytes, bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentLimits:
+    """When the next segment begins: a broker's `offsets.topic.segment.bytes` and `log.roll.ms`, with its defaults."""
+
+    segment_bytes: int = 100 << 20
+    roll_ms: int = 7 * 86_400_000
+
+
+class PartitionLog:
+    """See the module. Every OSError leaves what was appended before as it was."""
+
+    def __init__(self, directory: Path, limits: SegmentLimits, active: Segment, leader_epoch: int) -> None:
+        self.directory = directory
+        self._limits = limits
+        self._leader_epoch = leader_epoch
+        self._base_offset = active.base_offset
+        self._next_offset = active.next_offset
+        self._size = active.batches.end
+        self._size_before = self._size
+        self._next_offset_before = self._next_offset
+        self._first_ms = active.batches[0].max_timestamp if len(active.batches) else None
+        self._descriptor = os.open(active.path, os.O_RDWR)
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path,
+        topic_id: UUID,
+        limits: SegmentLimits,
+        see: Callable[[Segment], None] = lambda _: None,
+    ) -> tuple[Self, Torn | None]:
+        """Go on from the log in a directory, or begin one; and the tail that was torn, and is cut off now.
+
+        `see` is shown every segment, in order. :raises DamagedLog: a file is no broker's :raises OSError:
+        """
+        directory.mkdir(exist_ok=True)
+        if read_topic_id(directory) is None:
+            write_topic_id(directory, topic_id)
+        epochs = read_leader_epochs(directory)
+        if not epochs:
+            epochs = (LeaderEpoch(epoch=0, start_offset=0),)
+            write_leader_epochs(directory, epochs)
+        finish(directory)
+        if not list_segments(directory):
+            _create(directory, 0)
+        for active in read_log(directory):
+            see(active)
+        if active.torn is not None:
+            _cut(active.path, active.batches.end)
+        delete_indexes(active.path)
+        epoch = max(epochs[-1].epoch, active.batches[-1].leader_epoch if len(active.batches) else 0)
+        return cls(directory, limits, active, epoch), active.torn
+
+    @property
+    def active(self) -> int:
+        """The base offset of the active segment."""
+        return self._base_offset
+
+    @property
+    def next_offset(self) -> int:
+        """The offset that the next record gets."""
+        return self._next_offset
+
+    def append(self, records: Sequence[KeyAndValue], now_ms: int) -> None:
+        """Write the records as one batch. The system has it then, the disk after `sync`. :raises OSError:"""
+        batch = encode_batch(
+            records, base_offset=self._next_offset, timestamp=now_ms, leader_epoch=self._leader_epoch
+        )
+        if self._is_full(len(batch), len(records), now_ms):
+            self._roll()
+        self._write(batch)
+        self._size_before, self._next_offset_before = self._size, self._next_offset
+        self._size += len(batch)
+        self._next_offset += len(records)
+        if self._first_ms is None:
+            self._first_ms = now_ms
+
+    def take_back(self) -> None:
+        """Cut off the batch that was appended last, as far as the system lets us."""
+        self._cut_off(self._size_before)
+        self._size, self._next_offset = self._size_before, self._next_offset_before
+
+    def duplicate(self) -> int:
+        """A descriptor of the active segment for a thread that synchronises it; to be closed. :raises OSError:"""
+        return os.dup(self._descriptor)
+
+    def close(self) -> None:
+        """Synchronise, and write the index files that are missing. :raises OSError: :raises DamagedLog:"""
+        try:
+            os.fsync(self._descriptor)
+        finally:
+            os.close(self._descriptor)
+        write_missing_indexes(self.directory, before=self._next_offset + 1)
+
+    def abandon(self) -> None:
+        """Let go of the files as a kill would."""
+        os.close(self._descriptor)
+
+    def _is_full(self, size: int, count: int, now_ms: int) -> bool:
+        if self._first_ms is None:
+            return False
+        return (
+            self._size + size > min(self._limits.segment_bytes, MOST_BYTES)
+            or now_ms - self._first_ms > self._limits.roll_ms
+            or self._next_offset + count - self._base_offset > MOST_OFFSETS
+        )
+
+    def _roll(self) -> None:
+        os.fsync(self._descriptor)
+        path = _create(self.directory, self._next_offset)
+        descriptor = os.open(path, os.O_RDWR)
+        os.close(self._descriptor)
+        self._descriptor = descriptor
+        self._base_offset, self._size, self._first_ms = self._next_offset, 0, None
+
+    def _write(self, batch: bytes) -> None:
+        left = memoryview(batch)
+        position = self._size
+        try:
+            while left:
+                written = os.pwrite(self._descriptor, left, position)
+                left, position = left[written:], position + written
+        except OSError:
+            self._cut_off(self._size)
+            raise
+
+    def _cut_off(self, size: int) -> None:
+        # Where even that fails, the next start finds a torn tail.
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, size)
+
+
+def _create(directory: Path, base_offset: int) -> Path:
+    """An empty segment whose name will last."""
+    path = directory / segment_name(base_offset)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+    sync(directory)
+    return path
+
+
+def _cut(path: Path, size: int) -> None:
+    with open(path, "r+b") as segment:
+        segment.truncate(size)
+        os.fsync(segment.fileno())

@@ -1,0 +1,229 @@
+"""All partitions of `__consumer_offsets`: what was written to them, and where the next records go.
+
+Theory of operation. Records of one group stand in one partition, told by the hash of its id, so the number of
+partitions must never change: it is given when the first one is made, and is from then on the number of directories.
+They are made from the last to the first, so that a kill meanwhile leaves the highest number true.
+
+What is appended together becomes one batch per partition. Where one of them cannot be written, the others are taken
+back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+from uuid import uuid4
+
+import numpy as np
+
+from assignors.java_order import string_hashes
+from coordinator.broker.engine import Engine
+from coordinator.broker.records import Record
+from coordinator.storage.batches import columns_of
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.digest import Digest
+from coordinator.storage.errors import StorageFailed, Unusable
+from coordinator.storage.fsync import sync
+from coordinator.storage.log import KeyAndValue, PartitionLog, SegmentLimits
+from coordinator.storage.partition_files import (
+    OFFSETS_TOPIC,
+    Fate,
+    parse_partition_name,
+    partition_for,
+    read_topic_id,
+)
+from coordinator.storage.records import encode_record
+from coordinator.storage.replay import Malformed, Replay
+from coordinator.storage.segments import Segment, Torn, list_segments, read_segment
+
+MOST_PARTITIONS = 10_000
+
+
+class Sync:
+    """What was appended and is not on the disk yet; to be run once, in whatever thread."""
+
+    def __init__(self, descriptors: Sequence[tuple[Path, int]]) -> None:
+        self._descriptors = descriptors
+
+    def run(self) -> None:
+        """:raises StorageFailed: nobody knows any more what is on the disk"""
+        try:
+            for path, descriptor in self._descriptors:
+                try:
+                    os.fsync(descriptor)
+                except OSError as error:
+                    raise StorageFailed("synchronising", path, error) from error
+        finally:
+            for _, descriptor in self._descriptors:
+                os.close(descriptor)
+
+
+class OffsetsLog:
+    """See the module."""
+
+    def __init__(self, logs: Sequence[PartitionLog], digests: Sequence[Digest], torn: Sequence[Torn]) -> None:
+        self._logs = logs
+        self._digests: Sequence[Digest] = digests
+        self._unsynced: set[int] = set()
+        self._partition_for = lru_cache(maxsize=100_000)(lambda group: partition_for(group, len(logs)))
+        self.torn = tuple(torn)
+        """The tails that were cut off when the logs were opened."""
+
+    @classmethod
+    def open(cls, root: Path, partitions: int, limits: SegmentLimits) -> Self:
+        """Read the partitions in a log directory; where there are none, make as many.
+
+        :raises DamagedLog: :raises StorageFailed: :raises Unusable:
+        """
+        logs: list[PartitionLog] = []
+        digests: list[Digest] = []
+        torn: list[Torn] = []
+        try:
+            existing = _existing(root)
+            if max(existing, default=0) >= MOST_PARTITIONS:
+                raise Unusable(
+                    f"{existing[max(existing)]}: {MOST_PARTITIONS} partitions of {OFFSETS_TOPIC} are the most "
+                    "that are taken for true"
+                )
+            topic_id = next(filter(None, map(read_topic_id, existing.values())), None) or uuid4()
+            for number in reversed(range(max(existing, default=partitions - 1) + 1)):
+                digest = Digest()
+                log, cut = PartitionLog.open(
+                    root / f"{OFFSETS_TOPIC}-{number}", topic_id, limits, _into(digest)
+                )
+                logs.insert(0, log)
+                digests.insert(0, digest)
+                torn += [] if cut is None else [cut]
+            sync(root)
+        except BaseException as error:
+            for log in logs:
+                log.abandon()
+            if isinstance(error, OSError):
+                raise StorageFailed("opening", error.filename or root, error) from error
+            raise
+        return cls(logs, digests, torn)
+
+    def recover(self, engine: Engine) -> Replay:
+        """Bring what the partitions hold into an engine. :raises DamagedLog: a record is none :raises Unusable:"""
+        replay = Replay(engine)
+        seen: set[str] = set()
+        for number, digest in enumerate(self._digests):
+            malformed = replay.partition(digest)
+            if malformed:
+                raise self._damage(number, malformed[0])
+            if digest.records:
+                groups = [each for each in engine.state.groups if each not in seen]
+                self._check_place(number, groups)
+                seen.update(groups)
+        self._digests = ()
+        return replay
+
+    @property
+    def records(self) -> int:
+        """How many the partitions held when they were opened, until `recover`."""
+        return sum(digest.records for digest in self._digests)
+
+    def append(self, records: Sequence[Record], now_ms: int) -> None:
+        """Write records, one batch per partition; all of them, or none. The system has them then, not yet the disk.
+
+        :raises StorageFailed: :raises ValueError: a record is none that Kafka's schemas can hold; nothing is written
+        """
+        by_partition: dict[int, list[KeyAndValue]] = {}
+        for record in records:
+            by_partition.setdefault(self._partition_for(record.group), []).append(encode_record(record))
+        written: list[PartitionLog] = []
+        for number, encoded in by_partition.items():
+            log = self._logs[number]
+            try:
+                log.append(encoded, now_ms)
+            except OSError as error:
+                for each in written:
+                    each.take_back()
+                raise StorageFailed("writing to", log.directory, error) from error
+            written.append(log)
+        self._unsynced.update(by_partition)
+
+    def unsynced(self) -> Sync | None:
+        """What is to be synchronised, if anything: everything since the last time. :raises StorageFailed:"""
+        if not self._unsynced:
+            return None
+        descriptors: list[tuple[Path, int]] = []
+        for number in sorted(self._unsynced):
+            log = self._logs[number]
+            try:
+                descriptors.append((log.directory, log.duplicate()))
+            except OSError as error:
+                for _, descriptor in descriptors:
+                    os.close(descriptor)
+                raise StorageFailed("synchronising", log.directory, error) from error
+        self._unsynced.clear()
+        return Sync(descriptors)
+
+    def active(self) -> Iterator[tuple[int, Path, int]]:
+        """Of every partition the number, the directory, and the base offset of the active segment."""
+        return ((number, log.directory, log.active) for number, log in enumerate(self._logs))
+
+    def close(self) -> None:
+        """Synchronise everything and let go of it. :raises StorageFailed: :raises DamagedLog:"""
+        logs, self._logs = self._logs, ()
+        for index, log in enumerate(logs):
+            try:
+                log.close()
+            except (OSError, DamagedLog) as error:
+                for other in logs[index + 1 :]:
+                    other.abandon()
+                if isinstance(error, OSError):
+                    raise StorageFailed("closing", log.directory, error) from error
+                raise
+
+    def abandon(self) -> None:
+        """Let go of everything as a kill would."""
+        for log in self._logs:
+            with suppress(OSError):
+                log.abandon()
+        self._logs = ()
+
+    def _damage(self, number: int, malformed: Malformed) -> DamagedLog:
+        """Where the record stands that is none."""
+        offset, reason = malformed
+        directory = self._logs[number].directory
+        path = [each for each in list_segments(directory) if int(each.stem) <= offset][-1]
+        batches = read_segment(path).batches
+        batch = batches[int(np.searchsorted(batches.last_offsets, offset))]
+        return DamagedLog(path, batch.position, f"the record at offset {offset} is none: {reason}")
+
+    def _check_place(self, number: int, groups: Sequence[str]) -> None:
+        """A group in another partition than the one its hash says would be written to the wrong one."""
+        if not groups:
+            return
+        count = len(self._logs)
+        hashes = string_hashes(list(groups)).astype(np.int64)
+        places = np.where(hashes == -(1 << 31), 0, np.abs(hashes)) % count
+        for index in np.flatnonzero(places != number)[:1].tolist():
+            raise Unusable(
+                f"{self._logs[number].directory} holds group {groups[index]}, which belongs in partition "
+                f"{places[index]} of {count}: some partitions of {OFFSETS_TOPIC} are missing beside it. "
+                "Put the directories of all partitions there."
+            )
+
+
+def _existing(root: Path) -> dict[int, Path]:
+    """The directories of the partitions, by number."""
+    names = {path: parse_partition_name(path.name) for path in root.iterdir() if path.is_dir()}
+    return {
+        name.partition: path
+        for path, name in names.items()
+        if name is not None and name.topic == OFFSETS_TOPIC and name.fate is Fate.NONE
+    }
+
+
+def _into(digest: Digest) -> Callable[[Segment], None]:
+    def see(segment: Segment) -> None:
+        for columns in columns_of(segment.batches):
+            digest.add(columns)
+
+    return see
