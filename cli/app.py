@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import demo, describe, dry_run, listing, plan, serve, snapshot, validate_regex
+from cli.commands import demo, describe, dry_run, listing, log_dump, plan, serve, snapshot, validate_regex
 from cli.errors import CommandError, ExitStatus
 from cli.options import expand
 
@@ -33,6 +33,16 @@ for name, verb in (
     ("demo", demo.demo),
 ):
     app.command(name)(expand(verb))
+
+log = typer.Typer(
+    name="log",
+    help="Look into a broker's own log of groups and offsets.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(log)
+for log_name, log_verb in (("dump", log_dump.log_dump),):
+    log.command(log_name)(expand(log_verb))
 
 
 def _print_version(asked: bool) -> None:

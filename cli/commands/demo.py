@@ -12,22 +12,19 @@ def demo(
     directory: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="Where to put it; by default the data directory.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the groups and topics there.")] = False,
 ) -> None:
     """Fill an embedded data directory with a sample fleet to try the commands on."""
-    from importlib.resources import files
-
-    from cli.cluster.choose import SAMPLE, data_directory
-    from cli.errors import CommandError, UsageError
+    from cli.cluster.choose import data_directory, is_log_directory
+    from cli.errors import UsageError
     from cli.output import notice
+    from cli.sample_fleet import clear, fill
 
-    target = (directory or data_directory()) / SAMPLE
-    if target.exists() and not force:
-        raise UsageError(f"{target} is there already; --force replaces it")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(files("cli").joinpath("sample.yaml").read_bytes())
-    except OSError as error:
-        raise CommandError(f"{target}: cannot be written: {error.strerror or error}") from None
+    target = directory or data_directory()
+    if is_log_directory(target):
+        if not force:
+            raise UsageError(f"{target} holds groups already; --force replaces them")
+        clear(target)
+    fill(target)
     option = f" --embedded {directory}" if directory else ""
-    notice(f"a sample fleet is in {target.parent}; try `kohort list{option}`")
+    notice(f"a sample fleet is in {target}; try `kohort list{option}`")

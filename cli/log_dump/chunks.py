@@ -65,6 +65,11 @@ class Chunk:
         return len(self.offsets)
 
     @property
+    def end(self) -> int:
+        """The byte behind the last record's batch, in the file."""
+        return int(self.batches.ends[self.batch_of[-1]]) if self.batch_of else 0
+
+    @property
     def odd(self) -> list[int]:
         """Places of the records of which something stands apart."""
         return sorted({*self.markers, *self.header_keys, *self.errors})
@@ -110,7 +115,7 @@ def shown_path(path: Path) -> str:
 def chunks_of(segment: Segment, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
     """The wanted records of a segment; in the place of what cannot be read, where it stands and why."""
     for part in segment.parts():
-        for columns in readable_columns(_within(part.batches, wanted)):
+        for columns in readable_columns(wanted.overlapping(part.batches)):
             if isinstance(columns, DamagedLog):
                 yield damage_of(segment.file, columns)
             else:
@@ -126,13 +131,6 @@ def chunks_of(segment: Segment, wanted: Wanted, texts: Texts) -> Iterator[Chunk 
 def damage_of(file: str, damage: DamagedLog) -> Problem:
     """A batch whose records cannot be read."""
     return Problem(subject=f"{file}, byte {damage.position}", message=damage.reason)
-
-
-def _within(batches: Batches, wanted: Wanted) -> Batches:
-    """Without the batches before and behind the wanted offsets."""
-    start = int(np.searchsorted(batches.last_offsets, wanted.first_offset, side="left"))
-    stop = int(np.searchsorted(batches.headers["base_offset"], wanted.last_offset, side="right"))
-    return batches[start : max(start, stop)]
 
 
 class _Reading:

@@ -88,17 +88,17 @@ def _number(value: int) -> int | None:
     return None if value == -1 else value
 
 
-def batch_lines(file: str, batches: Batches) -> Iterator[str]:
+def batch_lines(batches: Batches) -> Iterator[str]:
     """A JSON object per batch: docs/schemas/log-dump.json, `batch`."""
     checksums = batches.headers["crc"].tolist()
     for batch, checksum in zip(batches, checksums, strict=True):
-        yield json_text(batch_data(file, batch, checksum))
+        yield json_text(batch_data(batch, checksum))
 
 
-def batch_data(file: str, batch: Batch, checksum: int) -> dict[str, Any]:
+def batch_data(batch: Batch, checksum: int) -> dict[str, Any]:
     """What kafka-dump-log prints of a batch."""
     return {
-        "file": file,
+        "file": batch.file,
         "base_offset": batch.base_offset,
         "last_offset": batch.last_offset,
         "count": batch.count,

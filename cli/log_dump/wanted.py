@@ -13,7 +13,7 @@ from cli.errors import UsageError
 from cli.log_dump.texts import KeyText
 from cli.selection import split_list
 from cli.times import parse_moment
-from coordinator.storage.batches import Columns
+from coordinator.storage.batches import Batches, Columns
 from coordinator.storage.schemas.record_types import RECORD_TYPES
 
 _OFFSET = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -32,11 +32,6 @@ class Wanted:
     last_ms: int = _MOST
 
     @property
-    def everything(self) -> bool:
-        """Whether no record is left out."""
-        return self == Wanted()
-
-    @property
     def any_key(self) -> bool:
         """Whether it does not matter what a record is about, so that control records are meant too."""
         return not (self.groups or self.types)
@@ -44,6 +39,19 @@ class Wanted:
     def key(self, key: KeyText) -> bool:
         """Whether a record with this key may be meant."""
         return (not self.groups or key.group in self.groups) and (not self.types or key.type in self.types)
+
+    def overlapping(self, batches: Batches) -> Batches:
+        """Without the batches before and behind the offsets."""
+        start = int(np.searchsorted(batches.last_offsets, self.first_offset, side="left"))
+        stop = int(np.searchsorted(batches.headers["base_offset"], self.last_offset, side="right"))
+        return batches[start : max(start, stop)]
+
+    def batches(self, batches: Batches) -> Batches:
+        """The batches of a file that are within the bounds, by their latest record's time."""
+        some = self.overlapping(batches)
+        latest = some.headers["max_timestamp"]
+        kept = (latest >= self.first_ms) & (latest <= self.last_ms)
+        return Batches(some.data, some.file, some.positions[kept], some.headers[kept])
 
     def rows(self, columns: Columns) -> NDArray[np.int64]:
         """The records of a chunk within the bounds."""

@@ -1,0 +1,67 @@
+"""`kohort log dump`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.log_dump.output_format import DumpFormat
+
+
+def log_dump(
+    *,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE…", help="Segments (*.log), partitions' directories, or a broker's log directory."
+        ),
+    ],
+    groups: Annotated[
+        list[str] | None, typer.Option("--group", metavar="GROUP", help="Only this group; repeatable.")
+    ] = None,
+    key_types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key-type",
+            metavar="TYPE,…",
+            help="Only these record types: 1 or OffsetCommit, 2 or GroupMetadata, …",
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="OFFSET|TIME",
+            help="From this offset, or time (2026-03-01T12:00:00Z, -15m), on.",
+        ),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="OFFSET|TIME", help="Up to and with this offset or time.")
+    ] = None,
+    batches: Annotated[bool, typer.Option("--batches", help="Show the batches, not their records.")] = False,
+    output: Annotated[DumpFormat, typer.Option("--output", help="How to print.")] = DumpFormat.TABLE,
+) -> None:
+    """Show every record of the coordinator's log, as kafka-dump-log --offsets-decoder does."""
+    import time
+
+    from cli.errors import ExitStatus, UsageError
+    from cli.log_dump.dump import dump
+    from cli.log_dump.files import segment_files
+    from cli.log_dump.wanted import parse_wanted
+    from cli.log_dump.writers import WRITERS
+    from cli.output import notice, write_out
+    from coordinator.model import Problem
+
+    if batches and (groups or key_types):
+        raise UsageError("--group and --key-type choose records; a batch may hold several kinds")
+    wanted = parse_wanted(groups, key_types, start, end, time.time_ns() // 1_000_000)
+    files = segment_files(paths)
+    problems: list[Problem] = []
+    what = "batches" if batches else "records"
+    write_out(lambda out: problems.extend(dump(files, wanted, WRITERS[output](out, what), batches=batches)))
+    for problem in problems:
+        notice(f"{problem.subject}: {problem.message}")
+    if problems:
+        raise typer.Exit(int(ExitStatus.UNREADABLE))

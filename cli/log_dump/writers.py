@@ -1,0 +1,171 @@
+"""The formats of `kohort log dump`, written while the log is read: memory does not grow with it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Protocol, TextIO
+
+from cli.log_dump.cells import BATCH_COLUMNS, RECORD_COLUMNS, batch_rows, record_rows
+from cli.log_dump.chunks import ROWS, Chunk
+from cli.log_dump.lines import batch_lines, record_lines
+from cli.log_dump.output_format import DumpFormat
+from cli.render.cells import cell_text, safe_text
+from cli.render.document import FORMAT_VERSION, Cell, Column, Table
+from cli.render.table import column_lines
+from coordinator.model import Problem
+from coordinator.snapshot.emit import yaml_lines
+from coordinator.storage.batch_header import Batches
+
+COMMAND = "log dump"
+
+
+class Writer(Protocol):
+    """Takes what a log holds in its order: of one file after the other, records or batches."""
+
+    def file(self, name: str) -> None:
+        """A file begins."""
+
+    def records(self, chunk: Chunk) -> None:
+        """Some records of it."""
+
+    def batches(self, batches: Batches) -> None:
+        """Some batches of it."""
+
+    def end(self, problems: Sequence[Problem]) -> None:
+        """That is all; `problems` are what could not be read."""
+
+
+class LineWriter:
+    """NDJSON: a JSON object per line."""
+
+    def __init__(self, stream: TextIO, _: str) -> None:
+        self._stream = stream
+
+    def file(self, name: str) -> None:
+        """Every line names it."""
+
+    def records(self, chunk: Chunk) -> None:
+        self._lines(record_lines(chunk))
+
+    def batches(self, batches: Batches) -> None:
+        lines = batch_lines(batches)
+        while some := list(islice(lines, ROWS)):
+            self._lines(some)
+
+    def _lines(self, lines: Sequence[str]) -> None:
+        if lines:
+            self._stream.write("\n".join(lines))
+            self._stream.write("\n")
+
+    def end(self, problems: Sequence[Problem]) -> None:
+        """They are said on stderr."""
+
+
+class JsonWriter(LineWriter):
+    """One JSON document: docs/schemas/log-dump.json."""
+
+    def __init__(self, stream: TextIO, what: str) -> None:
+        """`what` names the list: records or batches."""
+        super().__init__(stream, what)
+        self._before = f'{{"kohort": {FORMAT_VERSION}, "command": "{COMMAND}", "{what}": [\n'
+
+    def _lines(self, lines: Sequence[str]) -> None:
+        if lines:
+            self._stream.write(self._before)
+            self._stream.write(",\n".join(lines))
+            self._before = ",\n"
+
+    def end(self, problems: Sequence[Problem]) -> None:
+        self._stream.write("" if self._before == ",\n" else self._before)
+        self._stream.write(f'\n], "errors": {json.dumps(_errors(problems), ensure_ascii=False)}}}\n')
+
+
+class YamlWriter(LineWriter):
+    """The same document as YAML."""
+
+    def __init__(self, stream: TextIO, what: str) -> None:
+        super().__init__(stream, what)
+        self._what = what
+        self._begun = False
+        stream.writelines(yaml_lines({"kohort": FORMAT_VERSION, "command": COMMAND}))
+
+    def _lines(self, lines: Sequence[str]) -> None:
+        if lines:
+            entries = yaml_lines({self._what: [json.loads(line) for line in lines]})
+            self._stream.writelines(islice(entries, int(self._begun), None))
+            self._begun = True
+
+    def end(self, problems: Sequence[Problem]) -> None:
+        empty = {} if self._begun else {self._what: list[str]()}
+        self._stream.writelines(yaml_lines({**empty, "errors": _errors(problems)}))
+
+
+class TableWriter:
+    """A table per file, in parts: columns become wider where a later part needs it."""
+
+    def __init__(self, stream: TextIO, _: str) -> None:
+        self._stream = stream
+        self._widths: list[int] = []
+        self._files = 0
+
+    def file(self, name: str) -> None:
+        self._stream.write(("\n" if self._files else "") + safe_text(name) + "\n")
+        self._widths = []
+        self._files += 1
+
+    def records(self, chunk: Chunk) -> None:
+        self._part(RECORD_COLUMNS, record_rows(chunk))
+
+    def batches(self, batches: Batches) -> None:
+        rows = batch_rows(batches)
+        while some := list(islice(rows, ROWS)):
+            self._part(BATCH_COLUMNS, some)
+
+    def _part(self, columns: tuple[Column, ...], rows: Iterable[Sequence[Cell]]) -> None:
+        table = Table(columns=columns, rows=list(rows))
+        if table.rows:
+            self._stream.writelines(line + "\n" for line in column_lines(table, self._widths))
+
+    def end(self, problems: Sequence[Problem]) -> None:
+        """They are said on stderr."""
+
+
+class CsvWriter:
+    """One table with the files in a column of their own."""
+
+    def __init__(self, stream: TextIO, what: str) -> None:
+        self._writer = csv.writer(stream, lineterminator="\n")
+        columns = RECORD_COLUMNS if what == "records" else BATCH_COLUMNS
+        self._writer.writerow(["FILE", *(column.name for column in columns)])
+
+    def file(self, name: str) -> None:
+        """Every row names it."""
+
+    def records(self, chunk: Chunk) -> None:
+        self._rows(chunk.file, record_rows(chunk))
+
+    def batches(self, batches: Batches) -> None:
+        self._rows(batches.file, batch_rows(batches))
+
+    def _rows(self, file: str, rows: Iterable[Sequence[Cell]]) -> None:
+        texts = (["" if cell is None else cell_text(cell) for cell in row] for row in rows)
+        self._writer.writerows([file, *row] for row in texts)
+
+    def end(self, problems: Sequence[Problem]) -> None:
+        """They are said on stderr."""
+
+
+def _errors(problems: Sequence[Problem]) -> list[dict[str, str]]:
+    return [{"subject": each.subject, "message": each.message} for each in problems]
+
+
+WRITERS: Mapping[DumpFormat, type[LineWriter | TableWriter | CsvWriter]] = {
+    DumpFormat.TABLE: TableWriter,
+    DumpFormat.NDJSON: LineWriter,
+    DumpFormat.JSON: JsonWriter,
+    DumpFormat.YAML: YamlWriter,
+    DumpFormat.CSV: CsvWriter,
+}

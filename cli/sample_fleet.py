@@ -1,0 +1,80 @@
+"""The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator would write it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from cli.errors import CommandError
+from coordinator.broker.topics import TopicImage, TopicInfo
+from coordinator.group_records import group_records
+from coordinator.snapshot import Snapshot, read_snapshot
+from coordinator.storage.data_directory import CLEAN_SHUTDOWN, DataDirectory
+from coordinator.storage.group_configs import GROUP_CONFIGS
+from coordinator.storage.lock import DirectoryLock
+from coordinator.storage.meta_properties import META_PROPERTIES
+from coordinator.storage.offset_checkpoints import CLEANER
+from coordinator.storage.partition_files import OFFSETS_TOPIC, PARTITION_METADATA, parse_partition_name
+
+_FILES = {META_PROPERTIES, CLEAN_SHUTDOWN, GROUP_CONFIGS, CLEANER}
+
+
+def fill(directory: Path) -> None:
+    """Write the fleet into a directory that holds no groups.
+
+    :raises CommandError: it belongs to a broker whose log is elsewhere, or to somebody else
+    :raises StorageError: it cannot be written
+    """
+    with as_file(files("cli").joinpath("sample.yaml")) as file:
+        fleet = read_snapshot(file)
+    topics = TopicImage.of(_topics(fleet), version=1)
+    now_ms = time.time_ns() // 1_000_000
+    with closing(DataDirectory.open(directory)) as data:
+        for topic in topics.topics.values():
+            data.topics.create(topic)
+        for group in fleet.groups.values():
+            data.append(group_records(group, topics, now_ms), now_ms)
+
+
+def clear(directory: Path) -> None:
+    """Take out of a directory what an embedded coordinator puts there, and nothing else.
+
+    :raises CommandError: it is a broker's, or something cannot be removed
+    :raises DirectoryInUse: a coordinator is running on it
+    """
+    lock = DirectoryLock.take(directory)
+    try:
+        for entry in _own_entries(directory):
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+    except OSError as error:
+        raise CommandError(f"{error.filename}: cannot be removed: {error.strerror or error}") from None
+    finally:
+        lock.release()
+
+
+def _own_entries(directory: Path) -> list[Path]:
+    """What an embedded coordinator has put into a directory. CommandError when a broker has put records there."""
+    found = []
+    for entry in sorted(directory.iterdir()):
+        name = parse_partition_name(entry.name) if entry.is_dir() else None
+        if name is None:
+            if entry.name in _FILES:
+                found.append(entry)
+            continue
+        if name.topic != OFFSETS_TOPIC and any(each.name != PARTITION_METADATA for each in entry.iterdir()):
+            raise CommandError(f"{entry} holds records of a broker; {directory} is not replaced")
+        found.append(entry)
+    return found
+
+
+def _topics(fleet: Snapshot) -> Iterable[TopicInfo]:
+    for topic in fleet.topics.values():
+        if topic.id is not None and topic.name != OFFSETS_TOPIC:
+            yield TopicInfo(name=topic.name, id=topic.id, partitions=topic.partitions)
