@@ -12,7 +12,7 @@ Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from enum import Enum
 from uuid import UUID
@@ -45,7 +45,6 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.subscription import subscribed_names
 from coordinator.broker.timers import TimerKey, TimerKind
 from coordinator.timeline_order import FIRST_CAPACITY, grown, timeline_order
 
@@ -95,6 +94,8 @@ class ConsumerGroup:
         """Slots of the map in which a broker keeps the members; they never become fewer."""
         self.regex_users: Counter[str] = Counter()
         """How many members subscribe by each regex."""
+        self._subscriptions: Counter[str] = Counter()
+        """How many members and resolved regexes want each topic."""
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
 
@@ -131,15 +132,17 @@ class ConsumerGroup:
         if member is None:
             return
         self._disown(member)
-        self._count_regex(member, -1)
+        self._count(member, -1)
         if member.instance is not None and self._static.get(member.instance) == member_id:
             del self._static[member.instance]
 
     def set_regex(self, regex: str, value: RegexValue | None) -> None:
-        if value is None:
-            self.regexes.pop(regex, None)
-        else:
+        old = self.regexes.pop(regex, None)
+        if old is not None:
+            _add(self._subscriptions, old.topics, -1)
+        if value is not None:
             self.regexes[regex] = replace(value, topics=normal_topics(value.topics))
+            _add(self._subscriptions, self.regexes[regex].topics, 1)
 
     def _put(self, member: ConsumerMember) -> None:
         old = self.members.get(member.id)
@@ -148,21 +151,20 @@ class ConsumerGroup:
                 self._disown(old)
             for topic, partition in _partitions(member):
                 self._owners.setdefault(topic, {})[partition] = member.id
-        if old is not None:
-            self._count_regex(old, -1)
-        self._count_regex(member, 1)
+        if old is None or old.metadata is not member.metadata:
+            if old is not None:
+                self._count(old, -1)
+            self._count(member, 1)
         # The broker's map makes room for one more even when it only replaces a member.
         self.capacity = grown(self.capacity, len(self.members) + 1)
         self.members[member.id] = member
         if member.instance is not None:
             self._static[member.instance] = member.id
 
-    def _count_regex(self, member: ConsumerMember, change: int) -> None:
-        regex = member.metadata.regex
-        if regex:
-            self.regex_users[regex] += change
-            if not self.regex_users[regex]:
-                del self.regex_users[regex]
+    def _count(self, member: ConsumerMember, change: int) -> None:
+        _add(self._subscriptions, member.metadata.topics, change)
+        if member.metadata.regex:
+            _add(self.regex_users, (member.metadata.regex,), change)
 
     def _disown(self, member: ConsumerMember) -> None:
         for topic, partition in _partitions(member):
@@ -214,9 +216,9 @@ class ConsumerGroup:
             )
         return self.members[member_id]
 
-    def subscribed_topics(self) -> frozenset[str]:
-        """Names that members subscribe to, and those that their resolved regexes bring."""
-        return subscribed_names(self.members.values(), self.regexes)
+    def subscribed_topics(self) -> Set[str]:
+        """Names that members subscribe to, and those that their resolved regexes bring. For looking at at once."""
+        return self._subscriptions.keys()
 
     def waits_for_others(self, member: ConsumerMember) -> bool:
         """Whether something in the target of a member with unreleased partitions still belongs to somebody."""
@@ -247,7 +249,7 @@ class ConsumerGroup:
         return member in self.members
 
     def subscribed_to(self, topic: str) -> bool:
-        return topic in self.subscribed_topics()
+        return topic in self._subscriptions
 
     def validate_offset_commit(self, commit: OffsetCommit) -> PartitionCheck | None:
         return consumer_offsets.commit_check(self, commit)
@@ -288,6 +290,14 @@ def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
     """Every timer that a member of a consumer group may have; JOIN and SYNC are those of classic members."""
     for kind in MEMBER_TIMERS:
         yield TimerKey(kind, group, member)
+
+
+def _add(counts: Counter[str], names: Iterable[str], change: int) -> None:
+    """Add to the count of each name; one that nobody has any more is not there."""
+    for name in names:
+        counts[name] += change
+        if not counts[name]:
+            del counts[name]
 
 
 def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:

@@ -25,7 +25,7 @@ from coordinator.broker.records import (
     CurrentAssignmentRecord,
     RegexRecord,
 )
-from coordinator.broker.subscription import metadata_hash, subscribed_names
+from coordinator.broker.subscription import metadata_hash
 from coordinator.broker.timers import TimerKey, TimerKind
 
 
@@ -58,10 +58,9 @@ def remove(ctx: Context, group: ConsumerGroup, members: Sequence[ConsumerMember]
             ctx.emit(record)
         for key in member_timer_keys(group.id, member.id):
             ctx.timers.cancel(key)
-    used = {member.metadata.regex for member in group.members.values()}
-    for regex in sorted({member.metadata.regex for member in members} - used - {""}):
+    for regex in sorted({member.metadata.regex for member in members} - group.regex_users.keys() - {""}):
         ctx.emit(RegexRecord(group=group.id, regex=regex, value=None))
-    fingerprint = metadata_hash(subscribed_names(group.members.values(), group.regexes), ctx.topics)
+    fingerprint = metadata_hash(group.subscribed_topics(), ctx.topics)
     value = ConsumerGroupValue(epoch=group.epoch + 1, metadata_hash=fingerprint)
     ctx.emit(ConsumerGroupRecord(group=group.id, value=value))
 

@@ -117,7 +117,7 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
     group, after = update.group, update.after
     present = group.assignment_epoch, group.target_of(after.id, after.instance)
     interval_ms = update.ctx.consumer_settings(group.id).assignment_interval_ms
-    early = group.assigned_ms and update.ctx.now_ms < group.assigned_ms + interval_ms
+    early = interval_ms and group.assigned_ms and update.ctx.now_ms < group.assigned_ms + interval_ms
     if group.assignment_epoch >= update.epoch or early:
         return present
     members = update.members
@@ -251,7 +251,8 @@ def _change_regex(update: Update) -> RegexStatus:
         elif not new or new in group.regexes:
             status = RegexStatus.RESOLVED
     if unresolved or users:
-        used = {member.metadata.regex for member in update.members.values()} - {""}
+        given_up = old if old != new and users[old] == 1 else ""
+        used = {*users, new} - {given_up, ""}
         update.resolve = refresh_is_due(ctx, group, used, unresolved=unresolved)
     return status
 

@@ -20,7 +20,7 @@ from coordinator.broker.records import (
     RegexRecord,
     RegexValue,
 )
-from coordinator.broker.subscription import metadata_hash, subscribed_names
+from coordinator.broker.subscription import metadata_hash
 from coordinator.broker.timers import TimerKey, TimerKind
 from coordinator.regex import judge
 
@@ -44,13 +44,14 @@ def refresh_is_due(ctx: Context, group: ConsumerGroup, used: Set[str], *, unreso
         unresolved
         or len(used) != len(group.regexes)
         or last.version < newest
+        or last.version > ctx.topics.version  # of another coordinator's numbering
         or ctx.now_ms > last.resolved_ms + ctx.config.group_consumer_regex_refresh_interval_ms
     )
 
 
 def resolve(ctx: Context, group: ConsumerGroup) -> None:
     """Match the group's regexes against all topics; the group epoch moves on when that changed anything."""
-    regexes = sorted({member.metadata.regex for member in group.members.values()} - {""})
+    regexes = sorted(group.regex_users)
     if not regexes:
         return
     names = list(ctx.topics.topics)
@@ -67,7 +68,7 @@ def resolve(ctx: Context, group: ConsumerGroup) -> None:
     )
     for regex, value in resolved.items():
         ctx.emit(RegexRecord(group=group.id, regex=regex, value=value))
-    fingerprint = metadata_hash(subscribed_names(group.members.values(), group.regexes), ctx.topics)
+    fingerprint = metadata_hash(group.subscribed_topics(), ctx.topics)
     if moved or fingerprint != group.metadata_hash:
         ctx.emit(
             ConsumerGroupRecord(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coordinator.broker.errors import ErrorCode
@@ -160,6 +162,22 @@ def test_a_regex_that_was_resolved_is_known_after_a_restart(driver: Driver) -> N
     driver.restart()
     assert group_of(driver).regexes["foo-.*"].topics == ("foo-1", "foo-2")
     assert a.beat().epoch == 2
+
+
+def test_a_regex_that_was_resolved_under_another_numbering_is_resolved_anew(driver: Driver) -> None:
+    """A version of the topics is a number of whoever counted: another coordinator begins somewhere else."""
+    a = by_regex(driver, "a")
+    a.join()
+    a.beat()
+    value = group_of(driver).regexes["foo-.*"]
+    driver.records.append(RegexRecord(group="g", regex="foo-.*", value=replace(value, version=500)))
+    driver.restart()
+    create(driver, ("foo-1", 2), ("foo-2", 2), ("foo-3", 1))
+    driver.advance(10_001)
+    a.beat()
+    a.beat()
+    assert a.owned == {"foo-1": [0, 1], "foo-2": [0, 1], "foo-3": [0]}
+    assert group_of(driver).regexes["foo-.*"].version == driver.engine.topics.version
 
 
 def test_one_regex_for_all_counts_as_equal_subscriptions_and_one_beside_a_name_does_not(

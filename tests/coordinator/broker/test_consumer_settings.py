@@ -98,6 +98,15 @@ def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment
     assert epochs(driver) == ("Reconciling", 3, 3)
 
 
+def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead() -> None:
+    driver = without_interval()
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    driver.now_ms += 60_000
+    a.join()
+    driver.now_ms -= 60_000
+    assert b.join().epoch == 3
+
+
 def test_the_assignment_interval_of_a_group_wins() -> None:
     driver = without_interval()
     driver.engine.set_group_config("g", {"consumer.assignment.interval.ms": "2000"})

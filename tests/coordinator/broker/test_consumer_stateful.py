@@ -7,6 +7,7 @@ replays the records knows what the one that wrote them knew.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.engine import Engine
 from coordinator.broker.errors import ErrorCode
+from coordinator.broker.subscription import subscribed_names
 from coordinator.broker.topics import TopicImage, TopicInfo
 from tests.coordinator.broker.consumer import GROUP, Consumer, Named
 from tests.coordinator.broker.driver import Driver
@@ -200,6 +202,13 @@ class Groups(RuleBasedStateMachine):
             assert self.group.assignment_epoch <= self.group.epoch
             assert all(member.epoch <= self.group.epoch for member in self.group.members.values())
             assert self.group.targets.keys() <= self.group.members.keys()
+
+    @invariant()
+    def what_is_counted_is_what_members_subscribe_to(self) -> None:
+        if self.group:
+            members = self.group.members.values()
+            assert self.group.subscribed_topics() == subscribed_names(members, self.group.regexes)
+            assert self.group.regex_users == Counter(m.metadata.regex for m in members if m.metadata.regex)
 
     @invariant()
     def replaying_the_records_gives_the_same_state(self) -> None:
