@@ -151,8 +151,7 @@ class Digest:
         for key, position in self._tombstones.items():
             if _place(self._values.get(key)) < position:
                 events.append(Event(position, Kind.PLAIN, _PREFIXES[OFFSET_COMMIT] + key, None))
-        if lost:
-            events += _last_of_groups(lost, events)
+        events += _last_of_groups(lost)
         return sorted(events, key=itemgetter(0))
 
     def _pending(self) -> Iterator[Event]:
@@ -163,17 +162,10 @@ class Digest:
                 yield _event(key, written, Kind.LOST)
 
 
-def _last_of_groups(lost: Iterable[tuple[bytes, _Written]], events: Iterable[Event]) -> Iterator[Event]:
-    """Of every group the last value that was lost, unless one that is left comes after it."""
+def _last_of_groups(lost: Iterable[tuple[bytes, _Written]]) -> Iterator[Event]:
+    """Of every group the last value that was lost."""
     last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda each: each[1][0])}
-    left = {
-        _group(event.key[_TYPE_BYTES:]): event.position
-        for event in sorted(events, key=itemgetter(0))
-        if event.value is not None and event.key[:_TYPE_BYTES] in _PREFIXES.values()
-    }
-    for group, (key, written) in last.items():
-        if written[0] > left.get(group, NOWHERE):
-            yield _event(key, written, Kind.LOST)
+    return (_event(key, written, Kind.LOST) for key, written in last.values())
 
 
 def _event(key: bytes, written: _Written, kind: Kind, producer_id: int = NO_PRODUCER_ID) -> Event:
