@@ -10,7 +10,18 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import demo, describe, dry_run, listing, log_dump, plan, serve, snapshot, validate_regex
+from cli.commands import (
+    demo,
+    describe,
+    dry_run,
+    listing,
+    log_dump,
+    log_verify,
+    plan,
+    serve,
+    snapshot,
+    validate_regex,
+)
 from cli.errors import CommandError, ExitStatus
 from cli.options import expand
 
@@ -41,7 +52,7 @@ log = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(log)
-for log_name, log_verb in (("dump", log_dump.log_dump),):
+for log_name, log_verb in (("dump", log_dump.log_dump), ("verify", log_verify.log_verify)):
     log.command(log_name)(expand(log_verb))
 
 

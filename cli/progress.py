@@ -18,7 +18,7 @@ class Progress:
     """
 
     def __init__(self, doing: str, total: int) -> None:
-        self._doing, self._total = doing, total
+        self._doing, self._total, self._done = doing, total, 0
         has_terminal = sys.stderr is not None and sys.stderr.isatty()
         free = sys.stdout is None or not sys.stdout.isatty()
         self._is_shown = has_terminal and free and total > 0
@@ -31,6 +31,11 @@ class Progress:
             self._next = time.monotonic() + PERIOD_S
             self._line_stands = True
             self._write(f"{_CLEAR}kohort: {self._doing}: {100 * done // self._total} %")
+
+    def advance(self, more: int) -> None:
+        """Say how much more has been done."""
+        self._done += more
+        self.at(self._done)
 
     def clear(self) -> None:
         """Take the line away, for another one."""

@@ -115,22 +115,27 @@ def shown_path(path: Path) -> str:
 def chunks_of(segment: Segment, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
     """The wanted records of a segment; in the place of what cannot be read, where it stands and why."""
     for part in segment.parts():
-        for columns in readable_columns(wanted.overlapping(part.batches)):
-            if isinstance(columns, DamagedLog):
-                yield damage_of(segment.file, columns)
-            else:
-                rows = wanted.rows(columns)
-                for start in range(0, len(rows), ROWS):
-                    reading = _Reading(columns, wanted, texts)
-                    yield reading.chunk(segment.file, rows[start : start + ROWS])
-        problem = segment.damage(part)
-        if problem is not None:
-            yield problem
+        yield from chunks_of_part(segment, part, wanted, texts)
 
 
-def damage_of(file: str, damage: DamagedLog) -> Problem:
-    """A batch whose records cannot be read."""
-    return Problem(subject=f"{file}, byte {damage.position}", message=damage.reason)
+def chunks_of_part(segment: Segment, part: Part, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
+    """The same of one part."""
+    for columns in readable_columns(wanted.overlapping(part.batches)):
+        if isinstance(columns, DamagedLog):
+            yield damage_of(columns)
+            continue
+        rows = wanted.rows(columns)
+        for start in range(0, len(rows), ROWS):
+            reading = _Reading(columns, wanted, texts)
+            yield reading.chunk(segment.file, rows[start : start + ROWS])
+    problem = segment.damage(part)
+    if problem is not None:
+        yield problem
+
+
+def damage_of(damage: DamagedLog) -> Problem:
+    """What is wrong with a file, and where."""
+    return Problem(subject=f"{shown_path(Path(damage.file))}, byte {damage.position}", message=damage.reason)
 
 
 class _Reading:

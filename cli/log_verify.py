@@ -1,0 +1,174 @@
+"""Checking the partitions of the coordinator's log, batch by batch and record by record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cli.log_dump.chunks import Chunk, Segment, chunks_of_part, damage_of, shown_path
+from cli.log_dump.files import partition_directories
+from cli.log_dump.texts import Texts
+from cli.log_dump.wanted import Wanted
+from cli.progress import Progress
+from coordinator.model import Problem
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.index_check import check_indexes
+from coordinator.storage.partition_files import read_leader_epochs, read_topic_id
+from coordinator.storage.salvage import Part
+from coordinator.storage.schemas.record_types import RECORD_TYPES
+from coordinator.storage.segments import list_segments
+
+MOST_RECORDS = 10
+"""How many records that cannot be read are named per partition."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Checked:
+    """What a partition holds, and what is wrong with it. Offsets and times are None where there are no records."""
+
+    directory: str
+    segments: int = 0
+    batches: int = 0
+    records: int = 0
+    keys: Counter[int] = field(default_factory=Counter)
+    """Records by the number of their type, those of unknown types too."""
+    control: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    first_ms: int | None = None
+    last_ms: int | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+
+class Checker:
+    """Goes through partitions. `advance` is told how many bytes have been read."""
+
+    def __init__(self, advance: Callable[[int], None]) -> None:
+        self._advance = advance
+        self._texts = Texts()
+
+    def partition(self, directory: Path) -> Checked:
+        """Check a partition. :raises OSError: it cannot be read"""
+        checked = Checked(directory=shown_path(directory))
+        checked.problems += _small_files(directory)
+        try:
+            segments = list_segments(directory)
+        except DamagedLog as error:
+            checked.problems.append(damage_of(error))
+            return checked
+        unreadable: list[Problem] = []
+        next_offset = 0
+        for place, path in enumerate(segments):
+            is_last = place == len(segments) - 1
+            next_offset = self._segment(path, next_offset, is_last, checked, unreadable)
+        checked.problems += unreadable[:MOST_RECORDS]
+        if len(unreadable) > MOST_RECORDS:
+            more = f"{len(unreadable) - MOST_RECORDS} more records cannot be read"
+            checked.problems.append(Problem(subject=checked.directory, message=more))
+        checked.problems += [
+            Problem(subject=checked.directory, message=f"{count} records of the unknown type {number}")
+            for number, count in sorted(checked.keys.items())
+            if number not in RECORD_TYPES
+        ]
+        return checked
+
+    def _segment(
+        self, path: Path, next_offset: int, is_last: bool, checked: Checked, unreadable: list[Problem]
+    ) -> int:
+        """Check a segment, of which the log goes on at `next_offset`; the offset behind it."""
+        try:
+            segment = Segment.read(path)
+        except DamagedLog as error:
+            checked.problems.append(damage_of(error))
+            return next_offset
+        checked.segments += 1
+        base_offset = int(path.name.partition(".")[0])
+        if base_offset < next_offset:
+            message = f"begins at offset {base_offset}, but the segment before goes up to {next_offset - 1}"
+            checked.problems.append(Problem(subject=segment.file, message=message))
+        parts = list(segment.parts())
+        for part in parts:
+            checked.problems += _order(segment, part, base_offset, is_last)
+            checked.batches += len(part.batches)
+            if len(part.batches):
+                next_offset = max(next_offset, int(part.batches.last_offsets[-1]) + 1)
+            for found in chunks_of_part(segment, part, Wanted(), self._texts):
+                if isinstance(found, Chunk):
+                    _count(found, checked, unreadable)
+                else:
+                    checked.problems.append(found)
+        if len(parts) == 1 and not (parts[0].fault and not parts[0].torn):
+            checked.problems += map(damage_of, check_indexes(path, base_offset, parts[0].batches))
+        self._advance(len(segment.data))
+        return max(next_offset, base_offset)
+
+
+def _small_files(directory: Path) -> Iterator[Problem]:
+    """`partition.metadata` and `leader-epoch-checkpoint`."""
+    for read in (read_topic_id, read_leader_epochs):
+        try:
+            read(directory)
+        except DamagedLog as error:
+            yield damage_of(error)
+
+
+def _order(segment: Segment, part: Part, base_offset: int, is_last: bool) -> Iterator[Problem]:
+    """What the bytes of one part cannot show."""
+    if len(part.batches) and part.batches[0].base_offset < base_offset:
+        first = part.batches[0]
+        yield Problem(
+            subject=f"{segment.file}, byte {first.position}",
+            message=f"the offset {first.base_offset} is below the one in the file's name",
+        )
+    if part.torn and not is_last and part.fault is not None:
+        yield Problem(
+            subject=f"{segment.file}, byte {part.fault.position}",
+            message="the log goes on in another segment, so this one did not end in an interrupted write",
+        )
+
+
+def _count(chunk: Chunk, checked: Checked, unreadable: list[Problem]) -> None:
+    if not len(chunk):
+        return
+    checked.records += len(chunk)
+    checked.control += len(chunk.markers)
+    checked.keys.update(key.type for key in chunk.keys if key.type is not None)
+    if checked.first_offset is None:
+        checked.first_offset = chunk.offsets[0]
+    checked.last_offset = chunk.offsets[-1]
+    first, last = min(chunk.timestamps), max(chunk.timestamps)
+    checked.first_ms = first if checked.first_ms is None else min(first, checked.first_ms)
+    checked.last_ms = last if checked.last_ms is None else max(last, checked.last_ms)
+    unreadable += [
+        Problem(subject=f"{chunk.file}, offset {chunk.offsets[place]}", message=error)
+        for place, error in sorted(chunk.errors.items())
+        if chunk.keys[place].type in RECORD_TYPES or chunk.keys[place].type is None
+    ]
+
+
+def verify(paths: Sequence[Path]) -> tuple[list[Checked], tuple[Problem, ...]]:
+    """Check all partitions that the paths mean; beside it those that cannot be read.
+
+    :raises CommandError: a path is no log directory and no partition
+    """
+    directories = [directory for path in paths for directory in partition_directories(path)]
+    partitions: list[Checked] = []
+    errors: list[Problem] = []
+    with Progress("checking", total=sum(map(_size, directories))) as progress:
+        checker = Checker(progress.advance)
+        for directory in directories:
+            try:
+                partitions.append(checker.partition(directory))
+            except OSError as error:
+                place = shown_path(Path(error.filename or directory))
+                errors.append(Problem(subject=place, message=f"cannot be read: {error.strerror or error}"))
+    return partitions, tuple(errors)
+
+
+def _size(directory: Path) -> int:
+    try:
+        return sum(path.stat().st_size for path in directory.glob("*.log"))
+    except OSError:
+        return 0

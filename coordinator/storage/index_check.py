@@ -1,0 +1,140 @@
+"""Whether the index files beside a segment fit it. A broker trusts them unless it stopped uncleanly.
+
+Not every index is the one that `indexes` would write: where an entry falls depends on how the batches came, one by
+one or several together. What must hold is that every entry leads to the right place:
+
+    .index       offsets and positions ascend; a batch begins at the position, and the offset is not before it
+    .timeindex   timestamps and offsets ascend; the batch with the offset is the one with the timestamp
+    .txnindex    transactions end in the segment, one after the other
+
+Behind the entries there may be zeros, space that a broker reserves. Source: OffsetIndex, TimeIndex, TransactionIndex,
+and the checks of DumpLogSegments.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coordinator.storage.batch_header import Batches
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.varints import Ints
+
+_OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
+_TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
+_TRANSACTION = np.dtype(
+    [
+        ("version", ">i2"),
+        ("producer_id", ">i8"),
+        ("first_offset", ">i8"),
+        ("last_offset", ">i8"),
+        ("last_stable_offset", ">i8"),
+    ]
+)
+_VERSION = 0
+
+
+def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator[DamagedLog]:
+    """The first thing that is wrong with each index file of a segment that is whole.
+
+    An index that is not there is none: a broker makes it anew. :raises OSError: one cannot be read
+    """
+    checks = (
+        (".index", _OFFSET_ENTRY, _offset_index),
+        (".timeindex", _TIME_ENTRY, _time_index),
+        (".txnindex", _TRANSACTION, _transaction_index),
+    )
+    for suffix, entry, check in checks:
+        stem, _, ending = segment.name.partition(".log")
+        path = segment.with_name(f"{stem}{suffix}{ending}")
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            continue
+        if len(data) % entry.itemsize:
+            reason = f"{len(data)} bytes are no whole number of entries of {entry.itemsize}"
+            yield DamagedLog(path, len(data) - len(data) % entry.itemsize, reason)
+            continue
+        entries = _used(np.frombuffer(data, dtype=entry))
+        fault = check(entries, base_offset, batches) if len(entries) else None
+        if fault is not None:
+            place, reason = fault
+            yield DamagedLog(path, place * entry.itemsize, reason)
+
+
+def _used(entries: NDArray[np.void]) -> NDArray[np.void]:
+    """Without the zeros at the end."""
+    octets = entries.view(np.uint8).reshape(len(entries), -1)
+    filled = np.flatnonzero(octets.any(axis=1))
+    return entries[: int(filled[-1]) + 1] if len(filled) else entries[:0]
+
+
+Fault = tuple[int, str] | None
+"""The place of the first wrong entry, and why it is wrong."""
+
+
+def _offset_index(entries: NDArray[np.void], base_offset: int, batches: Batches) -> Fault:
+    offsets: Ints = entries["offset"].astype(np.int64) + base_offset
+    positions: Ints = entries["position"].astype(np.int64)
+    at = np.searchsorted(batches.positions, positions)
+    found = np.minimum(at, max(len(batches) - 1, 0))
+    begins = (at < len(batches)) & (_taken(batches.positions, found) == positions)
+    bases: Ints = _taken(batches.headers["base_offset"].astype(np.int64), found)
+    last = int(batches.last_offsets[-1]) if len(batches) else base_offset - 1
+    return _first(
+        (~begins, lambda i: f"no batch begins at position {positions[i]}"),
+        (begins & (offsets < bases), lambda i: f"offset {offsets[i]} is before the batch at {positions[i]}"),
+        (offsets > last, lambda i: f"offset {offsets[i]} is behind the last one, {last}"),
+        (_not_above(offsets), lambda i: f"offset {offsets[i]} is not above the one before"),
+        (_not_above(positions), lambda i: f"position {positions[i]} is not above the one before"),
+    )
+
+
+def _time_index(entries: NDArray[np.void], base_offset: int, batches: Batches) -> Fault:
+    offsets: Ints = entries["offset"].astype(np.int64) + base_offset
+    times: Ints = entries["timestamp"].astype(np.int64)
+    at = np.searchsorted(batches.last_offsets, offsets)
+    found = np.minimum(at, max(len(batches) - 1, 0))
+    exists = (at < len(batches)) & (_taken(batches.headers["base_offset"].astype(np.int64), found) <= offsets)
+    latest: Ints = _taken(batches.headers["max_timestamp"].astype(np.int64), found)
+    return _first(
+        (~exists, lambda i: f"offset {offsets[i]} is in no batch"),
+        (
+            exists & (latest != times),
+            lambda i: f"the batch with offset {offsets[i]} has the timestamp {latest[i]}, not {times[i]}",
+        ),
+        (_not_above(times), lambda i: f"timestamp {times[i]} is not above the one before"),
+        (_not_above(offsets), lambda i: f"offset {offsets[i]} is not above the one before"),
+    )
+
+
+def _transaction_index(entries: NDArray[np.void], base_offset: int, batches: Batches) -> Fault:
+    first: Ints = entries["first_offset"].astype(np.int64)
+    last: Ints = entries["last_offset"].astype(np.int64)
+    versions = entries["version"]
+    end = int(batches.last_offsets[-1]) if len(batches) else base_offset - 1
+    return _first(
+        (versions != _VERSION, lambda i: f"version {versions[i]}; {_VERSION} is known"),
+        (first > last, lambda i: f"a transaction from offset {first[i]} to {last[i]}"),
+        ((last < base_offset) | (last > end), lambda i: f"offset {last[i]} is not in the segment"),
+        (_not_above(last), lambda i: f"offset {last[i]} is not above the one before"),
+    )
+
+
+def _taken(values: Ints, places: Ints) -> Ints:
+    """The values at these places; zeros where there are no values."""
+    return values[places] if len(values) else np.zeros(len(places), dtype=np.int64)
+
+
+def _not_above(values: Ints) -> NDArray[np.bool_]:
+    return np.concatenate(([False], values[1:] <= values[:-1]))
+
+
+def _first(*checks: tuple[NDArray[np.bool_], Callable[[int], str]]) -> Fault:
+    """Of the checks that found something, the one that found it first."""
+    found = [(int(np.argmax(wrong)), say) for wrong, say in checks if wrong.any()]
+    if not found:
+        return None
+    place, say = min(found, key=lambda each: each[0])
+    return place, say(place)
