@@ -2,12 +2,14 @@
 
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 
 from crc32c import crc32c
 
 from coordinator.storage.batch_header import (
     CODEC_MASK,
     CONTROL,
+    DELETE_HORIZON,
     HEADER_BYTES,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
@@ -15,6 +17,7 @@ from coordinator.storage.batch_header import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     NO_SEQUENCE,
+    NO_TIMESTAMP,
     TRANSACTIONAL,
     Batch,
 )
@@ -66,9 +69,13 @@ def encode_batch(
 def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
     """The batch again with these records in it, as compaction writes it: all of its header but the count stays.
 
-    So the offsets of the batch stay taken, and the producer's sequence continues behind it, with no record left too.
-    `records` are of this batch or within its offsets.
+    So the offsets of the batch stay taken, and the producer's sequence continues behind it. `records` are of this
+    batch or within its offsets; without any it is a header alone, that of an uncompressed batch
+    (`DefaultRecordBatch.writeEmptyHeader`).
     """
+    if not records:
+        attributes = batch.attributes & ~(CODEC_MASK | DELETE_HORIZON)
+        return _assemble(replace(batch, attributes=attributes, base_timestamp=NO_TIMESTAMP), b"", 0)
     payload = [
         _encode_record(
             wrap_long(record.timestamp - batch.base_timestamp),
@@ -83,9 +90,7 @@ def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
 
 
 def _assemble(batch: Batch, payload: bytes, count: int) -> bytes:
-    codec = Codec(batch.attributes & CODEC_MASK)
-    # Java writes an emptied batch as a header alone, whatever its codec.
-    compressed = compress(codec, payload) if count else b""
+    compressed = compress(Codec(batch.attributes & CODEC_MASK), payload)
     checked = _CHECKED.pack(
         batch.attributes,
         batch.last_offset_delta,

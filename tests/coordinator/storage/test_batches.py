@@ -120,7 +120,8 @@ def test_a_batch_with_fewer_records_keeps_its_place(codec: Codec) -> None:
     assert replace(_only(kept), count=3, size=batch.size) == batch
     emptied = rewrite_batch(batch, [])
     assert len(emptied) == 61
-    assert replace(_only(emptied), count=3, size=batch.size) == batch
+    assert replace(_only(emptied), count=3, size=batch.size, base_timestamp=5, attributes=codec) == batch
+    assert _only(emptied).codec is Codec.NONE
     assert records_of(_only(emptied), emptied) == []
 
 

@@ -19,6 +19,7 @@ from coordinator.storage.batches import (
     encode_batch,
     read_batch_headers,
     records_of,
+    rewrite_batch,
 )
 from coordinator.storage.control_records import coordinator_epoch, end_of_transaction
 from tests.coordinator.storage.java_batches import JavaBatches, JavaRefused, as_json, java_batches, shown
@@ -170,6 +171,18 @@ def test_a_batch_that_compaction_emptied(java: JavaBatches) -> None:
     assert (batch.count, batch.base_offset, batch.last_offset, batch.last_sequence) == (0, 5, 12, 10)
     assert (batch.producer_id, batch.producer_epoch, batch.is_transactional) == (9, 2, True)
     assert records_of(batch, data) == []
+    before = encode_batch(
+        [(b"k", b"v")] * 8,
+        base_offset=5,
+        timestamp=NOW_MS,
+        leader_epoch=4,
+        codec=Codec.GZIP,
+        producer_id=9,
+        producer_epoch=2,
+        base_sequence=3,
+        transactional=True,
+    )
+    assert rewrite_batch(_placed(before)[0], []) == data
 
 
 @pytest.mark.parametrize("magic", [0, 1])

@@ -1,0 +1,190 @@
+"""A real broker starts on the segments that were put in the place of its own, and knows what is in them."""
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.storage.batches import Codec, ControlType, encode_batch, read_batch_headers, rewrite_batch
+from coordinator.storage.control_records import end_of_transaction
+from coordinator.storage.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from coordinator.storage.partition_files import LeaderEpoch, partition_for, write_leader_epochs
+from coordinator.storage.records import encode_record
+from coordinator.storage.segments import read_log, segment_name
+from tests.coordinator.storage.tampering import with_field
+from tests.kafka import columns
+from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.plugin import StartBroker
+from tests.kafka.tools import consumer_groups, dump_log_segments
+from tests.kafka.topics import create_topics
+
+pytestmark = pytest.mark.kafka
+
+PARTITIONS = 5
+TOPIC = "orders"
+RECORDS = 300
+PRODUCER = 4000
+COMPLAINT = re.compile(r"\b(WARN|ERROR|FATAL)\b")
+NOT_OF_THE_LOG = ("NetworkClient", "QuorumController")
+
+
+@pytest.mark.parametrize("clean", [True, False], ids=["after a clean shutdown", "after a crash"])
+def test_a_broker_starts_on_our_segments(start_broker: StartBroker, clean: bool) -> None:
+    broker = start_broker({})
+    create_topics(broker, {TOPIC: 2})
+    broker.stop()
+    expected = {group: _replace(broker, group) for group in _groups()}
+    if not clean:
+        (broker.data / ".kafka_cleanshutdown").unlink()
+    broker.start()
+    wait_for_coordinator(broker)
+    assert _complaints(broker) == []
+    assert {group: _described(broker, group) for group in expected} == expected
+
+
+def test_the_dump_tool_finds_the_files_whole(start_broker: StartBroker) -> None:
+    """Log, index, time index and transaction index, each read by the broker's own tool."""
+    broker = start_broker({})
+    broker.stop()
+    group = _groups()[0]
+    _replace(broker, group)
+    indexes = set()
+    for segment in read_log(_directory(broker, group)):
+        dumped = dump_log_segments(
+            broker, "--deep-iteration", "--print-data-log", "--files", str(segment.path)
+        )
+        assert (dumped.returncode, dumped.stderr) == (0, "")
+        records = [line for line in dumped.stdout.splitlines() if line.startswith("| ")]
+        assert len(records) == segment.batches.records
+        for suffix in INDEX_SUFFIXES:
+            index = segment.path.with_suffix(suffix)
+            if not index.exists():
+                continue
+            indexes.add(suffix)
+            checked = dump_log_segments(broker, "--files", str(index))
+            assert (checked.returncode, checked.stderr) == (0, "")
+            assert not re.search("Mismatches|Found|out of order", checked.stdout)
+    assert indexes == set(INDEX_SUFFIXES)
+
+
+@pytest.mark.parametrize("merged", [False, True], ids=["in its place", "of two segments into one"])
+def test_a_compaction_that_was_interrupted(start_broker: StartBroker, merged: bool) -> None:
+    """A broker takes the same files for the log as `list_segments` did before it put them in their places."""
+    broker = start_broker({})
+    create_topics(broker, {TOPIC: 2})
+    broker.stop()
+    group = _groups()[1]
+    directory = _directory(broker, group)
+    _replace(broker, group)
+    first, second = read_log(directory)
+    swap = directory / f"{segment_name(0)}.swap"
+    records = [encode_record(_offset(group, 0, 111))] + [encode_record(_offset(group, 1, 222))] * merged
+    last = (second if merged else first).next_offset - 1
+    compacted = encode_batch(records, base_offset=0, timestamp=_now())
+    swap.write_bytes(with_field(compacted, "last_offset_delta", last))
+    (directory / f"{segment_name(last + 1)}.cleaned").write_bytes(b"unfinished")
+    shutil.copy(second.path, directory / f"{segment_name(0)}.deleted")
+    before = [(segment.base_offset, segment.data) for segment in read_log(directory)]
+    assert len(before) == (1 if merged else 2)
+    broker.start()
+    wait_for_coordinator(broker)
+    assert _described(broker, group) == ({0: 111, 1: 222} if merged else {0: RECORDS, 1: 7})
+    broker.stop()
+    assert [(segment.base_offset, segment.data) for segment in read_log(directory)] == before
+    assert not [path for path in directory.iterdir() if path.suffix in (".swap", ".cleaned", ".deleted")]
+
+
+def _groups() -> list[str]:
+    """A group for each partition of `__consumer_offsets`."""
+    by_partition: dict[int, str] = {}
+    number = 0
+    while len(by_partition) < PARTITIONS:
+        by_partition.setdefault(partition_for(f"group-{number}", PARTITIONS), f"group-{number}")
+        number += 1
+    return list(by_partition.values())
+
+
+def _directory(broker: Broker, group: str) -> Path:
+    return broker.data / f"__consumer_offsets-{partition_for(group, PARTITIONS)}"
+
+
+def _replace(broker: Broker, group: str) -> dict[int, int]:
+    """Write the log of the group's partition; returns its offsets by partition of the topic."""
+    directory = _directory(broker, group)
+    for path in directory.iterdir():
+        if path.name != "partition.metadata":
+            path.unlink()
+    batches = list(_batches(group))
+    middle = len(batches) // 2
+    second = next(read_batch_headers(batches[middle], "")).base_offset
+    (directory / segment_name(0)).write_bytes(b"".join(batches[:middle]))
+    (directory / segment_name(second)).write_bytes(b"".join(batches[middle:]))
+    log = list(read_log(directory))
+    for segment, aborted in zip(log, aborted_transactions([each.batches for each in log]), strict=True):
+        write_indexes(segment, aborted)
+    write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+    return {0: RECORDS, 1: 7}
+
+
+def _batches(group: str) -> Iterator[bytes]:
+    """Offsets in every codec, with gaps, an emptied batch, and transactions of which half are rolled back."""
+    now = _now()
+    offset = 0
+    for number in range(RECORDS + 1):
+        codec = list(Codec)[number % len(Codec)]
+        records = [encode_record(_offset(group, 0, count)) for count in (number, number, number)]
+        batch = encode_batch(records, base_offset=offset, timestamp=now + number, codec=codec)
+        yield _emptied(batch) if number % 10 == 3 else batch
+        offset += 3 if number % 7 else 10
+    for number in range(6):
+        committed = number % 2
+        records = [encode_record(_offset(group, 1, 7 if committed else 10**6 + number))]
+        yield encode_batch(
+            records,
+            base_offset=offset,
+            timestamp=now,
+            producer_id=PRODUCER + number,
+            producer_epoch=0,
+            base_sequence=0,
+            transactional=True,
+        )
+        yield encode_batch(
+            [end_of_transaction(ControlType.COMMIT if committed else ControlType.ABORT, 0)],
+            base_offset=offset + 1,
+            timestamp=now,
+            producer_id=PRODUCER + number,
+            producer_epoch=0,
+            transactional=True,
+            control=True,
+        )
+        offset += 2
+
+
+def _offset(group: str, partition: int, offset: int) -> OffsetRecord:
+    value = CommittedOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=_now())
+    return OffsetRecord(group=group, topic=TOPIC, partition=partition, value=value)
+
+
+def _emptied(encoded: bytes) -> bytes:
+    return rewrite_batch(next(read_batch_headers(encoded, "")), [])
+
+
+def _described(broker: Broker, group: str) -> dict[int, int]:
+    said = consumer_groups(broker, "--describe", "--group", group, "--offsets").stdout
+    return {int(row["PARTITION"]): int(row["CURRENT-OFFSET"]) for row in columns.parse(said)}
+
+
+def _complaints(broker: Broker) -> list[str]:
+    lines = broker.log.read_text().splitlines()
+    return [
+        line for line in lines if COMPLAINT.search(line) and not any(name in line for name in NOT_OF_THE_LOG)
+    ]
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
