@@ -9,7 +9,16 @@ from assignors.registry import Leader, Side, UnknownAssignorError, find, known
 from cli.errors import UsageError
 from cli.output import notice
 from cli.selection import split_list
-from coordinator.dry_run import DryRun, Request, assumed_leader, compare, dry_run_all, inapplicable
+from coordinator.dry_run import (
+    BROKERS_DEFAULT,
+    DryRun,
+    Request,
+    assumed_leader,
+    compare,
+    dry_run_all,
+    inapplicable,
+    takes_default,
+)
 from coordinator.model import Group, Problem, Topic
 from coordinator.what_if import WhatIf, strangers
 
@@ -54,6 +63,11 @@ def carry_out(
             notice(f"{group.id} is left out: {why_not}")
         else:
             meant.append(group)
+            if takes_default(group, request) and not side_by_side:
+                notice(
+                    f"{group.id}: no member wishes for an assignor, so the broker's own is used; "
+                    f"it is taken to be {BROKERS_DEFAULT}, as brokers are set unless told otherwise (--assignor)"
+                )
     try:
         if side_by_side:
             return _compare(meant, topics, request)

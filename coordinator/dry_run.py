@@ -18,6 +18,9 @@ from coordinator.model import Group, GroupType, Problem, Topic
 from coordinator.oddities import oddities_of
 from coordinator.what_if import WhatIf, change_group, change_topics
 
+BROKERS_DEFAULT = "uniform"
+"""The first of `group.consumer.assignors`, unless somebody changed it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -147,9 +150,17 @@ def inapplicable(group: Group, request: Request) -> str | None:
         return f"a {group.type.value} group is not assigned by a consumer assignor"
     if group.protocol_type not in (None, "", "consumer"):
         return f"its protocol type is {group.protocol_type!r}: only consumers have these assignors"
-    if not (request.assignor or group.protocol):
+    if not (request.assignor or group.protocol or takes_default(group, request)):
         return "no assignor is in use; name one with --assignor"
     return None
+
+
+def takes_default(group: Group, request: Request) -> bool:
+    """Whether the brokers' own choice is taken: of a consumer group whose source does not know the assignor.
+
+    It is what brokers use while no member wishes for another, and a setting of theirs, which no log has.
+    """
+    return group.type is GroupType.CONSUMER and not (request.assignor or group.protocol)
 
 
 def assumed_leader(group: Group, request: Request) -> AssumedLeader:
@@ -171,7 +182,7 @@ def choose_assignor(group: Group, request: Request, leader: Leader) -> Assignor:
     side = request.side
     if side is None:
         side = Side.BROKER if group.type is GroupType.CONSUMER else Side.CLIENT
-    name = request.assignor or group.protocol or ""
+    name = request.assignor or group.protocol or (BROKERS_DEFAULT if takes_default(group, request) else "")
     other = Side.CLIENT if side is Side.BROKER else Side.BROKER
     if request.side is None and not _exists(name, side) and _exists(name, other):
         side = other
