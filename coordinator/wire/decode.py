@@ -1,7 +1,8 @@
 """Bytes of a peer to kio's message dataclasses, safely.
 
 Unknown tagged fields are skipped and unknown error codes kept (Kafka adds both without a new version).
-Memory is bounded by the bytes given: no announced length is believed.
+Memory is bounded by the bytes given: no announced length is believed, and of a `Frame` no more elements are
+read than it allows.
 """
 
 import struct
@@ -11,6 +12,7 @@ from typing import Any
 from coordinator.wire.primitives import (
     FIXED_READERS,
     DecodeError,
+    Frame,
     Reader,
     array,
     byte_string,
@@ -21,7 +23,7 @@ from coordinator.wire.primitives import (
 )
 from coordinator.wire.schema_fields import SchemaField, schema_fields
 
-__all__ = ["DecodeError", "decode"]
+__all__ = ["DecodeError", "Frame", "decode"]
 
 
 def decode(entity: type, buffer: bytes, position: int = 0) -> tuple[Any, int]:
@@ -33,8 +35,6 @@ def decode(entity: type, buffer: bytes, position: int = 0) -> tuple[Any, int]:
         return _entity_reader(entity)(buffer, position)
     except (IndexError, struct.error):
         raise DecodeError(f"{entity.__name__} is cut off: {len(buffer)} bytes do not hold it") from None
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"{entity.__name__} has a string that is not UTF-8: {error}") from None
     except OverflowError as error:
         raise DecodeError(f"{entity.__name__} has a number out of range: {error}") from None
 
@@ -75,11 +75,11 @@ def _read_tags(
         tag, position = read_uvarint(buffer, position)
         size, position = read_uvarint(buffer, position)
         end = position + size
-        if end > len(buffer):
+        if not position <= end <= len(buffer):
             raise DecodeError(f"tagged field {tag} announces {size} bytes at byte {position}")
         if tag in tagged:
             name, reader = tagged[tag]
-            values[name], after = reader(buffer[:end], position)
+            values[name], after = reader(buffer, position)
             if after != end:
                 raise DecodeError(f"tagged field {tag} is {after - position} bytes long, not {size}")
         position = end

@@ -1,4 +1,4 @@
-"""kio's message dataclasses to bytes.
+"""Messages to bytes: kio's dataclasses, or plain fields in the form of one.
 
 kio's own writer is not used here because it imports asyncio, a tenth of the time `kohort list` may take.
 """
@@ -7,25 +7,43 @@ import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
+from coordinator.wire.framing import MAX_FRAME_BYTES
 from coordinator.wire.schema_fields import SchemaField, schema_fields
 
 Writer = Callable[[bytearray, Any], None]
+Get = Callable[[Any], Any]
+Source = Callable[[Any, SchemaField], Get]
+"""(kio class, field of it) to what takes the field's value out of a message."""
+
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def encode(message: Any) -> bytes:
     """The bytes of a kio message.
 
-    :raises ValueError: when a value does not fit its field
+    :raises ValueError: when a value does not fit its field, or all together no frame
+    """
+    return written(_kio_type(message), message, _attribute)
+
+
+def written(entity: Any, message: Any, source: Source) -> bytes:
+    """The bytes of `message` in the form of the kio class `entity`, its values taken from it by `source`.
+
+    :raises ValueError: as `encode`
     """
     out = bytearray()
     try:
-        _entity_writer(_kio_type(message))(out, message)
+        _entity_writer(entity, source)(out, message)
     except (struct.error, OverflowError) as error:
-        raise ValueError(f"{type(message).__name__} has a value out of range: {error}") from None
+        raise ValueError(f"{entity.__name__} has a value out of range: {error}") from None
     return bytes(out)
+
+
+def _attribute(_entity: Any, field: SchemaField) -> Get:
+    return attrgetter(field.name)
 
 
 def write_uvarint(out: bytearray, value: int) -> None:
@@ -41,36 +59,39 @@ def _kio_type(message: Any) -> Any:
 
 
 @cache
-def _entity_writer(entity: type[Any]) -> Writer:
+def _entity_writer(entity: type[Any], source: Source) -> Writer:
     flexible: bool = entity.__flexible__
     header = entity.__name__ == "RequestHeader"
     known = schema_fields(entity)
     # The client id keeps its old form in every header, so that a broker can read it before the version.
     plain = [
-        (field.name, _field_writer(field, flexible and not (header and field.name == "client_id")))
+        (
+            source(entity, field),
+            _field_writer(field, flexible and not (header and field.name == "client_id"), source),
+        )
         for field in known
         if field.tag is None
     ]
-    tagged = sorted(
-        (field.tag, field.name, _field_writer(field, flexible), field.default)
-        for field in known
+    tagged = [
+        (field.tag, source(entity, field), _field_writer(field, flexible, source), field.default)
+        for field in sorted(known, key=lambda field: field.tag or 0)
         if field.tag is not None
-    )
+    ]
 
     def write(out: bytearray, message: Any) -> None:
-        for name, writer in plain:
-            writer(out, getattr(message, name))
-        if flexible:
+        for get, writer in plain:
+            writer(out, get(message))
+        if tagged:
             _write_tags(out, message, tagged)
+        elif flexible:
+            out.append(0)
 
     return write
 
 
-def _write_tags(out: bytearray, message: Any, tagged: list[tuple[int, str, Writer, Any]]) -> None:
+def _write_tags(out: bytearray, message: Any, tagged: list[tuple[int, Get, Writer, Any]]) -> None:
     present = [
-        (tag, writer, getattr(message, name))
-        for tag, name, writer, default in tagged
-        if getattr(message, name) != default
+        (tag, writer, value) for tag, get, writer, default in tagged if (value := get(message)) != default
     ]
     write_uvarint(out, len(present))
     for tag, writer, value in present:
@@ -81,10 +102,11 @@ def _write_tags(out: bytearray, message: Any, tagged: list[tuple[int, str, Write
         out += content
 
 
-def _field_writer(field: SchemaField, flexible: bool) -> Writer:
+def _field_writer(field: SchemaField, flexible: bool, source: Source) -> Writer:
     if field.array:
-        return _array(_element_writer(field, flexible, nullable=False), _length_writer(flexible, "i"))
-    return _element_writer(field, flexible, nullable=field.nullable)
+        element = _element_writer(field, flexible, source, nullable=False)
+        return _array(element, _length_writer(flexible, "i"))
+    return _element_writer(field, flexible, source, nullable=field.nullable)
 
 
 def _array(element: Writer, length: Writer) -> Writer:
@@ -92,13 +114,16 @@ def _array(element: Writer, length: Writer) -> Writer:
         length(out, -1 if values is None else len(values))
         for value in values or ():
             element(out, value)
+            if len(out) > MAX_FRAME_BYTES:
+                raise ValueError(f"a message of more than {MAX_FRAME_BYTES} bytes")
 
     return write
 
 
-def _element_writer(field: SchemaField, flexible: bool, *, nullable: bool) -> Writer:
+def _element_writer(field: SchemaField, flexible: bool, source: Source, *, nullable: bool) -> Writer:
     if field.entity is not None:
-        return _nullable(_entity_writer(field.entity)) if nullable else _entity_writer(field.entity)
+        writer = _entity_writer(field.entity, source)
+        return _nullable(writer) if nullable else writer
     if field.kafka_type == "string":
         return _byte_string(_length_writer(flexible, "h"))
     if field.kafka_type in ("bytes", "records"):

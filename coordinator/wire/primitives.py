@@ -1,13 +1,16 @@
 """Readers of Kafka's primitive types: ``(buffer, position) -> (value, next position)``.
 
-They raise IndexError, `struct.error`, UnicodeDecodeError or `DecodeError` on bytes that do not hold the
-value; `coordinator.wire.decode` turns all of them into `DecodeError`.
+They raise IndexError, `struct.error` or `DecodeError` on bytes that do not hold the value;
+`coordinator.wire.decode` turns all of them into `DecodeError`. What Java reads they read, and as Java does
+(ByteBufferAccessor and the generated message classes): broken UTF-8 is replaced, any negative length is a null,
+and a varint that does not fit an int loses the bits too many.
 """
 
+import codecs
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from kio.schema.errors import ErrorCode
@@ -16,12 +19,37 @@ Reader = Callable[[bytes, int], tuple[Any, int]]
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
+LONGEST_STRING = 0x7FFF
+"""Bytes of a string, in flexible versions too: Kafka neither writes nor reads more."""
+
+
 class DecodeError(ValueError):
     """The bytes are not the message they are said to be."""
 
 
+class Frame(bytes):
+    """The bytes of one message of which at most `elements` elements of arrays are read, all arrays together.
+
+    Every element costs a hundred times its byte or two once somebody has to look at it.
+    """
+
+    elements: int
+
+    @classmethod
+    def of(cls, content: bytes, elements: int) -> Self:
+        frame = cls(content)
+        frame.elements = elements
+        return frame
+
+    def take(self, count: int) -> None:
+        """Account for `count` more elements. :raises DecodeError: when there are too many of them"""
+        self.elements -= count
+        if self.elements < 0:
+            raise DecodeError(f"its arrays have {-self.elements} elements more than are read")
+
+
 def read_uvarint(buffer: bytes, position: int) -> tuple[int, int]:
-    """Read an unsigned varint of at most five bytes."""
+    """Read an unsigned varint of at most five bytes, as the int of 32 bits that Java makes of it."""
     byte = buffer[position]
     if byte < 0x80:
         return byte, position + 1
@@ -30,9 +58,13 @@ def read_uvarint(buffer: bytes, position: int) -> tuple[int, int]:
         byte = buffer[position]
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, position + 1
+            return (value if shift < 28 else _int32(value)), position + 1
         shift += 7
     raise DecodeError(f"a varint at byte {position} does not end")
+
+
+def _int32(value: int) -> int:
+    return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
 
 
 def fixed(code: str) -> Reader:
@@ -84,21 +116,9 @@ def _compact_length(buffer: bytes, position: int) -> tuple[int, int]:
     return value - 1, position
 
 
-def _legacy_length(code: str) -> Reader:
-    read = fixed(code)
-
-    def length(buffer: bytes, position: int) -> tuple[int, int]:
-        value, after = read(buffer, position)
-        if value < -1:
-            raise DecodeError(f"a length of {value} at byte {position}")
-        return value, after
-
-    return length
-
-
 def length_reader(*, flexible: bool, code: str) -> Reader:
-    """A reader of a length, -1 for null; `code` is the `struct` code below flexible versions."""
-    return _compact_length if flexible else _legacy_length(code)
+    """A reader of a length, negative for null; `code` is the `struct` code below flexible versions."""
+    return _compact_length if flexible else fixed(code)
 
 
 def byte_string(length: Reader, *, nullable: bool, text: bool) -> Reader:
@@ -110,10 +130,35 @@ def byte_string(length: Reader, *, nullable: bool, text: bool) -> Reader:
             if nullable:
                 return None, start
             raise _no_null(position)
+        if text and size > LONGEST_STRING:
+            raise DecodeError(f"a string of {size} bytes at byte {position}")
         value, end = _slice(buffer, start, size)
-        return (value.decode() if text else value), end
+        return (_text(value) if text else value), end
 
     return read
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode(errors=_AS_JAVA)
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    """One U+FFFD for what Java's decoder takes as one malformed piece: half a surrogate pair is one to it."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    content, end = error.object, error.end
+    if content[error.start] == _BEFORE_SURROGATES:
+        while end < error.start + 3 and end < len(content) and content[end] & 0xC0 == 0x80:
+            end += 1
+    return "\ufffd", end
+
+
+_BEFORE_SURROGATES = 0xED
+_AS_JAVA = "kafka-java"
+codecs.register_error(_AS_JAVA, _replaced)
 
 
 def compact_string(*, nullable: bool) -> Reader:
@@ -126,7 +171,10 @@ def compact_string(*, nullable: bool) -> Reader:
             end = position + size
             value = buffer[position + 1 : end]
             if len(value) == size - 1:
-                return value.decode(), end
+                try:
+                    return value.decode(), end
+                except UnicodeDecodeError:
+                    pass
         return general(buffer, position)
 
     return read
@@ -145,6 +193,8 @@ def array(length: Reader, element: Reader, *, nullable: bool) -> Reader:
             raise DecodeError(
                 f"{size} elements are announced at byte {position}, {len(buffer) - position} bytes are left"
             )
+        if isinstance(buffer, Frame):
+            buffer.take(size)
         values = []
         for _ in range(size):
             value, position = element(buffer, position)
@@ -163,6 +213,8 @@ def int32_array(length: Reader, *, nullable: bool) -> Reader:
         end = start + 4 * size
         if size < 0 or end > len(buffer):
             return general(buffer, position)
+        if isinstance(buffer, Frame):
+            buffer.take(size)
         return struct.unpack_from(f">{size}i", buffer, start), end
 
     return read
@@ -182,9 +234,13 @@ def _read_milliseconds(code: str) -> Reader:
 
     def read(buffer: bytes, position: int) -> tuple[timedelta, int]:
         value, position = read_number(buffer, position)
-        return timedelta(milliseconds=value), position
+        return timedelta(milliseconds=min(max(value, _SHORTEST_MS), _LONGEST_MS)), position
 
     return read
+
+
+# 2,737,909 years, which is what kio's classes can hold; a longer time is read as that.
+_SHORTEST_MS, _LONGEST_MS = (limit // timedelta(milliseconds=1) for limit in (timedelta.min, timedelta.max))
 
 
 def _read_time(buffer: bytes, position: int) -> tuple[datetime | None, int]:

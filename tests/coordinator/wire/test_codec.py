@@ -16,8 +16,9 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i32Timedelta
 
 from coordinator.wire.apis import ALL_APIS, Api
-from coordinator.wire.decode import DecodeError, decode
-from coordinator.wire.encode import encode
+from coordinator.wire.decode import DecodeError, Frame, decode
+from coordinator.wire.encode import encode, write_uvarint
+from tests.conformance.messages import build, request_type
 
 VERSIONS = [(api, version) for api in ALL_APIS for version in range(api.minimum, api.maximum + 1)]
 TOO_LONG = "a duration that kio cannot read"
@@ -85,9 +86,100 @@ def test_damaged_answers_are_a_message_or_a_decode_error(data: st.DataObject) ->
 LIE = bytes.fromhex("0000feffffff0f") + bytes(50)
 
 
-def test_a_lying_array_length_is_an_error() -> None:
-    with pytest.raises(DecodeError, match=r"4294967293 elements are announced at byte 7, 50 bytes are left"):
-        decode(ApiVersionsResponse, LIE)
+@pytest.mark.parametrize(
+    ("length", "what"),
+    [
+        ("feffffff07", "2147483645 elements are announced at byte 7, 50 bytes are left"),
+        ("34", "51 elements are announced at byte 3, 50 bytes are left"),
+        ("feffffff0f", "a null at byte 7 where none may be"),  # -2 to Java, and any negative length is a null
+        ("00", "a null at byte 3 where none may be"),
+        ("ffffffffff0f", "a varint at byte 6 does not end"),
+    ],
+)
+def test_a_lying_array_length_is_an_error(length: str, what: str) -> None:
+    with pytest.raises(DecodeError, match=what):
+        decode(ApiVersionsResponse, b"\0\0" + bytes.fromhex(length) + bytes(50))
+
+
+def test_a_frame_gives_no_more_elements_than_it_is_allowed() -> None:
+    kind = request_type("OffsetCommit", 9)
+    partitions = [{"partition_index": number, "committed_metadata": None} for number in range(3)]
+    content = encode(build(kind, {"topics": [{"name": "t", "partitions": partitions}] * 2}))
+    assert decode(kind, Frame.of(content, 8)) == decode(kind, content)
+    with pytest.raises(DecodeError, match="its arrays have 1 elements more than are read"):
+        decode(kind, Frame.of(content, 7))
+
+
+def test_a_frame_counts_the_elements_of_arrays_of_numbers() -> None:
+    kind = request_type("OffsetFetch", 2)
+    content = encode(build(kind, {"topics": [{"name": "t", "partition_indexes": [1, 2, 3]}]}))
+    decode(kind, Frame.of(content, 4))
+    with pytest.raises(DecodeError, match="1 elements more"):
+        decode(kind, Frame.of(content, 3))
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("61ff62", "a\ufffdb"),
+        ("e282", "\ufffd"),
+        ("c080e08080f0808080f5f8", "\ufffd" * 11),
+        ("e228a1f09028bcf0288cbcf4908080", "\ufffd(\ufffd\ufffd(\ufffd\ufffd(\ufffd\ufffd" + "\ufffd" * 4),
+        ("eda0bdedb880", "\ufffd\ufffd"),  # a surrogate pair as CESU-8 has it: Python's own count is six
+        ("eda0", "\ufffd"),
+        ("eda041", "\ufffdA"),
+        ("ed9f41", "\ufffdA"),
+        ("ed9fbf", "\ud7ff"),
+    ],
+)
+def test_broken_utf_8_is_read_as_java_reads_it(content: str, text: str) -> None:
+    """Each of them was sent to a broker as the key of a FindCoordinator, and came back so."""
+    kind, given = request_type("DescribeGroups", 6), bytes.fromhex(content)
+    for padding in (b"", b"a" * 200):
+        name = given + padding
+        length = bytearray()
+        write_uvarint(length, len(name) + 1)
+        written = encode(build(kind, {"groups": ["x"]})).replace(b"\x02x", length + name)
+        message, end = decode(kind, written)
+        assert (message.groups, end) == ((text + padding.decode(),), len(written))
+
+
+def test_a_string_is_no_longer_than_kafka_reads_it() -> None:
+    kind = request_type("DescribeGroups", 6)
+    longest, longer = (build(kind, {"groups": ["x" * size]}) for size in (32767, 32768))
+    assert decode(kind, encode(longest))[0] == longest
+    with pytest.raises(DecodeError, match="a string of 32768 bytes at byte 1"):
+        decode(kind, encode(longer))
+
+
+@pytest.mark.parametrize("length", [-1, -2, -(2**31)])
+def test_a_negative_length_is_a_null_where_there_may_be_one(length: int) -> None:
+    content = length.to_bytes(4, "big", signed=True)
+    assert decode(request_type("Metadata", 1), content)[0].topics is None
+    with pytest.raises(DecodeError, match="a null at byte 4 where none may be"):
+        decode(request_type("DescribeGroups", 0), content)
+
+
+@pytest.mark.parametrize("retention", [2**63 - 1, -(2**63)])
+def test_a_time_beyond_what_python_holds_is_the_longest(retention: int) -> None:
+    content = (
+        bytes.fromhex("000167" + "ffffffff" + "0000") + retention.to_bytes(8, "big", signed=True) + bytes(4)
+    )
+    message, _ = decode(request_type("OffsetCommit", 2), content)
+    assert abs(message.retention_time) > timedelta(days=999_999_998)
+    assert (message.retention_time > timedelta(0)) == (retention > 0)
+
+
+def test_a_tagged_field_that_leads_backwards_is_an_error() -> None:
+    endless = bytes.fromhex("0000" + "01" + "00000000" + "02" + "01" + "f8ffffff0f") + bytes(20)
+    with pytest.raises(DecodeError, match="tagged field 1 announces -8 bytes"):
+        decode(ApiVersionsResponse, endless)
+
+
+def test_a_message_that_no_frame_holds_is_not_written() -> None:
+    request = build(request_type("Metadata", 1), {"topics": [{"name": "t" * 32000}] * 4000})
+    with pytest.raises(ValueError, match="a message of more than 104857600 bytes"):
+        encode(request)
 
 
 def test_kio_itself_would_end_the_process() -> None:
