@@ -14,9 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.app import main
+from cli.app import app, main
 
 TIMEOUT_S = 60.0
+
+
+def command_names() -> list[str]:
+    """All commands, as they are typed."""
+    names = [command.name or "" for command in app.registered_commands]
+    for group in app.registered_groups:
+        inner = group.typer_instance
+        assert inner is not None
+        names += [f"{inner.info.name} {command.name}" for command in inner.registered_commands]
+    return sorted(names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

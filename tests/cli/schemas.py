@@ -25,9 +25,14 @@ def schema_names() -> list[str]:
     return sorted(file.stem for file in DIRECTORY.glob("*.json") if file.stem != SHARED)
 
 
+def schema_of(command: str) -> str:
+    """The name of the schema of a command, which may have a space in it."""
+    return command.replace(" ", "-")
+
+
 def faults(document: Mapping[str, Any]) -> list[str]:
     """What in a document is not as the schema of its command wants it."""
     resources = [(f"{name}.json", Resource.from_contents(load(name))) for name in (*schema_names(), SHARED)]
     registry: Registry[Any] = Registry().with_resources(resources)
-    validator = Draft202012Validator({"$ref": f"{document['command']}.json"}, registry=registry)
+    validator = Draft202012Validator({"$ref": f"{schema_of(document['command'])}.json"}, registry=registry)
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
