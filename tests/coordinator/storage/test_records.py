@@ -202,10 +202,8 @@ def test_the_order_of_topics_and_members_is_kept() -> None:
 
 def test_an_expiring_offset_has_no_room_for_leader_epoch_and_topic_id() -> None:
     """As with a broker, which writes version 1 then."""
-    value = replace(OFFSET, topic_id=A, expire_ms=10)
-    record = OffsetRecord(group="g", topic="t", partition=3, value=value)
-    kept = replace(value, leader_epoch=-1, topic_id=None)
-    assert decode_record(*encode_record(record)) == replace(record, value=kept)
+    record = OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, topic_id=A, expire_ms=10))
+    assert decode_record(*encode_record(record)) == _as_written(record) != record
 
 
 # Older versions, and what a broker makes of them.
@@ -471,7 +469,14 @@ class WrittenClassicGroups(ClassicGroups):
 
 def _survive(records: list[Record]) -> None:
     for record in records:
-        assert decode_record(*encode_record(record)) == record
+        assert decode_record(*encode_record(record)) == _as_written(record)
+
+
+def _as_written(record: Record) -> Record:
+    """Without what an expiring offset has no room for."""
+    if isinstance(record, OffsetRecord) and record.value is not None and record.value.expire_ms is not None:
+        return replace(record, value=replace(record.value, leader_epoch=-1, topic_id=None))
+    return record
 
 
 TestWrittenGroups = WrittenGroups.TestCase
