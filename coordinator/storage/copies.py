@@ -6,7 +6,7 @@ of one epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list
         try:
             entries = sorted(directory.iterdir())
         except OSError as error:
-            notices.append(failure(directory, error).as_problem("nothing in it was read"))
+            notices.append(failure(directory, error).leading_to("nothing in it was read", is_problem=True))
             continue
         for entry in entries:
             name = parse_partition_name(entry.name)
@@ -60,17 +60,29 @@ def reach(directory: Path) -> Reach:
     return EMPTY
 
 
-def by_reach(copies: Sequence[Path]) -> tuple[list[Path], list[Notice]]:
-    """The copies, the best first; one whose end cannot be read comes last. What is to be said where they differ."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Copies of one partition, the best first; those whose end cannot be read come last, and are in `failures`.
+
+    `notices` say where copies end in different places.
+    """
+
+    copies: tuple[Path, ...]
+    failures: Mapping[Path, Notice]
+    notices: tuple[Notice, ...]
+
+
+def rank(copies: Sequence[Path]) -> Ranking:
+    """Order the copies by how far they go."""
     if len(copies) < 2:
-        return list(copies), []
+        return Ranking(copies=tuple(copies), failures={}, notices=())
     reached: dict[Path, Reach] = {}
-    unreadable: list[Path] = []
+    failures: dict[Path, Notice] = {}
     for copy in copies:
         try:
             reached[copy] = reach(copy)
-        except (DamagedLog, OSError):
-            unreadable.append(copy)
+        except (DamagedLog, OSError) as error:
+            failures[copy] = failure(copy, error)
     best_first = sorted(reached, key=reached.__getitem__, reverse=True)
     notices = []
     for copy in best_first[1:]:
@@ -79,4 +91,4 @@ def by_reach(copies: Sequence[Path]) -> tuple[list[Path], list[Notice]]:
                 f"ends at {reached[copy]}, {best_first[0]} at {reached[best_first[0]]}: the latter is read"
             )
             notices.append(Notice(file=copy, message=message))
-    return best_first + unreadable, notices
+    return Ranking(copies=(*best_first, *failures), failures=failures, notices=tuple(notices))

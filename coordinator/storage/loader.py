@@ -25,7 +25,7 @@ from uuid import UUID
 from coordinator.broker.context import State
 from coordinator.broker.engine import Engine
 from coordinator.storage.batches import columns_of
-from coordinator.storage.copies import by_reach, find_copies
+from coordinator.storage.copies import find_copies, rank
 from coordinator.storage.coverage import Coverage
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.digest import Digest
@@ -129,21 +129,22 @@ class _Loading:
 
     def partition(self, number: int, copies: Sequence[Path]) -> None:
         """Read a partition: from another copy where the best one cannot be read."""
-        best_first, notices = by_reach(copies)
-        self.notices += notices
-        failures = []
-        for copy in best_first:
+        ranking = rank(copies)
+        self.notices += ranking.notices
+        failures = dict(ranking.failures)
+        for copy in ranking.copies:
             try:
                 read = _read(copy, self._as_of_ms)
             except (DamagedLog, OSError) as error:
-                failures.append(failure(copy, error))
+                failures[copy] = failure(copy, error)
                 continue
-            self.notices += failures
+            failures.pop(copy, None)
+            self.notices += [each.leading_to(f"{copy} is read instead") for each in failures.values()]
             self._take(number, copy, read)
             return
         self.failed.append(number)
         consequence = f"the groups of {OFFSETS_TOPIC}-{number} are left out"
-        self.notices += [each.as_problem(consequence) for each in failures]
+        self.notices += [each.leading_to(consequence, is_problem=True) for each in failures.values()]
 
     def _take(self, number: int, copy: Path, read: _Read) -> None:
         malformed = self.replay.partition(read.digest)

@@ -23,9 +23,9 @@ class Notice:
             place = f"{self.file}, byte {self.position}: "
         return f"{place}{self.message}"
 
-    def as_problem(self, consequence: str) -> Notice:
-        """The same as a problem, with what follows from it."""
-        return replace(self, message=f"{self.message}; {consequence}", is_problem=True)
+    def leading_to(self, consequence: str, *, is_problem: bool = False) -> Notice:
+        """The same, with what follows from it."""
+        return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
 
 
 def failure(path: Path, error: DamagedLog | OSError) -> Notice:

@@ -18,7 +18,7 @@ from pathlib import Path
 from uuid import UUID
 
 from coordinator.storage.cluster_metadata import CLUSTER_METADATA, ClusterMetadata, read_cluster_metadata
-from coordinator.storage.copies import by_reach, find_copies
+from coordinator.storage.copies import find_copies, rank
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.notices import Notice, failure
 from coordinator.storage.partition_files import Fate, PartitionName, parse_partition_name, read_topic_id
@@ -131,8 +131,7 @@ def _cluster_metadata(
 ) -> ClusterMetadata | None:
     """What the copy of the metadata log says that has come furthest; None where there is none, or none is readable."""
     copies, _ = find_copies(directories, CLUSTER_METADATA)
-    best_first, _ = by_reach(copies.get(0, ()))
-    for copy in best_first:
+    for copy in rank(copies.get(0, ())).copies:
         try:
             metadata = read_cluster_metadata(copy, as_of_ms=as_of_ms)
         except (DamagedLog, OSError) as error:

@@ -1,0 +1,43 @@
+"""Log directories with a few committed offsets, for tests that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.storage.batches import encode_batch
+from coordinator.storage.loader import LoadedLog
+from coordinator.storage.records import encode_record
+
+TOPIC = "orders"
+
+
+def committed(group: str, offset: int | None, partition: int = 0) -> tuple[bytes, bytes | None]:
+    """Key and value of a commit; None is a tombstone."""
+    value = None
+    if offset is not None:
+        value = CommittedOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=0)
+    return encode_record(OffsetRecord(group=group, topic=TOPIC, partition=partition, value=value))
+
+
+def commit_batch(
+    base_offset: int, offsets: Mapping[str, int | None], *, at_ms: int = 0, epoch: int = 0
+) -> bytes:
+    """A batch of commits by group."""
+    records = [committed(group, offset) for group, offset in offsets.items()]
+    return encode_batch(records, base_offset=base_offset, timestamp=at_ms, leader_epoch=epoch)
+
+
+def partition_directory(log_directory: Path, number: int, *batches: bytes, segment: int = 0) -> Path:
+    """A partition of `__consumer_offsets`, with a segment; returns the segment's file."""
+    directory = log_directory / f"__consumer_offsets-{number}"
+    directory.mkdir(parents=True, exist_ok=True)
+    file = directory / f"{segment:020d}.log"
+    file.write_bytes(b"".join(batches))
+    return file
+
+
+def offsets(loaded: LoadedLog) -> dict[str, int]:
+    """Committed offsets of partition 0, by group."""
+    return {group: found[TOPIC, 0].offset for group, found in loaded.state.offsets.items()}

@@ -1,0 +1,112 @@
+"""A log as of an earlier moment, and when that cannot be told any more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator.storage.batches import ControlType, encode_batch
+from coordinator.storage.loader import load
+from coordinator.storage.offset_checkpoints import CLEANER, write_offsets
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.offset_logs import commit_batch, committed, offsets, partition_directory
+
+T = 1_700_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("as_of_ms", "expected"),
+    [(T - 1, {}), (T, {"a": 1}), (T + 9, {"a": 1}), (T + 10, {"a": 2}), (T + 20, {}), (None, {})],
+)
+def test_only_what_was_written_until_then_counts(
+    tmp_path: Path, as_of_ms: int | None, expected: dict[str, int]
+) -> None:
+    partition_directory(
+        tmp_path,
+        0,
+        commit_batch(0, {"a": 1}, at_ms=T),
+        commit_batch(1, {"a": 2}, at_ms=T + 10),
+        commit_batch(2, {"a": None}, at_ms=T + 20),
+    )
+    loaded = load([tmp_path], as_of_ms=as_of_ms)
+    assert (offsets(loaded), loaded.notices) == (expected, ())
+
+
+def test_a_transaction_that_ended_later_is_pending(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([committed("a", 1)], timestamp=T)
+    log.batch([committed("a", 2)], timestamp=T + 1, transaction_of=7)
+    log.end(7, ControlType.COMMIT, timestamp=T + 9)
+    log.save(tmp_path / "__consumer_offsets-0")
+    before, after = load([tmp_path], as_of_ms=T + 8), load([tmp_path], as_of_ms=T + 9)
+    assert (offsets(before), offsets(after)) == ({"a": 1}, {"a": 2})
+    assert list(before.state.pending.partitions("a")) == [("orders", 0)]
+    assert not after.state.pending.partitions("a")
+
+
+def _compacted(root: Path) -> Path:
+    """Offsets 0 and 1 were taken away, as 2 replaced them; 3 is in the segment that is being written."""
+    partition_directory(root, 0, commit_batch(2, {"a": 3}, at_ms=T + 20))
+    partition_directory(root, 0, commit_batch(3, {"a": 4}, at_ms=T + 30), segment=3)
+    return root / "__consumer_offsets-0"
+
+
+@pytest.mark.parametrize("as_of_ms", [T, T + 10, T + 19])
+@pytest.mark.parametrize("cleaned_to", [None, 3])
+def test_a_moment_that_compaction_has_passed_is_in_doubt(
+    tmp_path: Path, as_of_ms: int, cleaned_to: int | None
+) -> None:
+    directory = _compacted(tmp_path)
+    if cleaned_to is not None:
+        write_offsets(tmp_path / CLEANER, {("__consumer_offsets", 0): cleaned_to})
+    (told,) = load([tmp_path], as_of_ms=as_of_ms).notices
+    assert told.file == directory
+    assert "compaction has come to offset 3" in told.message
+    assert "offset 2 of 2023-11-14T22:13:20.020+00:00" in told.message
+    assert not told.is_problem
+
+
+@pytest.mark.parametrize("as_of_ms", [T + 20, T + 29, T + 30])
+def test_a_moment_behind_compaction_is_whole(tmp_path: Path, as_of_ms: int) -> None:
+    _compacted(tmp_path)
+    assert load([tmp_path], as_of_ms=as_of_ms).notices == ()
+
+
+def test_a_log_that_lacks_nothing_is_whole_though_compaction_has_been_there(tmp_path: Path) -> None:
+    partition_directory(
+        tmp_path, 0, commit_batch(0, {"a": 1}, at_ms=T), commit_batch(1, {"b": 1}, at_ms=T + 9)
+    )
+    partition_directory(tmp_path, 0, segment=2)
+    write_offsets(tmp_path / CLEANER, {("__consumer_offsets", 0): 2})
+    assert load([tmp_path], as_of_ms=T).notices == ()
+
+
+def test_a_gap_inside_a_batch_counts(tmp_path: Path) -> None:
+    whole = encode_batch([committed("a", 1), committed("b", 1)], base_offset=0, timestamp=T)
+    partition_directory(tmp_path, 0, whole, commit_batch(3, {"a": 2}, at_ms=T + 9))
+    partition_directory(tmp_path, 0, segment=4)
+    (told,) = load([tmp_path], as_of_ms=T).notices
+    assert "compaction has come to offset 4" in told.message
+
+
+def test_a_broken_checkpoint_is_told_and_done_without(tmp_path: Path) -> None:
+    _compacted(tmp_path)
+    (tmp_path / CLEANER).write_text("what is this\n")
+    told = load([tmp_path], as_of_ms=T).notices
+    assert [each.file for each in told] == [tmp_path / CLEANER, tmp_path / "__consumer_offsets-0"]
+
+
+def test_damage_behind_the_moment_does_not_matter(tmp_path: Path) -> None:
+    partition_directory(
+        tmp_path, 0, commit_batch(0, {"a": 1}, at_ms=T), commit_batch(1, {"a": 2}, at_ms=T + 9)
+    )
+    broken = bytearray(commit_batch(2, {"a": 3}, at_ms=T + 20) + commit_batch(3, {"a": 4}, at_ms=T + 30))
+    broken[70] ^= 1
+    file = partition_directory(tmp_path, 0, bytes(broken), segment=2)
+    loaded = load([tmp_path], as_of_ms=T + 5)
+    assert (offsets(loaded), loaded.problems) == ({"a": 1}, ())
+    (told,) = loaded.notices
+    assert told.file == file
+    (problem,) = load([tmp_path], as_of_ms=T + 9).problems
+    assert problem.file == file
