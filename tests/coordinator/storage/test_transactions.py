@@ -1,0 +1,120 @@
+"""Transactional commits in a log: a digest gives what counts, what is pending, and what is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.storage.batch_scan import scan
+from coordinator.storage.batches import ControlType, columns_of, encode_batch
+from coordinator.storage.digest import Digest, Event, Kind
+from coordinator.storage.transactions import Transactions
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.offset_logs import committed
+
+P, Q = 7, 8
+COMMIT, ABORT = ControlType.COMMIT, ControlType.ABORT
+
+
+def digested(log: Written, *, chunk_of_one_batch: bool = False) -> Digest:
+    """The digest of a log that is read in one go, or a batch at a time."""
+    digest = Digest()
+    ((_, batches),) = log.segments
+    for data in batches if chunk_of_one_batch else [b"".join(batches)]:
+        for columns in columns_of(scan(data, "log").batches):
+            digest.add(columns)
+    return digest
+
+
+def left(log: Written) -> list[tuple[int, Kind]]:
+    """Place and kind of what is left, which does not hang on how the log is read."""
+    events = digested(log).events()
+    assert digested(log, chunk_of_one_batch=True).events() == events
+    return [(event.position, event.kind) for event in events]
+
+
+def test_a_committed_transaction_counts_at_its_own_place() -> None:
+    log = Written()
+    log.batch([committed("a", 1)], transaction_of=P)
+    log.batch([committed("b", 2)])
+    log.end(P, COMMIT)
+    assert left(log) == [(0, Kind.PLAIN), (1, Kind.PLAIN)]
+
+
+def test_a_plain_commit_before_the_end_wins() -> None:
+    log = Written()
+    log.batch([committed("a", 1)], transaction_of=P)
+    log.batch([committed("a", 2)])
+    log.end(P, COMMIT)
+    assert left(log) == [(1, Kind.PLAIN)]
+
+
+def test_an_open_transaction_is_pending_with_its_producer() -> None:
+    log = Written()
+    log.batch([committed("a", 1)])
+    log.batch([committed("a", 2), committed("b", 3), committed("a", 4)], transaction_of=P)
+    key, value = committed("a", 4)
+    assert digested(log).events()[2] == Event(3, Kind.PENDING, key, value, P)
+    assert left(log) == [(0, Kind.PLAIN), (2, Kind.PENDING), (3, Kind.PENDING)]
+
+
+def test_of_a_rolled_back_transaction_only_its_group_is_left() -> None:
+    log = Written()
+    log.batch([committed("a", 1), committed("a", 2, partition=1)], transaction_of=P)
+    log.end(P, ABORT)
+    assert left(log) == [(1, Kind.LOST)]
+
+
+def test_each_transaction_ends_for_itself() -> None:
+    log = Written()
+    log.batch([committed("a", 1)], transaction_of=P)
+    log.batch([committed("b", 2)], transaction_of=Q)
+    log.end(Q, ABORT)
+    log.end(P, COMMIT)
+    log.batch([committed("b", 3)], transaction_of=Q)
+    log.end(Q, COMMIT)
+    assert left(log) == [(0, Kind.PLAIN), (1, Kind.LOST), (4, Kind.PLAIN)]
+
+
+def test_a_tombstone_in_a_transaction_counts_at_once() -> None:
+    log = Written()
+    log.batch([committed("a", 1)])
+    log.batch([committed("a", None)], transaction_of=P)
+    log.end(P, ABORT)
+    assert left(log) == [(0, Kind.LOST), (1, Kind.PLAIN)]
+
+
+def test_a_tombstone_ends_what_is_pending() -> None:
+    log = Written()
+    log.batch([committed("a", 1)], transaction_of=P)
+    log.batch([committed("a", None)])
+    assert left(log) == [(0, Kind.LOST), (1, Kind.PLAIN)]
+
+
+@pytest.mark.parametrize("key", [b"", b"\0\0\0", b"\xff\xff\0\1"])
+def test_a_mark_that_is_none_is_named_and_ends_nothing(key: bytes) -> None:
+    log = Written()
+    log.batch([committed("a", 1)], transaction_of=P)
+    mark = encode_batch(
+        [(key, b"\0\0\0\0\0\0")], base_offset=1, timestamp=0, producer_id=P, transactional=True, control=True
+    )
+    log.segments[0][1].append(mark)
+    assert left(log) == [(0, Kind.PENDING)]
+    assert [place for place, _ in digested(log).malformed] == [1]
+
+
+def test_marks_of_other_kinds_end_nothing() -> None:
+    log = Written()
+    log.batch([committed("a", 1)], transaction_of=P)
+    log.end(P, ControlType.LEADER_CHANGE)
+    assert left(log) == [(0, Kind.PENDING)]
+
+
+def test_transactions_keep_the_last_value_and_forget_what_ended() -> None:
+    transactions: Transactions[int] = Transactions()
+    transactions.write(P, [(b"k", 1), (b"l", 2)])
+    transactions.write(P, [(b"k", 3)])
+    transactions.write(Q, [(b"k", 4)])
+    assert list(transactions.open()) == [(P, b"k", 3), (P, b"l", 2), (Q, b"k", 4)]
+    assert transactions.end(P) == {b"k": 3, b"l": 2}
+    assert transactions.end(P) == {}
+    assert list(transactions.open()) == [(Q, b"k", 4)]
