@@ -2,6 +2,8 @@
 
 import struct
 
+from coordinator.java_text import JAVA
+
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
 
@@ -43,7 +45,7 @@ class ByteCursor:
         if not start <= end <= self._end:
             raise self._lying(end - start, 2, what)
         self._position = end
-        return self._data[start:end].decode(errors="replace")
+        return self._data[start:end].decode(errors=JAVA)
 
     def nullable_string(self, what: str) -> str | None:
         """A string or, for a negative length, None."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import TypeAlias
 
-from coordinator.storage.java_text import JAVA
+from coordinator.java_text import JAVA
 from coordinator.storage.record_codec import MalformedRecord, decode_key, decode_value
 from coordinator.storage.schema import NO_UUID
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.storage.java_text import JAVA
+from coordinator.java_text import JAVA
 from coordinator.storage.schema import Array, Field, Message, Scalar, Struct, Type
 
 UNKNOWN_TAGS = "_unknownTaggedFields"

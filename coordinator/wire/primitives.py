@@ -6,7 +6,6 @@ They raise IndexError, `struct.error` or `DecodeError` on bytes that do not hold
 and a varint that does not fit an int loses the bits too many.
 """
 
-import codecs
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -14,6 +13,8 @@ from typing import Any, Self
 from uuid import UUID
 
 from kio.schema.errors import ErrorCode
+
+from coordinator.java_text import JAVA
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
 EPOCH = datetime.fromtimestamp(0, UTC)
@@ -142,23 +143,7 @@ def _text(content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        return content.decode(errors=_AS_JAVA)
-
-
-def _replaced(error: UnicodeError) -> tuple[str, int]:
-    """One U+FFFD for what Java's decoder takes as one malformed piece: half a surrogate pair is one to it."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    content, end = error.object, error.end
-    if content[error.start] == _BEFORE_SURROGATES:
-        while end < error.start + 3 and end < len(content) and content[end] & 0xC0 == 0x80:
-            end += 1
-    return "\ufffd", end
-
-
-_BEFORE_SURROGATES = 0xED
-_AS_JAVA = "kafka-java"
-codecs.register_error(_AS_JAVA, _replaced)
+        return content.decode(errors=JAVA)
 
 
 def compact_string(*, nullable: bool) -> Reader:
