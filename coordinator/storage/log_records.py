@@ -9,11 +9,11 @@ A negative length is null. Source: org.apache.kafka.common.record.DefaultRecord.
 from dataclasses import dataclass
 from typing import NoReturn
 
+from coordinator.java_text import JAVA
 from coordinator.storage.batch_header import HEADER_BYTES, NO_SEQUENCE, Batch, add_to_sequence
 from coordinator.storage.batch_scan import SMALLEST_RECORD
 from coordinator.storage.compression import BadCompression, Codec, decompress
 from coordinator.storage.damage import DamagedLog
-from coordinator.storage.java_text import JAVA
 from coordinator.storage.varints import BadVarint, read_int, read_long, wrap_long
 
 Header = tuple[str, bytes | None]
