@@ -101,6 +101,19 @@ def read_segment(path: Path) -> Segment:
         return _read(path, stream)
 
 
+def parse_segment(path: Path, data: bytes) -> Segment:
+    """The segment at `path` whose bytes are `data`. :raises DamagedLog: like `read_segment`"""
+    found = scan(data, str(path))
+    torn = None if found.fault is None else _torn(data, path, found.fault)
+    name = _SEGMENT.fullmatch(path.name)
+    if name is not None:
+        base_offset = int(name[1])
+        _check_offsets(found.batches, base_offset)
+    else:
+        base_offset = found.batches[0].base_offset if len(found.batches) else 0
+    return Segment(path=path, base_offset=base_offset, data=data, batches=found.batches, torn=torn)
+
+
 def read_log(directory: Path) -> Iterator[Segment]:
     """The segments of a partition's log, one after the other. Only the last one may have a torn tail.
 
@@ -140,16 +153,7 @@ def _read(path: Path, stream: BinaryIO) -> Segment:
     size = os.fstat(stream.fileno()).st_size
     if size > MOST_BYTES:
         raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
-    data = stream.read(size)
-    found = scan(data, str(path))
-    torn = None if found.fault is None else _torn(data, path, found.fault)
-    name = _SEGMENT.fullmatch(path.name)
-    if name is not None:
-        base_offset = int(name[1])
-        _check_offsets(found.batches, base_offset)
-    else:
-        base_offset = found.batches[0].base_offset if len(found.batches) else 0
-    return Segment(path=path, base_offset=base_offset, data=data, batches=found.batches, torn=torn)
+    return parse_segment(path, stream.read(size))
 
 
 def _torn(data: bytes, path: Path, fault: Fault) -> Torn:
