@@ -1,4 +1,7 @@
-"""What the README shows was really printed: every console block is run again on the sample."""
+"""What the README shows was really printed: every console block is run again on the sample.
+
+KOHORT_WRITE_GOLDEN=1 writes what is printed into the README instead.
+"""
 
 import os
 import re
@@ -29,12 +32,16 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("block", blocks(), ids=lambda block: block.partition("\n")[0])
 def test_the_readme_shows_what_is_printed(block: str, sample: dict[str, str]) -> None:
     commands = re.findall(r"^\$ (.*)$", block, re.M)
-    printed = []
+    printed = ""
     for command in commands:
         run = subprocess.run(command, shell=True, env=sample, capture_output=True, text=True, check=False)
         assert "Traceback" not in run.stderr
-        printed.append(f"$ {command}\n{run.stdout}")
-    assert block == "".join(printed)
+        printed += f"$ {command}\n{run.stdout}"
+    if os.environ.get("KOHORT_WRITE_GOLDEN"):
+        readme = ROOT / "README.md"
+        readme.write_text(readme.read_text().replace(block, printed))
+        return
+    assert block == printed
 
 
 def test_the_main_job_is_shown() -> None:
