@@ -69,6 +69,8 @@ class ConsumerGroupHeartbeatAnswer:
     """The member is to compute the group's assignment with a client-side assignor."""
     metadata: ClientMetadata | None = None
     """What a client-side assignor has to say to the member, with an assignment."""
+    assignment_error: int = 0
+    """Why a client-side assignor could not compute an assignment, in its own numbers, with an assignment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

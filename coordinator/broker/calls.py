@@ -128,7 +128,8 @@ class PrepareAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallAssignment:
-    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment, or the error that there was (not 0)."""
+    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, in the assignor's own numbers, is 0 or
+    why it could not compute one; all members are told."""
 
     group: str
     member: str

@@ -4,6 +4,9 @@ The chosen member has its rebalance timeout, from the answer that asks it. If it
 it is not removed. The group epoch may move on meanwhile: the assignment is judged by what it was computed from and
 installed for that epoch, and the next computation follows at once.
 
+What the assignor says beside the partitions, metadata for each member and an error for all, reaches a member with the
+target: in the answer that brings it to the target's epoch, or as the user data of its SyncGroup.
+
 Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API".
 """
 
@@ -11,7 +14,7 @@ from __future__ import annotations
 
 from coordinator.broker.answers import InstallAssignmentAnswer, PrepareAssignmentAnswer, PreparedMember
 from coordinator.broker.calls import Call, InstallAssignment, PrepareAssignment
-from coordinator.broker.client_side import Choice, Computation, choose
+from coordinator.broker.client_side import Choice, Computation, Word, choose
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember, normal_partitions
 from coordinator.broker.consumer_open import find_group
@@ -66,7 +69,7 @@ def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
 def install(ctx: Context, call: Call, request: InstallAssignment) -> None:
     """Make a computed assignment the target. Raises CoordinatorError.
 
-    An assignor that failed has had its turn: the next member is asked.
+    An assignor that could not compute one says so to all members, with what it gives them in spite of it.
     """
     group = _check(ctx, request.group, request.member, request.epoch)
     computation = group.client.computation
@@ -74,18 +77,17 @@ def install(ctx: Context, call: Call, request: InstallAssignment) -> None:
         raise CoordinatorError(
             ErrorCode.INVALID_ASSIGNMENT, f"The assignment for epoch {request.group_epoch} was not prepared."
         )
-    if request.error:
-        _give_up(ctx, group, request.member)
-    else:
-        _validate(computation, request)
-        _install(ctx, group, request)
+    _validate(computation, request)
+    _install(ctx, group, request)
     ctx.answer(call.ticket, InstallAssignmentAnswer())
 
 
-def computing_timed_out(ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:
+def computing_timed_out(_ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:
     """The chosen member took too long. It stays in the group."""
-    if group.client.chosen == key.member:
-        _give_up(ctx, group, key.member)
+    client = group.client
+    if client.chosen == key.member:
+        client.failed.append(key.member)
+        client.chosen = client.computation = None
 
 
 def _choice(ctx: Context, group: ConsumerGroup) -> Choice | None:
@@ -96,17 +98,10 @@ def _choice(ctx: Context, group: ConsumerGroup) -> Choice | None:
 
 def _next(group: ConsumerGroup, choice: Choice) -> str:
     """The first that can and has not failed; when all have, each gets another turn, the last one last."""
-    failed = group.client.failed
-    if set(choice.able) <= set(failed):
-        del failed[: -1 if len(choice.able) > 1 else None]
-    return next(member for member in choice.able if member not in failed)
-
-
-def _give_up(ctx: Context, group: ConsumerGroup, member: str) -> None:
     client = group.client
-    client.failed.append(member)
-    client.chosen = client.computation = None
-    ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, member))
+    if set(choice.able) <= set(client.failed):
+        client.failed = client.failed[-1:] if len(choice.able) > 1 else []
+    return next(member for member in choice.able if member not in client.failed)
 
 
 def _check(ctx: Context, group_id: str, member_id: str, epoch: int) -> ConsumerGroup:
@@ -138,7 +133,10 @@ def _prepared(ctx: Context, group: ConsumerGroup, member: ConsumerMember, choice
 
 
 def _validate(computation: Computation, request: InstallAssignment) -> None:
-    """Every partition is assigned, and only once, to a member that there was. Raises INVALID_ASSIGNMENT."""
+    """Every partition is assigned, and only once, to a member that there was. Raises INVALID_ASSIGNMENT.
+
+    Where the assignor failed there may be partitions that nobody is given.
+    """
     strangers = request.assignments.keys() - computation.members
     if strangers:
         raise _invalid(f"{min(strangers)} is not a member of the group.")
@@ -153,7 +151,7 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
     expected = {
         (topic, partition) for topic, count in computation.partitions.items() for partition in range(count)
     }
-    if expected - set(given):
+    if expected - set(given) and not request.error:
         raise _invalid("not all partitions are assigned.")
     if set(given) - expected:
         raise _invalid("there are partitions that do not exist or that nobody subscribes to.")
@@ -167,7 +165,9 @@ def _install(ctx: Context, group: ConsumerGroup, request: InstallAssignment) -> 
         if group.targets.get(member.id) != target:
             ctx.emit(TargetMemberRecord(group=group.id, member=member.id, value=target))
     ctx.emit(TargetEpochRecord(group=group.id, epoch=request.group_epoch, assigned_ms=ctx.now_ms))
-    client.metadata = dict(request.metadata)
+    client.words = {
+        member: Word(error=request.error, metadata=request.metadata.get(member)) for member in group.members
+    }
     client.chosen = client.computation = None
     client.failed.clear()
     ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, request.member))

@@ -4,21 +4,39 @@ Kafka never shipped this half of KIP-848; it is off unless `group.consumer.clien
 in memory: after a restart the members have to name their assignors again.
 
 A client-side assignor is used if every member has it, and if some member can read what all others say to it. A member
-of the classic protocol has the assignors of its JoinGroup; what it says there has version -1.
+of the classic protocol has the assignors of its JoinGroup; the user data of its subscription are what it says to them,
+the user data of its assignment what they say to it, and both have version -1: the coordinator translates neither.
+
+Source: KIP-848 "Client Side Mode", "Client Side Assignor".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from assignors.protocols import NoCommonProtocolError, elect
 from coordinator.broker.calls import ClientAssignor, ClientMetadata
 from coordinator.broker.consumer_member import ConsumerMember
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.embedded_protocol import MalformedMetadata, read_subscription
 
 CLASSIC_VERSION = -1
-"""The version of metadata that a classic member's assignor wrote (KIP-848 "Client Side Assignor")."""
+"""The version of metadata of a classic member's assignor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """What an assignor has to say to a member beside its partitions."""
+
+    error: int = 0
+    """Why there is no assignment, in the assignor's own numbers; 0: there is one."""
+    metadata: ClientMetadata | None = None
+
+
+SILENCE = Word()
+"""Of the coordinator's own assignors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +52,37 @@ class Computation:
 
 @dataclass(slots=True, kw_only=True)
 class ClientSide:
-    """Of one group. Entries of members that are gone mean nothing."""
+    """Of one group; everything by member id."""
 
     assignors: dict[str, tuple[ClientAssignor, ...]] = field(default_factory=dict)
-    metadata: dict[str, ClientMetadata] = field(default_factory=dict)
-    """What the assignor had to say to each member with the last assignment."""
+    words: dict[str, Word] = field(default_factory=dict)
+    """What the target assignment came with."""
+    heard: dict[str, Word] = field(default_factory=dict)
+    """What came with the target that each member has reached."""
     chosen: str | None = None
     """The member that is to compute."""
     computation: Computation | None = None
     failed: list[str] = field(default_factory=list)
     """Members that were chosen and did not manage; each gets another turn when all have failed."""
+
+    def reach_target(self, member: str) -> bool:
+        """The member has come to the target's epoch, and hears what came with it. Whether that is something new."""
+        word = self.words.get(member, SILENCE)
+        if word == self.word_for(member):
+            return False
+        self.heard[member] = word
+        return True
+
+    def word_for(self, member: str) -> Word:
+        """What a member has heard last."""
+        return self.heard.get(member, SILENCE)
+
+    def forget(self, member: str) -> None:
+        """The member is gone."""
+        for by_member in (self.assignors, self.words, self.heard):
+            by_member.pop(member, None)
+        if member in self.failed:
+            self.failed.remove(member)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +129,32 @@ def offers_of(
             name=name,
             minimum_version=CLASSIC_VERSION,
             maximum_version=CLASSIC_VERSION,
-            metadata=ClientMetadata(version=CLASSIC_VERSION, data=data),
+            metadata=ClientMetadata(version=CLASSIC_VERSION, data=_user_data(subscription)),
         )
-        for name, data in member.classic.protocols
+        for name, subscription in member.classic.protocols
     )
+
+
+def check_reads_classic(members: Iterable[ConsumerMember], offers: Sequence[ClientAssignor]) -> None:
+    """Whether a joining member's assignors can read what classic members say to them. Raises INVALID_REQUEST."""
+    said = {
+        offer.name
+        for member in members
+        if member.classic is not None
+        for offer in offers_of(member, {})
+        if offer.metadata.data
+    }
+    for offer in offers:
+        if offer.name in said and offer.minimum_version > CLASSIC_VERSION:
+            raise CoordinatorError(
+                ErrorCode.INVALID_REQUEST,
+                f"The assignor {offer.name} must support version {CLASSIC_VERSION}: members of the classic protocol "
+                "use it.",
+            )
+
+
+def _user_data(subscription: bytes) -> bytes:
+    try:
+        return read_subscription(subscription).user_data or b""
+    except MalformedMetadata:
+        return b""

@@ -89,7 +89,7 @@ class ConsumerGroup:
         self.refresh_metadata = True
         """Soft: whether a topic may have changed since the metadata hash was computed."""
         self.client = ClientSide()
-        """Soft: who has which client-side assignors, and who is computing."""
+        """Soft: who has which client-side assignors, who is computing, and what the assignor said."""
         self.capacity = FIRST_CAPACITY
         """Slots of the map in which a broker keeps the members; they never become fewer."""
         self.regex_users: Counter[str] = Counter()
@@ -133,6 +133,7 @@ class ConsumerGroup:
             return
         self._disown(member)
         self._count(member, -1)
+        self.client.forget(member_id)
         if member.instance is not None and self._static.get(member.instance) == member_id:
             del self._static[member.instance]
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from coordinator.broker import client_assignment
 from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
 from coordinator.broker.calls import Call, ConsumerGroupHeartbeat
+from coordinator.broker.client_side import SILENCE, check_reads_classic
 from coordinator.broker.consumer_checks import (
     check_epoch,
     check_instance_released,
@@ -22,7 +23,7 @@ from coordinator.broker.consumer_checks import (
     check_room,
     static_member,
 )
-from coordinator.broker.consumer_group import ConsumerGroup, member_timer_keys
+from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_leave import leave
 from coordinator.broker.consumer_member import AWAY, LEFT, ConsumerMember, normal_topics, same_assigned
 from coordinator.broker.consumer_open import find_group, open_group
@@ -53,6 +54,9 @@ def _heartbeat(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> Con
     check_room(group, request.member, ctx.config)
     member_id = request.member or format_uuid(call.fresh_id)
     before, records = _find(group, request, member_id)
+    if request.epoch == 0 and request.client_assignors:
+        others = [member for member in group.members.values() if member.id not in (member_id, before.id)]
+        check_reads_classic(others, request.client_assignors)
     update = Update(
         ctx=ctx,
         group=group,
@@ -64,12 +68,8 @@ def _heartbeat(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> Con
     subscribe(update)
     target_epoch, target = retarget(update)
     settle(update, target_epoch, target, request.owned)
-    replaced = group.static_member(request.instance)
     opened.enter(ctx)
     commit(update)
-    if replaced is not None and replaced.id != member_id:
-        for key in member_timer_keys(group.id, replaced.id):
-            ctx.timers.cancel(key)
     if before.classic is not None:
         # It has nothing to join or to sync any more; Kafka lets these timers run and removes the member.
         for kind in (TimerKind.JOIN, TimerKind.SYNC):
@@ -127,12 +127,17 @@ def _answer(ctx: Context, request: ConsumerGroupHeartbeat, update: Update) -> Co
         and (request.topics is not None or request.regex is not None)
         and request.owned is not None
     )
-    tell = request.epoch == 0 or full or not same_assigned(update.before.current, update.after.current)
+    client = group.client
+    heard = update.after.epoch == group.assignment_epoch and client.reach_target(update.after.id)
+    moved = not same_assigned(update.before.current, update.after.current)
+    tell = request.epoch == 0 or full or moved or heard
+    word = client.word_for(update.after.id) if tell else SILENCE
     return ConsumerGroupHeartbeatAnswer(
         member=update.after.id,
         epoch=update.after.epoch,
         heartbeat_interval_ms=settings.heartbeat_interval_ms,
         assignment=update.after.assigned if tell else None,
         should_compute=client_assignment.should_compute(ctx, request.group, update.after),
-        metadata=group.client.metadata.get(update.after.id) if tell else None,
+        metadata=word.metadata,
+        assignment_error=word.error,
     )

@@ -18,8 +18,8 @@ from enum import Enum
 
 from coordinator.broker.assignor_choice import chosen
 from coordinator.broker.calls import ClientAssignor, TopicPartitions
-from coordinator.broker.client_side import choose
-from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.client_side import SILENCE, choose
+from coordinator.broker.consumer_group import ConsumerGroup, member_timer_keys
 from coordinator.broker.consumer_member import ConsumerMember
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
@@ -81,13 +81,17 @@ class Update:
         self.epoch = self.group.epoch
 
     @property
+    def predecessor(self) -> str | None:
+        """The static member whose place this one takes, before the request; None: it takes nobody's."""
+        holder = self.group.static_member(self.after.instance)
+        return None if holder is None or holder.id == self.after.id else holder.id
+
+    @property
     def members(self) -> dict[str, ConsumerMember]:
         """The members after the request: without the one that is replaced."""
-        members = dict(self.group.members)
-        predecessor = self.group.static_member(self.after.instance)
-        if predecessor is not None and predecessor.id != self.after.id:
-            del members[predecessor.id]
-        members[self.after.id] = self.after
+        members = {**self.group.members, self.after.id: self.after}
+        if self.predecessor is not None:
+            del members[self.predecessor]
         return members
 
 
@@ -126,7 +130,7 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
     question = Question(
         epoch=update.epoch,
         members=in_broker_order(group.in_order(), members),
-        targets={**group.targets, after.id: _inherited(group, after)},
+        targets={**group.targets, after.id: group.targets.get(update.predecessor or after.id, {})},
         regexes=group.regexes,
         topics=update.ctx.topics,
     )
@@ -145,12 +149,6 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
         TargetEpochRecord(group=group.id, epoch=update.epoch, assigned_ms=update.ctx.now_ms)
     )
     return update.epoch, targets.get(after.id, {})
-
-
-def _inherited(group: ConsumerGroup, member: ConsumerMember) -> TopicPartitions:
-    """The target that a member starts from: its own, or that of the static member whose place it takes."""
-    holder = group.static_member(member.instance)
-    return group.targets.get(member.id if holder is None else holder.id, {})
 
 
 def _clients_compute(update: Update, members: dict[str, ConsumerMember]) -> bool:
@@ -185,18 +183,30 @@ def settle(update: Update, target_epoch: int, target: TopicPartitions, owned: To
 
 
 def commit(update: Update) -> None:
-    """Make it all true, and let the timers follow: of the group's regexes, and of a member that has to revoke."""
-    ctx, after = update.ctx, update.after
+    """Make it all true, and let the soft state and the timers follow."""
+    ctx, after, name = update.ctx, update.after, update.group.id
+    client, target_epoch, predecessor = update.group.client, update.group.assignment_epoch, update.predecessor
+    word = client.words.get(predecessor or after.id, SILENCE)
     for record in update.records:
         ctx.emit(record)
-    group = ctx.state.groups.get(update.group.id)
-    if isinstance(group, ConsumerGroup):
-        group.refresh_metadata = group.refresh_metadata and not update.refreshed
-        if update.client_assignors is not None:
-            group.client.assignors[after.id] = update.client_assignors
+    group = ctx.state.groups.get(name)
+    if not isinstance(group, ConsumerGroup):
+        raise AssertionError(f"{name} is no consumer group")
+    group.refresh_metadata = group.refresh_metadata and not update.refreshed
+    group.client = client
+    if group.assignment_epoch != target_epoch:
+        client.words = {}
+    elif word is not SILENCE:
+        client.words[after.id] = word
+    if update.client_assignors is not None:
+        client.assignors[after.id] = update.client_assignors
+    if predecessor is not None:
+        client.forget(predecessor)
+        for key in member_timer_keys(name, predecessor):
+            ctx.timers.cancel(key)
     if update.resolve:
-        ctx.timers.set(TimerKey(TimerKind.REGEX, update.group.id), ctx.now_ms)
-    rebalance = TimerKey(TimerKind.REBALANCE, update.group.id, after.id)
+        ctx.timers.set(TimerKey(TimerKind.REGEX, name), ctx.now_ms)
+    rebalance = TimerKey(TimerKind.REBALANCE, name, after.id)
     if update.moved and after.current.state is not MemberState.UNREVOKED_PARTITIONS:
         ctx.timers.cancel(rebalance)
     elif update.moved and after.classic is None:

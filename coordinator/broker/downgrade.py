@@ -15,6 +15,7 @@ from coordinator.broker import classic_rebalance
 from coordinator.broker.calls import JoinProtocol, TopicPartitions
 from coordinator.broker.classic_group import CONSUMER_PROTOCOL, ClassicGroup
 from coordinator.broker.classic_member import ClassicMember
+from coordinator.broker.client_side import SILENCE, Word
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember
 from coordinator.broker.context import Context
@@ -66,16 +67,23 @@ def convert(
     for member in members:
         draft.add(member, CONSUMER_PROTOCOL)
     draft.protocol = draft.elect_protocol()
-    targets = {member.id: group.targets.get(member.id, {}) for member in group.members.values()}
-    if replacement is not None:
-        targets[replacement.new.id] = targets[replacement.old.id]
-    assignments = {
-        member.id: encode_assignment(ctx.topics, targets[member.id], member.metadata(draft.protocol) or b"")
-        for member in members
-    }
+    assignments = {member.id: _assignment(ctx, group, draft, member, replacement) for member in members}
     ctx.remove_group(group)
     ctx.emit(ClassicGroupRecord(group=group.id, value=draft.value(assignments, ctx.now_ms)))
     _enter(ctx, draft, rebalance)
+
+
+def _assignment(
+    ctx: Context,
+    group: ConsumerGroup,
+    draft: ClassicGroup,
+    member: ClassicMember,
+    replacement: Replacement | None,
+) -> bytes:
+    """A member's target, or that of the member whose place it takes."""
+    holder = replacement.old.id if replacement is not None and replacement.new.id == member.id else member.id
+    subscription, word = member.metadata(draft.protocol) or b"", group.client.words.get(holder, SILENCE)
+    return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, word)
 
 
 def _enter(ctx: Context, draft: ClassicGroup, rebalance: bool) -> None:
@@ -90,14 +98,23 @@ def _enter(ctx: Context, draft: ClassicGroup, rebalance: bool) -> None:
         classic_rebalance.prepare(ctx, group)
 
 
-def encode_assignment(topics: TopicImage, partitions: TopicPartitions, subscription: bytes) -> bytes:
-    """In the embedded protocol, at the version of the member's subscription; topics that are gone are left out."""
+def encode_assignment(
+    topics: TopicImage, partitions: TopicPartitions, subscription: bytes, word: Word = SILENCE
+) -> bytes:
+    """In the embedded protocol, at the version of the member's subscription; topics that are gone are left out.
+
+    What a client-side assignor says to the member is the user data.
+    """
     named = {
         topics.by_id[topic].name: numbers for topic, numbers in partitions.items() if topic in topics.by_id
     }
     version = max(int.from_bytes(subscription[:2], "big", signed=True), 0)
     return write_assignment(
-        EmbeddedAssignment(version=version, partitions={name: named[name] for name in sorted(named)})
+        EmbeddedAssignment(
+            version=version,
+            partitions={name: named[name] for name in sorted(named)},
+            user_data=None if word.metadata is None else word.metadata.data,
+        )
     )
 
 

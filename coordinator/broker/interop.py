@@ -37,7 +37,10 @@ def sync(ctx: Context, call: Call, request: SyncGroup, group: ConsumerGroup) -> 
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
     ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id, member.id))
     _keep_alive(ctx, group, member, classic)
-    assignment = encode_assignment(ctx.topics, member.assigned, subscription)
+    if member.epoch == group.assignment_epoch:
+        group.client.reach_target(member.id)
+    word = group.client.word_for(member.id)
+    assignment = encode_assignment(ctx.topics, member.assigned, subscription, word)
     ctx.answer(
         call.ticket,
         SyncGroupAnswer(

@@ -17,7 +17,7 @@ from coordinator.broker.calls import Call, JoinGroup, TopicPartitions
 from coordinator.broker.classic_group import CONSUMER_PROTOCOL
 from coordinator.broker.config import MigrationPolicy
 from coordinator.broker.consumer_checks import check_room, static_member
-from coordinator.broker.consumer_group import ConsumerGroup, member_timer_keys
+from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember, normal_topics
 from coordinator.broker.consumer_update import Update, commit, replace_member, retarget, settle, subscribe
 from coordinator.broker.context import Context
@@ -62,7 +62,7 @@ def _join(ctx: Context, call: Call, request: JoinGroup, group: ConsumerGroup) ->
     else:
         target_epoch, target = retarget(update)
         settle(update, target_epoch, target, owned)
-        _stay(update, replaced, request)
+        _stay(update, request)
     return JoinGroupAnswer(
         generation=update.after.epoch,
         protocol_type=CONSUMER_PROTOCOL,
@@ -71,13 +71,10 @@ def _join(ctx: Context, call: Call, request: JoinGroup, group: ConsumerGroup) ->
     )
 
 
-def _stay(update: Update, replaced: ConsumerMember | None, request: JoinGroup) -> None:
+def _stay(update: Update, request: JoinGroup) -> None:
     """The group remains a consumer group; now the member has to sync."""
     ctx, group, member = update.ctx, update.group, update.after
     commit(update)
-    if replaced is not None and replaced.id != member.id:
-        for key in member_timer_keys(group.id, replaced.id):
-            ctx.timers.cancel(key)
     ctx.timers.cancel(TimerKey(TimerKind.JOIN, group.id, member.id))
     session = TimerKey(TimerKind.SESSION, group.id, member.id)
     ctx.timers.set(session, ctx.now_ms + request.session_timeout_ms)

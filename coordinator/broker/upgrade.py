@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from coordinator.broker import classic_rebalance
 from coordinator.broker.answers import JoinGroupAnswer, SyncGroupAnswer
-from coordinator.broker.calls import TopicPartitions
+from coordinator.broker.calls import ClientMetadata
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.classic_member import ClassicMember
+from coordinator.broker.client_side import CLASSIC_VERSION, Word
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember, normal_assignment, normal_topics
 from coordinator.broker.consumer_replay import draft
@@ -36,7 +37,12 @@ from coordinator.broker.records import (
 )
 from coordinator.broker.subscription import metadata_hash, subscribed_names
 from coordinator.broker.topics import TopicImage
-from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from coordinator.embedded_protocol import (
+    EmbeddedAssignment,
+    MalformedMetadata,
+    read_assignment,
+    read_subscription,
+)
 from coordinator.timeline_order import FIRST_CAPACITY, grown
 
 
@@ -48,10 +54,15 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
     :raises CoordinatorError: GROUP_ID_NOT_FOUND, with the reason why it cannot be
     """
     _validate(ctx, group)
-    members = [_convert(ctx.topics, group, member) for member in group.in_order()]
+    handed_out = {member.id: _handed_out(ctx, group, member) for member in group.in_order()}
+    members = [_convert(ctx.topics, group, member, handed_out[member.id]) for member in group.in_order()]
     _check_owners(group, members)
     made = draft(group.id, _records(ctx, group, members))
     made.capacity = grown(FIRST_CAPACITY, len(made.members))  # the broker puts each member in but once
+    for member, assignment in handed_out.items():
+        if assignment.user_data:
+            said = ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data)
+            made.client.words[member] = made.client.heard[member] = Word(metadata=said)
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
 
@@ -89,14 +100,35 @@ def _validate(ctx: Context, group: ClassicGroup) -> None:
         raise _refused(group, "the group size exceeds the consumer group maximum size.")
 
 
-def _convert(topics: TopicImage, group: ClassicGroup, member: ClassicMember) -> ConsumerMember:
+def _handed_out(ctx: Context, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
+    """What the leader gave to a member. Raises GROUP_ID_NOT_FOUND when it cannot be kept.
+
+    User data would be lost, but for client-side assignors that make more of it.
+    """
+    if not member.assignment:
+        return EmbeddedAssignment(version=0, partitions={})
+    try:
+        assignment = read_assignment(member.assignment)
+    except MalformedMetadata:
+        raise _malformed(group) from None
+    if assignment.user_data and not ctx.config.group_consumer_client_assignors_enable:
+        raise _refused(
+            group,
+            "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
+            "assignor before re-attempting the upgrade.",
+        )
+    return assignment
+
+
+def _convert(
+    topics: TopicImage, group: ClassicGroup, member: ClassicMember, assignment: EmbeddedAssignment
+) -> ConsumerMember:
     # A group that has never completed a rebalance has no protocol: then the member's first counts. Kafka fails there.
     metadata = member.metadata(group.protocol)
     try:
         subscription = read_subscription(member.protocols[0].metadata if metadata is None else metadata)
-        assigned = _assigned(topics, group, member)
     except MalformedMetadata:
-        raise _refused(group, "the embedded consumer protocol is malformed.") from None
+        raise _malformed(group) from None
     return ConsumerMember(
         id=member.id,
         metadata=ConsumerMemberValue(
@@ -118,27 +150,14 @@ def _convert(topics: TopicImage, group: ClassicGroup, member: ClassicMember) -> 
                 epoch=group.generation,
                 previous_epoch=group.generation,
                 state=MemberState.STABLE,
-                assigned=assigned,
+                assigned={
+                    topics.topics[name].id: numbers
+                    for name, numbers in assignment.partitions.items()
+                    if name in topics.topics
+                },
             )
         ),
     )
-
-
-def _assigned(topics: TopicImage, group: ClassicGroup, member: ClassicMember) -> TopicPartitions:
-    if not member.assignment:
-        return {}
-    assignment = read_assignment(member.assignment)
-    if assignment.user_data:
-        raise _refused(
-            group,
-            "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
-            "assignor before re-attempting the upgrade.",
-        )
-    return {
-        topics.topics[name].id: numbers
-        for name, numbers in assignment.partitions.items()
-        if name in topics.topics
-    }
 
 
 def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> None:
@@ -146,6 +165,10 @@ def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> Non
     owned = Counter(key for member in members for key in member.current.assigned_epochs)
     if any(owners > 1 for owners in owned.values()):
         raise _refused(group, "a partition is assigned to more than one member.")
+
+
+def _malformed(group: ClassicGroup) -> CoordinatorError:
+    return _refused(group, "the embedded consumer protocol is malformed.")
 
 
 def _refused(group: ClassicGroup, why: str) -> CoordinatorError:

@@ -8,12 +8,27 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.answers import InstallAssignmentAnswer, PrepareAssignmentAnswer
-from coordinator.broker.calls import ClientAssignor, ClientMetadata, InstallAssignment, PrepareAssignment
+from coordinator.broker.answers import (
+    DescribeGroupsAnswer,
+    InstallAssignmentAnswer,
+    JoinGroupAnswer,
+    PrepareAssignmentAnswer,
+    SyncGroupAnswer,
+)
+from coordinator.broker.calls import (
+    ClientAssignor,
+    ClientMetadata,
+    DescribeGroups,
+    InstallAssignment,
+    JoinProtocol,
+    PrepareAssignment,
+    SyncGroup,
+)
 from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.consumer import Consumer, epochs, images, targets
+from coordinator.embedded_protocol import Subscription, read_assignment, write_subscription
+from tests.coordinator.broker.consumer import Consumer, described, epochs, images, settled, targets
 from tests.coordinator.broker.driver import Driver
-from tests.coordinator.broker.migrating import ClassicConsumer
+from tests.coordinator.broker.migrating import ClassicConsumer, classic_group
 
 NONE, INVALID = ErrorCode.NONE, ErrorCode.INVALID_ASSIGNMENT
 MINE = ClientAssignor(name="mine", maximum_version=2, metadata=ClientMetadata(version=1, data=b"hello"))
@@ -203,13 +218,178 @@ def test_another_member_is_chosen_when_the_first_takes_too_long_and_it_is_not_re
     assert first.beat().should_compute
 
 
-def test_an_assignor_that_fails_has_had_its_turn(driver: Driver) -> None:
+@pytest.mark.parametrize("given", [{}, {"a": (0, 1)}])
+def test_the_error_of_an_assignor_is_passed_on_to_all_members(
+    driver: Driver, given: dict[str, tuple[int, ...]]
+) -> None:
+    """KIP-848: `GroupAssignment.error` comes with every member's assignment, and not all partitions are needed."""
+    a, b = settled_pair(driver)
+    c = join(driver, "c")
+    prepare(c)
+    assert install(c, 4, given, error=2).error is NONE
+    assert driver.engine.state.groups["g"].state_name == "Reconciling"
+    for member in (a, b):
+        answer = member.beat()
+        while answer.epoch < 4:
+            assert answer.assignment_error == 0
+            answer = member.beat()
+        assert (answer.epoch, answer.assignment_error, answer.should_compute) == (4, 2, False)
+        assert answer.assignment is not None
+        assert (member.beat().assignment, member.beat().assignment_error) == (None, 0)
+
+
+def test_an_error_does_not_excuse_an_assignment_that_makes_no_sense(driver: Driver) -> None:
+    a = join(driver, "a")
+    prepare(a)
+    assert install(a, 2, {"a": (0, 0)}, error=1).error is INVALID
+    assert install(a, 2, {"b": (0,)}, error=1).error is INVALID
+    assert install(a, 2, {"a": (4,)}, error=1).error is INVALID
+
+
+def test_metadata_come_once_with_the_epoch_even_where_no_partition_moves(driver: Driver) -> None:
+    a, b = settled_pair(driver)
+    a.beat(client_assignors=(replace(MINE, reason=1),))
+    chosen = next(each for each in (a, b) if each.beat().should_compute)
+    prepare(chosen)
+    said = {name: ClientMetadata(version=1, data=name.encode()) for name in "ab"}
+    assert install(chosen, 4, {"a": (0, 1), "b": (2, 3)}, metadata=said).error is NONE
+    for member in (a, b):
+        answer = member.beat()
+        assert (answer.epoch, answer.metadata) == (4, said[member.id])
+        assert answer.assignment is not None
+        assert (member.beat().assignment, member.beat().metadata) == (None, None)
+    rejoined = a.join(client_assignors=(replace(MINE, reason=1),))
+    assert (rejoined.epoch, rejoined.metadata) == (4, said["a"])
+
+
+def test_metadata_wait_for_the_epoch_that_they_belong_to(driver: Driver) -> None:
+    a = join(driver, "a")
+    prepare(a)
+    install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": ClientMetadata(data=b"old")})
+    a.beat()
+    b = join(driver, "b")
+    chosen = next(each for each in (a, b) if each.beat().should_compute)
+    prepare(chosen)
+    install(chosen, 3, {"a": (0, 1), "b": (2, 3)}, metadata={"a": ClientMetadata(data=b"new")})
+    answer = a.beat()
+    assert (answer.epoch, a.owned, answer.metadata) == (2, {"foo": [0, 1]}, ClientMetadata(data=b"old"))
+    answer = a.beat()
+    assert (answer.epoch, answer.metadata) == (3, ClientMetadata(data=b"new"))
+
+
+def test_what_an_assignor_said_ends_with_an_assignment_of_the_coordinator(driver: Driver) -> None:
+    a = join(driver, "a")
+    prepare(a)
+    install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": ClientMetadata(data=b"old")})
+    a.beat()
+    answer = a.beat(client_assignors=(), topics=("foo", "bar"))
+    assert (answer.epoch, answer.assignment is None, answer.metadata) == (3, False, None)
+
+
+def test_a_static_member_that_is_replaced_leaves_its_metadata_behind(driver: Driver) -> None:
+    a = Consumer(driver, "a", instance="i")
+    a.join(client_assignors=(MINE,))
+    prepare(a)
+    install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": ClientMetadata(data=b"mine")})
+    a.beat()
+    a.leave(-2)
+    answer = Consumer(driver, "a2", instance="i").join(client_assignors=(MINE,))
+    assert (answer.epoch, answer.metadata) == (2, ClientMetadata(data=b"mine"))
+
+
+def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
+    """Two members, each with half of the partitions, at epoch 3."""
     a, b = join(driver, "a"), join(driver, "b")
-    first, second = (a, b) if a.beat().should_compute else (b, a)
-    prepare(first)
-    assert install(first, 3, {}, error=1).error is NONE
-    assert not first.beat().should_compute
-    assert second.beat().should_compute
+    chosen = next(each for each in (a, b) if each.beat().should_compute)
+    prepare(chosen)
+    assert install(chosen, 3, {"a": (0, 1), "b": (2, 3)}).error is NONE
+    settled(a, b)
+    assert epochs(driver) == ("Stable", 3, 3)
+    return a, b
+
+
+# Members of the classic protocol
+
+
+def told(driver: Driver, x: ClassicConsumer) -> bytes | None:
+    """The user data of what SyncGroup answers."""
+    request = SyncGroup(
+        group="g",
+        generation=x.generation,
+        member=x.id,
+        instance=x.instance,
+        protocol_type="consumer",
+        protocol=x.protocol,
+        assignments=(),
+    )
+    return read_assignment(driver.ask(request, SyncGroupAnswer).assignment).user_data
+
+
+def saying(data: bytes) -> JoinProtocol:
+    """The protocol of a classic member whose assignor says something to the others."""
+    metadata = write_subscription(Subscription(version=1, topics=("foo",), user_data=data))
+    return JoinProtocol(name="mine", metadata=metadata)
+
+
+OLD_AND_NEW = replace(MINE, minimum_version=-1)
+
+
+def test_user_data_of_a_classic_member_are_its_metadata_and_come_back_the_same_way(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join(client_assignors=(OLD_AND_NEW,))
+    x = ClassicConsumer(driver, "x", names=("mine",), protocol="mine")
+    joining = replace(x.join_request(), protocols=(saying(b"from x"),))
+    x.generation = driver.ask(joining, JoinGroupAnswer).generation
+    a.beat()
+    prepared = prepare(a)
+    said = {each.member: each.assignor.metadata for each in prepared.members}
+    assert said["x"] == ClientMetadata(version=-1, data=b"from x")
+    answer = {"x": ClientMetadata(version=-1, data=b"to x")}
+    assert install(a, prepared.group_epoch, {"a": (0,), "x": (1, 2, 3)}, metadata=answer).error is NONE
+    assert x.beat() is ErrorCode.REBALANCE_IN_PROGRESS
+    x.generation = driver.ask(joining, JoinGroupAnswer).generation
+    assert told(driver, x) == told(driver, x) == b"to x"
+
+
+def test_a_member_whose_assignor_cannot_read_what_classic_members_say_is_refused(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join(client_assignors=(OLD_AND_NEW,))
+    x = ClassicConsumer(driver, "x", names=("mine",))
+    driver.ask(x.join_request(), JoinGroupAnswer)
+    join(driver, "b", MINE)
+    driver.ask(replace(x.join_request(), protocols=(saying(b"from x"),)), JoinGroupAnswer)
+    c = Consumer(driver, "c")
+    answer = c.join(client_assignors=(MINE,))
+    assert (answer.error, answer.message) == (
+        ErrorCode.INVALID_REQUEST,
+        "The assignor mine must support version -1: members of the classic protocol use it.",
+    )
+    assert "c" not in {each.member for each in described(driver).members}
+    assert c.join(client_assignors=(OLD_AND_NEW,)).error is NONE
+
+
+def test_an_upgrade_keeps_what_a_custom_assignor_said(driver: Driver) -> None:
+    x = ClassicConsumer(driver, "x", names=("mine",), owned={"foo": [0, 1, 2, 3]})
+    classic_group(driver, 5, x, user_data=b"from the leader")
+    Consumer(driver, "a").join(client_assignors=(OLD_AND_NEW,))
+    assert told(driver, x) == b"from the leader"
+
+
+def test_a_downgrade_hands_on_what_an_assignor_said(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    a.join(client_assignors=(OLD_AND_NEW,))
+    x = ClassicConsumer(driver, "x", names=("mine",))
+    x.join()
+    a.beat()
+    answer = {"x": ClientMetadata(version=-1, data=b"to x")}
+    install(a, prepare(a).group_epoch, {"a": (0,), "x": (1, 2, 3)}, metadata=answer)
+    a.leave()
+    (shown,) = driver.ask(DescribeGroups(groups=("g",)), DescribeGroupsAnswer).groups
+    given = read_assignment(shown.members[0].assignment)
+    assert (given.partitions, given.user_data) == ({"foo": (1, 2, 3)}, b"to x")
+
+
+# The group moves on
 
 
 def test_the_chosen_member_leaves(driver: Driver) -> None:
