@@ -84,7 +84,6 @@ class DataDirectory:
         self.was_clean = (path / CLEAN_SHUTDOWN).exists()
         self.cluster_id = _cluster_id(path, settings.node_id)
         self.topics = TopicDirectories(path)
-        self.initial_topics = self.topics.load()
         self.group_configs: GroupConfigs = read_group_configs(path)
         self._first_dirty = read_offsets(path / CLEANER)
         self._uncleanable: set[int] = set()

@@ -16,7 +16,7 @@ other partitions elsewhere. Such a topic is as large as its highest partition sa
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,28 +54,17 @@ class TopicDirectories:
     """See the module. `root` is the log directory; one process at a time works on it."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
-        self._purged: list[Path] = []
-        self.deleted: list[TopicInfo] = []
-        """Topics whose directories wait for `purge`. A name of more than 213 characters may be cut."""
-
-    def load(self) -> list[TopicInfo]:
-        """The topics that there are, after clearing away what a kill left half done.
+        """Read what is there, and clear away what a kill left half done.
 
         :raises DamagedLog: a `partition.metadata` makes no sense
         :raises StorageFailed:
         """
-        by_topic: dict[str, list[_Partition]] = {}
-        try:
-            for partition in self._partitions():
-                if partition.name.fate is Fate.DELETE:
-                    self._remember(partition)
-                elif partition.name.fate is Fate.NONE:
-                    by_topic.setdefault(partition.name.topic, []).append(partition)
-            topics = [self._topic(name, by_topic[name]) for name in sorted(by_topic)]
-        except OSError as error:
-            raise StorageFailed("reading the topics in", self._root, error) from error
-        return [topic for topic in topics if topic is not None]
+        self._root = root
+        self._purged: list[Path] = []
+        self.deleted: list[TopicInfo] = []
+        """Topics whose directories wait for `purge`. A name of more than 213 characters may be cut."""
+        self.found = tuple(self._load())
+        """The topics that there were in the beginning."""
 
     def create(self, topic: TopicInfo) -> None:
         """Make a topic that is not there. :raises StorageFailed: nothing of it is there"""
@@ -115,7 +104,20 @@ class TopicDirectories:
             shutil.rmtree(path, ignore_errors=True)
         self._purged, self.deleted = [], []
 
-    def _partitions(self) -> Iterable[_Partition]:
+    def _load(self) -> Iterator[TopicInfo]:
+        by_topic: dict[str, list[_Partition]] = {}
+        try:
+            for partition in self._partitions():
+                if partition.name.fate is Fate.DELETE:
+                    self._remember(partition)
+                elif partition.name.fate is Fate.NONE:
+                    by_topic.setdefault(partition.name.topic, []).append(partition)
+            topics = [self._topic(name, by_topic[name]) for name in sorted(by_topic)]
+        except OSError as error:
+            raise StorageFailed("reading the topics in", self._root, error) from error
+        return (topic for topic in topics if topic is not None)
+
+    def _partitions(self) -> Iterator[_Partition]:
         for path in sorted(self._root.iterdir()):
             name = parse_partition_name(path.name) if path.is_dir() else None
             if name is not None and name.topic not in (OFFSETS_TOPIC, CLUSTER_METADATA):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +22,7 @@ from coordinator.storage.compaction import (
 from coordinator.storage.indexes import INDEX_SUFFIXES
 from coordinator.storage.segments import list_segments, read_segment
 from coordinator.storage.swap import finish
+from tests.coordinator.storage.kills import is_killed
 from tests.coordinator.storage.logs import Written, data_records, read_log, visible
 
 NOW_MS = 1_700_000_000_000
@@ -287,35 +285,6 @@ def test_stops_when_told_to(tmp_path: Path) -> None:
         compact(directory, CompactionSettings(), first_dirty=0, active=1, now_ms=NOW_MS, stopped=lambda: True)
 
 
-class Killed(BaseException):
-    """The process ends here."""
-
-
-@contextmanager
-def killed_after(calls: int) -> Iterator[list[int]]:
-    """Let the process end at the given call of the operating system that changes a name or a file's bytes."""
-    left = [calls]
-    originals = {name: getattr(os, name) for name in ("rename", "replace", "link", "unlink", "fsync")}
-
-    def wrapped(name: str) -> object:
-        def call(*args: object, **kwargs: object) -> object:
-            if left[0] == 0:
-                raise Killed
-            left[0] -= 1
-            return originals[name](*args, **kwargs)
-
-        return call
-
-    with (
-        patch.object(os, "rename", wrapped("rename")),
-        patch.object(os, "replace", wrapped("replace")),
-        patch.object(os, "link", wrapped("link")),
-        patch.object(os, "unlink", wrapped("unlink")),
-        patch.object(os, "fsync", wrapped("fsync")),
-    ):
-        yield left
-
-
 def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
     """Killed at every call in turn, then at every call of the recovery too: the same is known afterwards."""
     log = Written()
@@ -328,11 +297,11 @@ def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
     kills = 0
     for first in range(200):
         directory = log.save(tmp_path / f"{first}")
-        if not _is_killed(partial(run, directory, segment_bytes=600), first):
+        if not is_killed(partial(run, directory, segment_bytes=600), first):
             break
         assert visible(read_log(directory)) == known  # somebody who reads it before the recovery
         for second in range(200):
-            if not _is_killed(partial(finish, directory), second):
+            if not is_killed(partial(finish, directory), second):
                 break
             assert visible(read_log(directory)) == known
         assert visible(read_log(directory)) == known
@@ -341,15 +310,6 @@ def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
         assert visible(read_log(directory)) == known
         kills += 1
     assert kills > 20
-
-
-def _is_killed(work: Callable[[], object], calls: int) -> bool:
-    with killed_after(calls):
-        try:
-            work()
-        except Killed:
-            return True
-    return False
 
 
 @pytest.mark.parametrize("old_are_gone", [False, True])

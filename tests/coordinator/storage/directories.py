@@ -1,0 +1,64 @@
+"""Data directories for tests: records to put in, and what comes out again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from coordinator.broker.engine import Engine
+from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.storage.compaction import CompactionSettings
+from coordinator.storage.data_directory import DataDirectory, Recovered, StorageSettings
+from coordinator.storage.fsync import FsyncPolicy
+from coordinator.storage.log import SegmentLimits
+
+SMALL = StorageSettings(
+    fsync=FsyncPolicy.INTERVAL,
+    partitions=3,
+    limits=SegmentLimits(segment_bytes=2_000),
+    compaction=CompactionSettings(segment_bytes=2_000),
+)
+"""Few partitions, small segments, and no waiting for the disk."""
+TOPIC = "orders"
+
+
+def committed(group: str, partition: int, offset: int | None, metadata: str = "") -> OffsetRecord:
+    """A record that commits an offset; None deletes it."""
+    value = CommittedOffset(offset=offset or 0, leader_epoch=-1, metadata=metadata, commit_ms=1)
+    return OffsetRecord(
+        group=group, topic=TOPIC, partition=partition, value=None if offset is None else value
+    )
+
+
+def committed_offsets(engine: Engine) -> dict[tuple[str, int], int]:
+    """By group and partition."""
+    return {
+        (group, partition): value.offset
+        for group, offsets in engine.state.offsets.items()
+        for (_, partition), value in offsets.items()
+    }
+
+
+@contextmanager
+def opened(
+    path: Path, settings: StorageSettings = SMALL, **changes: Any
+) -> Iterator[tuple[DataDirectory, Engine, Recovered]]:
+    """A data directory, recovered, and closed in good order unless the test has let go of it."""
+    data = DataDirectory.open(path, replace(settings, **changes))
+    engine = Engine()
+    try:
+        recovered = data.recover(engine)
+        yield data, engine, recovered
+    except BaseException:
+        data.abandon()
+        raise
+    data.close()
+
+
+def what_is_in(path: Path, settings: StorageSettings = SMALL) -> dict[tuple[str, int], int]:
+    """The offsets that a restart finds."""
+    with opened(path, settings) as (_, engine, _):
+        return committed_offsets(engine)

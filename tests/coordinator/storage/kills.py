@@ -1,0 +1,38 @@
+"""A process that ends at any chosen call of the operating system, played within the test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from unittest.mock import patch
+
+CALLS = ("rename", "replace", "unlink", "fsync", "mkdir", "rmdir")
+"""What changes names, and what stands between changes that must not overtake each other."""
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def is_killed(work: Callable[[], object], calls: int) -> bool:
+    """Let the work end before its call number `calls`; whether it came that far."""
+    left = [calls]
+    with ExitStack() as patches:
+        for name in CALLS:
+            patches.enter_context(patch.object(os, name, _counted(getattr(os, name), left)))
+        try:
+            work()
+        except Killed:
+            return True
+    return False
+
+
+def _counted(call: Callable[..., object], left: list[int]) -> Callable[..., object]:
+    def counted(*args: object, **kwargs: object) -> object:
+        if left[0] == 0:
+            raise Killed
+        left[0] -= 1
+        return call(*args, **kwargs)
+
+    return counted
