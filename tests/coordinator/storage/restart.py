@@ -8,14 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
+from kio.schema.metadata.v12.response import MetadataResponse
+from kio.schema.types import TopicName
+
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log import SETTINGS, RealLog, copy_directory
+from tests.coordinator.storage.real_log import OFFSETS_TOPIC, SETTINGS, RealLog, copy_directory
 from tests.coordinator.storage.real_log_story import ORDERS, RECORDS, TOPICS, commit
 from tests.coordinator.storage.what_was_said import Moment, Witness
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.wait import wait_until
+from tests.kafka.wire import ask
 
 REJOIN = {
     # The controller takes a broker that was killed for one that still runs, for as long as this.
@@ -23,6 +27,7 @@ REJOIN = {
     "broker.heartbeat.interval.ms": "200",
 }
 COMPLAINT = re.compile(r"\b(WARN|ERROR|FATAL)\b")
+LOADED = re.compile(rf"Finished loading of metadata from {OFFSETS_TOPIC}-(\d+) with epoch (\d+) ")
 VARIES = re.compile(r"\d+")
 
 
@@ -36,10 +41,26 @@ def broker_on(
     broker = Broker(jars, scratch, {**SETTINGS, **REJOIN, **(settings or {})})
     try:
         broker.start()
-        wait_for_coordinator(broker)
+        wait_until(lambda: _has_loaded(broker), "all groups are loaded")
         yield broker
     finally:
         broker.crash()
+
+
+def _has_loaded(broker: Broker) -> bool:
+    """Whether each partition of the coordinator is loaded, by its present leader.
+
+    A broker that comes back is leader at once, as it was, and loads; then the controller takes notice, and makes it
+    leader again, and it loads again. In between a list of groups is short, and no error says so.
+    """
+    name = MetadataRequestTopic(topic_id=None, name=TopicName(OFFSETS_TOPIC))
+    request = MetadataRequest(
+        topics=(name,), allow_auto_topic_creation=False, include_topic_authorized_operations=False
+    )
+    (topic,) = ask(broker.port, request, MetadataResponse).topics
+    led = {(one.partition_index, one.leader_epoch) for one in topic.partitions if one.leader_id >= 0}
+    loaded = {(int(number), int(epoch)) for number, epoch in LOADED.findall(broker.log.read_text())}
+    return len(topic.partitions) == len(led) and led <= loaded
 
 
 def complaints(broker: Broker) -> set[str]:
