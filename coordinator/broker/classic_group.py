@@ -22,6 +22,7 @@ from assignors.protocols import elect
 from coordinator.broker.calls import FetchedGroup, JoinProtocol, OffsetCommit
 from coordinator.broker.classic_member import PREVIOUS_STATES, ClassicMember, ClassicState
 from coordinator.broker.classic_subscription import subscribed_topics
+from coordinator.broker.counts import count
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group import GroupType, PartitionCheck
 from coordinator.broker.records import (
@@ -205,7 +206,7 @@ class ClassicGroup:
         """Forget a member or a pending id; parked requests of it are to be answered before."""
         removed = self.members.pop(member, None)
         if removed is not None:
-            self._supported.subtract(removed.protocol_names())
+            count(self._supported, removed.protocol_names(), -1)
             if removed.instance is not None:
                 self.static.pop(removed.instance, None)
         if self.leader == member:
@@ -219,7 +220,7 @@ class ClassicGroup:
         """Give a static member another id; parked requests of the old one are to be answered before."""
         old = self.static[instance]
         member = replace(self.members.pop(old), id=new, is_new=False)
-        self._supported.subtract(member.protocol_names())
+        count(self._supported, member.protocol_names(), -1)
         self.joining.pop(old, None)
         self.syncing.pop(old, None)
         self._put(member)
@@ -229,9 +230,9 @@ class ClassicGroup:
 
     def offer(self, member: ClassicMember, protocols: tuple[JoinProtocol, ...]) -> None:
         """Let a member support other protocols from now on."""
-        self._supported.subtract(member.protocol_names())
+        count(self._supported, member.protocol_names(), -1)
         member.protocols = protocols
-        self._supported.update(member.protocol_names())
+        count(self._supported, member.protocol_names(), 1)
 
     def reelect_leader(self) -> bool:
         """Make a member that has joined the leader, unless the present one has; False when nobody joined."""
@@ -323,6 +324,6 @@ class ClassicGroup:
     def _put(self, member: ClassicMember) -> None:
         self.members[member.id] = member
         self._capacity = grown_capacity(len(self.members), self._capacity)
-        self._supported.update(member.protocol_names())
+        count(self._supported, member.protocol_names(), 1)
         if member.instance is not None:
             self.static[member.instance] = member.id

@@ -83,6 +83,8 @@ class ClientSide:
             by_member.pop(member, None)
         if member in self.failed:
             self.failed.remove(member)
+        if member == self.chosen:
+            self.chosen = self.computation = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from enum import Enum
 from uuid import UUID
@@ -27,6 +27,7 @@ from coordinator.broker.consumer_member import (
     normal_partitions,
     normal_topics,
 )
+from coordinator.broker.counts import count
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group import GroupType, PartitionCheck
 from coordinator.broker.records import (
@@ -140,10 +141,10 @@ class ConsumerGroup:
     def set_regex(self, regex: str, value: RegexValue | None) -> None:
         old = self.regexes.pop(regex, None)
         if old is not None:
-            _add(self._subscriptions, old.topics, -1)
+            count(self._subscriptions, old.topics, -1)
         if value is not None:
             self.regexes[regex] = replace(value, topics=normal_topics(value.topics))
-            _add(self._subscriptions, self.regexes[regex].topics, 1)
+            count(self._subscriptions, self.regexes[regex].topics, 1)
 
     def _put(self, member: ConsumerMember) -> None:
         old = self.members.get(member.id)
@@ -163,9 +164,9 @@ class ConsumerGroup:
             self._static[member.instance] = member.id
 
     def _count(self, member: ConsumerMember, change: int) -> None:
-        _add(self._subscriptions, member.metadata.topics, change)
+        count(self._subscriptions, member.metadata.topics, change)
         if member.metadata.regex:
-            _add(self.regex_users, (member.metadata.regex,), change)
+            count(self.regex_users, (member.metadata.regex,), change)
 
     def _disown(self, member: ConsumerMember) -> None:
         for topic, partition in _partitions(member):
@@ -233,9 +234,11 @@ class ConsumerGroup:
 
     def wishes(self) -> dict[str, int]:
         """How many members wish for each assignor, in the order of the broker's map."""
-        count = Counter(m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None)
-        names = list(count)
-        return {names[index]: count[names[index]] for index in (timeline_order(names) if names else ())}
+        wished = Counter(
+            m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None
+        )
+        names = list(wished)
+        return {names[index]: wished[names[index]] for index in (timeline_order(names) if names else ())}
 
     # What every group answers (coordinator.broker.group.Group)
 
@@ -291,14 +294,6 @@ def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
     """Every timer that a member of a consumer group may have; JOIN and SYNC are those of classic members."""
     for kind in MEMBER_TIMERS:
         yield TimerKey(kind, group, member)
-
-
-def _add(counts: Counter[str], names: Iterable[str], change: int) -> None:
-    """Add to the count of each name; one that nobody has any more is not there."""
-    for name in names:
-        counts[name] += change
-        if not counts[name]:
-            del counts[name]
 
 
 def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:

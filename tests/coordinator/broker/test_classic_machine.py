@@ -265,6 +265,7 @@ def check(group: ClassicGroup) -> None:
     assert group.static == {each.instance: each.id for each in members.values() if each.instance is not None}
     assert group.joining.keys() | group.syncing.keys() <= members.keys()
     assert group.pending.isdisjoint(members)
+    assert group._supported.keys() == {name for each in members.values() for name in each.protocol_names()}
     assert all(group.supports(group.protocol_type, each.protocols) for each in members.values())
     if group.state is ClassicState.EMPTY:
         assert not members

@@ -399,6 +399,14 @@ def test_the_chosen_member_leaves(driver: Driver) -> None:
     assert second.beat().should_compute
 
 
+def test_the_chosen_member_leaves_and_comes_back_before_anybody_else_is_asked(driver: Driver) -> None:
+    a, b = join(driver, "a"), join(driver, "b")
+    first, second = (a, b) if a.beat().should_compute else (b, a)
+    prepare(first)
+    first.leave()
+    assert first.join(client_assignors=(MINE,)).should_compute or second.beat().should_compute
+
+
 def test_the_group_moves_on_while_the_assignment_is_computed(driver: Driver) -> None:
     a = join(driver, "a")
     prepare(a)
