@@ -196,7 +196,11 @@ class Connection:
             correlation_id=correlation_id,
             client_id=self._settings.client_id,
         )
-        return encode(header) + encode(message)
+        try:
+            return encode(header) + encode(message)
+        except ValueError as error:
+            name = type(message).__name__
+            raise ProtocolError(str(self.address), f"{name} cannot be written: {error}") from None
 
     def _decoded(self, response_type: Any, api: Api, answer: bytes) -> Any:
         try:

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from coordinator.wire.framing import MAX_FRAME_BYTES
+from coordinator.wire.primitives import LONGEST_STRING
 from coordinator.wire.schema_fields import SchemaField, schema_fields
 
 Writer = Callable[[bytearray, Any], None]
@@ -125,7 +126,7 @@ def _element_writer(field: SchemaField, flexible: bool, source: Source, *, nulla
         writer = _entity_writer(field.entity, source)
         return _nullable(writer) if nullable else writer
     if field.kafka_type == "string":
-        return _byte_string(_length_writer(flexible, "h"))
+        return _string(_length_writer(flexible, "h"))
     if field.kafka_type in ("bytes", "records"):
         return _byte_string(_length_writer(flexible, "i"))
     return _FIXED_WRITERS[field.kafka_type or ""]
@@ -155,7 +156,20 @@ def _byte_string(length: Writer) -> Writer:
         if value is None:
             length(out, -1)
             return
-        content = value.encode() if isinstance(value, str) else value
+        length(out, len(value))
+        out += value
+
+    return write
+
+
+def _string(length: Writer) -> Writer:
+    def write(out: bytearray, value: Any) -> None:
+        if value is None:
+            length(out, -1)
+            return
+        content = value.encode()
+        if len(content) > LONGEST_STRING:
+            raise ValueError(f"a string of {len(content)} bytes")
         length(out, len(content))
         out += content
 

@@ -56,7 +56,7 @@ class Peer:
         """Close it from this side."""
         self._task.cancel()
         self._writer.close()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.gather(self._task, self._writer.wait_closed(), return_exceptions=True)
 
     async def _read(self) -> None:
         try:

@@ -2,94 +2,118 @@
 
 The next request is read when the last one is answered, as Kafka does (`SocketServer` mutes the channel): a request
 that waits holds every later one on its connection.
+
+What is long is read, and what may be long written, by a thread beside the event loop, so that others do not wait
+for it; and only a few long requests are read at a time, which bounds the memory that all clients together can take.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections.abc import Mapping
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 
-from coordinator.wire.decode import DecodeError, decode
+from coordinator.wire.decode import DecodeError
 from coordinator.wire.encode import encode
 from coordinator.wire.framing import MAX_FRAME_BYTES, frame
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.fill import fill
+from coordinator.wire.server.compose import compose
+from coordinator.wire.server.exchange import Exchange, PeerFault
+from coordinator.wire.server.incoming import Incoming, understand
 from coordinator.wire.server.node import Caller, Node
-from coordinator.wire.server.served import API_VERSIONS_KEY, SERVED, ServedApi
 
 LENGTH_BYTES = 4
-HEAD_BYTES = 8
-"""API key, version and correlation id: the same in every header."""
-UNSUPPORTED_VERSION = 35
+LONG_BYTES = 64 * 1024
+"""A longer request waits for its turn among the long ones. Every connection may hold this much unasked."""
+LONG_AT_ONCE = 4
 
 _log = logging.getLogger(__name__)
 
 
-class PeerFault(Exception):
-    """What the client sent is no request that this server knows; its connection is closed."""
+class Connection:
+    """A client, and the conversation with it."""
+
+    def __init__(
+        self,
+        node: Node,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        turns: asyncio.Semaphore,
+    ) -> None:
+        """`turns` are those of the `LONG_AT_ONCE` requests that may be read at a time, over all connections."""
+        self._node = node
+        self._reader = reader
+        self._writer = writer
+        self._turns = turns
+        self._host = as_java_shows(writer.get_extra_info("peername")[0])
+        self._quiet_since: float | None = time.monotonic()
+
+    def quiet_s(self) -> float:
+        """For how long the client has sent no request, or not read its answer; 0 while it waits for one."""
+        return 0.0 if self._quiet_since is None else time.monotonic() - self._quiet_since
+
+    def drop(self) -> None:
+        """End it now; what the client has not read is thrown away."""
+        self._writer.transport.abort()
+
+    async def converse(self) -> None:
+        """Answer the client until it goes, or sends what cannot be read."""
+        try:
+            while (incoming := await self._read()) is not None:
+                self._quiet_since = None
+                answer = await self._answer(incoming)
+                self._quiet_since = time.monotonic()
+                self._writer.write(frame(answer))
+                await self._writer.drain()
+        except (DecodeError, PeerFault) as error:
+            _log.warning("A connection from %s is closed: %s", self._host, error)
+        except OSError:
+            pass  # the client is gone
+        finally:
+            self._writer.close()
+
+    async def _read(self) -> Incoming | None:
+        """The next request; None at the end of the connection."""
+        try:
+            length = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES), "big", signed=True)
+            if not 0 <= length <= MAX_FRAME_BYTES:
+                raise PeerFault(f"a frame of {length} bytes is announced")
+            if length <= LONG_BYTES:
+                return understand(await self._reader.readexactly(length))
+            async with self._turns:
+                return await asyncio.to_thread(understand, await self._reader.readexactly(length))
+        except asyncio.IncompleteReadError:
+            return None
+
+    async def _answer(self, incoming: Incoming) -> bytes:
+        """The whole response."""
+        exchange = Exchange(
+            node=self._node,
+            request=incoming.message,
+            version=incoming.version,
+            caller=Caller(client_id=incoming.client_id, host=self._host),
+        )
+        fields = await incoming.api.handler()(exchange)
+        if incoming.api.grows or incoming.size > LONG_BYTES:
+            return await asyncio.to_thread(_composed, incoming, fields)
+        return _composed(incoming, fields)
 
 
-async def converse(node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer one client until it goes, or sends what cannot be read."""
-    host = f"/{writer.get_extra_info('peername')[0]}"
+def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
+    """:raises PeerFault: when the answer is longer than a frame, or names made of the client's are too long"""
+    response_type = incoming.api.response_type(incoming.version)
+    header = response_type.__header_schema__(correlation_id=incoming.correlation_id)
     try:
-        while (request := await _read(reader)) is not None:
-            response = await _answer(node, request, host)
-            if response is not None:
-                writer.write(frame(response))
-                await writer.drain()
-    except (DecodeError, PeerFault) as error:
-        _log.warning("A connection from %s is closed: %s", host, error)
-    except OSError:
-        pass  # the client is gone
-    finally:
-        writer.close()
+        return encode(header) + compose(response_type, fields)
+    except ValueError as error:
+        raise PeerFault(f"the answer to {incoming.api.name} cannot be written: {error}") from None
 
 
-async def _read(reader: asyncio.StreamReader) -> bytes | None:
-    """The next frame; None at the end of the connection."""
-    try:
-        length = int.from_bytes(await reader.readexactly(LENGTH_BYTES), "big", signed=True)
-        if not 0 <= length <= MAX_FRAME_BYTES:
-            raise PeerFault(f"a frame of {length} bytes is announced")
-        return await reader.readexactly(length)
-    except asyncio.IncompleteReadError:
-        return None
-
-
-async def _answer(node: Node, request: bytes, host: str) -> bytes | None:
-    """The whole response, or None where the client wants none."""
-    if len(request) < HEAD_BYTES:
-        raise PeerFault(f"a request has only {len(request)} bytes")
-    key, version, correlation_id = (
-        int.from_bytes(request[start:end], "big", signed=True) for start, end in ((0, 2), (2, 4), (4, 8))
-    )
-    api = SERVED.get(key)
-    if api is None:
-        raise PeerFault(f"API {key} is not served")
-    if not api.serves(version):
-        if key != API_VERSIONS_KEY:
-            raise PeerFault(f"{api.name} {version} is not served")
-        return _newer_client(api, correlation_id)
-    request_type = api.request_type(version)
-    header, position = decode(request_type.__header_schema__, request)
-    message, _ = decode(request_type, request, position)
-    caller = Caller(client_id=header.client_id or "", host=host)
-    fields = await api.handler()(Exchange(node=node, request=message, version=version, caller=caller))
-    if fields is None:
-        return None
-    return _encoded(api.response_type(version), correlation_id, fields)
-
-
-def _newer_client(api: ServedApi, correlation_id: int) -> bytes:
-    """A client that asks in a version of the future is told in version 0 which ones are known (KIP-511)."""
-    known = {"api_key": api.key, "min_version": api.minimum, "max_version": api.maximum}
-    return _encoded(
-        api.response_type(0), correlation_id, {"error_code": UNSUPPORTED_VERSION, "api_keys": [known]}
-    )
-
-
-def _encoded(response_type: Any, correlation_id: int, fields: Any) -> bytes:
-    header = response_type.__header_schema__(correlation_id=correlation_id)
-    return encode(header) + encode(fill(response_type, fields))
+def as_java_shows(host: str) -> str:
+    """An address in the form of Java's `InetAddress`: `/127.0.0.1`, `/0:0:0:0:0:0:0:1`."""
+    address = ip_address(host.partition("%")[0])
+    if isinstance(address, IPv6Address):
+        return "/" + ":".join(f"{int(group, 16):x}" for group in address.exploded.split(":"))
+    return f"/{address}"

@@ -9,6 +9,10 @@ from coordinator.broker.calls import Request
 from coordinator.wire.server.node import Caller, Node
 
 
+class PeerFault(Exception):
+    """What the client sent gets no answer: its connection is closed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """A request, kio's dataclass of the version it came in, and who sent it to whom."""

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from typing import Self
 
-from coordinator.wire.server.connection import converse
+from coordinator.wire.server.connection import LONG_AT_ONCE, Connection
 from coordinator.wire.server.node import Node
+from coordinator.wire.server.open_files import most_connections
+
+BACKLOG = 1024
+"""Connections that wait to be accepted: a thousand clients may start at once."""
+IDLE_S = 600.0
+"""Kafka's `connections.max.idle.ms`: a client that is quiet for so long is taken for gone."""
+SWEEP_S = 30.0
+"""How often such clients are looked for."""
+
+_log = logging.getLogger(__name__)
 
 
 class Listener:
@@ -16,22 +27,28 @@ class Listener:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], Connection] = {}
+        self._most = most_connections()
+        self._turns = asyncio.Semaphore(LONG_AT_ONCE)
+        self._sweeper: asyncio.TimerHandle | None = None
 
     @classmethod
     async def open(cls, node: Node, host: str, port: int) -> Self:
         """Listen on `host`:`port`, 0 for any free port; `node.port` says which. :raises OSError:"""
         listener = cls(node)
-        listener._server = await asyncio.start_server(listener._accept, host, port)
+        listener._server = await asyncio.start_server(listener._accept, host, port, backlog=BACKLOG)
         address = listener._server.sockets[0].getsockname()
         node.host, node.port = host, address[1]
         node.start()
+        listener._sweep_later()
         return listener
 
     async def close(self) -> None:
         """Stop listening, close every connection, and stop the clock of the node."""
         if self._server is not None:
             self._server.close()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
         self._node.stop()
         for task in self._connections:
             task.cancel()
@@ -41,12 +58,25 @@ class Listener:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a connection is served in a task of its own")
-        self._connections.add(task)
-        plug = writer.get_extra_info("socket")
-        plug.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if len(self._connections) == self._most:
+            _log.warning("A connection is refused: %d are open, and there are no more files", self._most)
+            writer.transport.abort()
+            return
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._connections[task] = Connection(self._node, reader, writer, self._turns)
         try:
-            await converse(self._node, reader, writer)
+            await self._connections[task].converse()
         except asyncio.CancelledError:
-            writer.close()
+            pass  # the listener is being closed
         finally:
-            self._connections.discard(task)
+            del self._connections[task]
+
+    def _sweep_later(self) -> None:
+        self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
+
+    def _sweep(self) -> None:
+        """Drop the clients that are quiet for too long."""
+        for connection in self._connections.values():
+            if connection.quiet_s() > IDLE_S:
+                connection.drop()
+        self._sweep_later()

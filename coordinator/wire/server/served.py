@@ -9,15 +9,16 @@ from typing import Any, TypeAlias
 
 from coordinator.wire.server.exchange import Exchange
 
-Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any] | None]]
-"""Gives the fields of the newest response, or None where nothing is to be sent."""
+Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
+"""Gives the fields of the newest response. PeerFault: there is none, the connection is closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedApi:
     """One API: Kafka's name and key, the versions it is listed with, and the file of `apis/` that answers it.
 
-    `oldest` is the first version with a schema: Kafka lists Produce from 0 on and answers it from 3 on.
+    `oldest` is the first version with a schema: Kafka lists Produce from 0 on and answers it from 3 on. Where the
+    answer `grows` with all that the server knows, it may be long however short the request is.
     """
 
     name: str
@@ -26,6 +27,7 @@ class ServedApi:
     maximum: int
     module: str
     oldest: int = 0
+    grows: bool = False
 
     def serves(self, version: int) -> bool:
         return max(self.minimum, self.oldest) <= version <= self.maximum
@@ -43,9 +45,9 @@ class ServedApi:
         return found
 
 
-def _api(name: str, key: int, minimum: int, maximum: int, oldest: int = 0) -> ServedApi:
+def _api(name: str, key: int, minimum: int, maximum: int, **more: Any) -> ServedApi:
     module = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
-    return ServedApi(name=name, key=key, minimum=minimum, maximum=maximum, module=module, oldest=oldest)
+    return ServedApi(name=name, key=key, minimum=minimum, maximum=maximum, module=module, **more)
 
 
 API_VERSIONS_KEY = 18
@@ -55,16 +57,16 @@ SERVED: Mapping[int, ServedApi] = {
         _api("Produce", 0, 0, 13, oldest=3),
         _api("Fetch", 1, 4, 18),
         _api("ListOffsets", 2, 1, 11),
-        _api("Metadata", 3, 0, 13),
+        _api("Metadata", 3, 0, 13, grows=True),
         _api("OffsetCommit", 8, 2, 10),
-        _api("OffsetFetch", 9, 1, 10),
+        _api("OffsetFetch", 9, 1, 10, grows=True),
         _api("FindCoordinator", 10, 0, 6),
         _api("JoinGroup", 11, 0, 9),
         _api("Heartbeat", 12, 0, 4),
         _api("LeaveGroup", 13, 0, 5),
         _api("SyncGroup", 14, 0, 5),
-        _api("DescribeGroups", 15, 0, 6),
-        _api("ListGroups", 16, 0, 5),
+        _api("DescribeGroups", 15, 0, 6, grows=True),
+        _api("ListGroups", 16, 0, 5, grows=True),
         _api("ApiVersions", API_VERSIONS_KEY, 0, 4),
         _api("CreateTopics", 19, 2, 7),
         _api("DeleteTopics", 20, 1, 6),
@@ -76,7 +78,7 @@ SERVED: Mapping[int, ServedApi] = {
         _api("OffsetDelete", 47, 0, 0),
         _api("DescribeCluster", 60, 0, 2),
         _api("ConsumerGroupHeartbeat", 68, 0, 1),
-        _api("ConsumerGroupDescribe", 69, 0, 1),
+        _api("ConsumerGroupDescribe", 69, 0, 1, grows=True),
     )
 }
 """By key."""

@@ -147,9 +147,12 @@ def test_broken_utf_8_is_read_as_java_reads_it(content: str, text: str) -> None:
 def test_a_string_is_no_longer_than_kafka_reads_it() -> None:
     kind = request_type("DescribeGroups", 6)
     longest, longer = (build(kind, {"groups": ["x" * size]}) for size in (32767, 32768))
-    assert decode(kind, encode(longest))[0] == longest
+    written = encode(longest)
+    assert decode(kind, written)[0] == longest
+    with pytest.raises(ValueError, match="a string of 32768 bytes"):
+        encode(longer)
     with pytest.raises(DecodeError, match="a string of 32768 bytes at byte 1"):
-        decode(kind, encode(longer))
+        decode(kind, written.replace(b"\x80\x80\x02", b"\x81\x80\x02") + b"x")
 
 
 @pytest.mark.parametrize("length", [-1, -2, -(2**31)])

@@ -1,4 +1,4 @@
-"""One file per API: `answer(exchange)` gives the fields of the newest response, or None where none is to be sent.
+"""One file per API: `answer(exchange)` gives the fields of the newest response.
 
 A field that a later version brought is asked for with its default, as the request has the version it came in.
 """

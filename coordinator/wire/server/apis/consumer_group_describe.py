@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
+from uuid import UUID
 
 from coordinator.broker.answers import (
     ConsumerGroupDescribeAnswer,
@@ -11,22 +12,25 @@ from coordinator.broker.answers import (
     DescribedConsumerGroup,
 )
 from coordinator.broker.calls import ConsumerGroupDescribe, TopicPartitions
-from coordinator.wire.server.apis.fields import group_operations
+from coordinator.broker.topics import TopicInfo
+from coordinator.wire.server.apis.fields import Each, group_operations
 from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
 
 CLASSIC, CONSUMER = 0, 1
+
+Topics: TypeAlias = Mapping[UUID, TopicInfo]
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
-    call = ConsumerGroupDescribe(groups=tuple(request.group_ids), version=exchange.version)
+    call = ConsumerGroupDescribe(groups=tuple(dict.fromkeys(request.group_ids)))
     described: ConsumerGroupDescribeAnswer = await exchange.ask(call)
-    operations = group_operations(request)
-    return {"groups": [_fields(exchange.node, one, operations) for one in described.groups]}
+    by_name = {one.group: one for one in described.groups}
+    topics, operations = exchange.node.topics.image.by_id, group_operations(request)
+    return {"groups": Each(lambda group: _fields(topics, by_name[group], operations), request.group_ids)}
 
 
-def _fields(node: Node, group: DescribedConsumerGroup, operations: int) -> Mapping[str, Any]:
+def _fields(topics: Topics, group: DescribedConsumerGroup, operations: int) -> Mapping[str, Any]:
     return {
         "error_code": group.error,
         "error_message": group.message,
@@ -35,12 +39,12 @@ def _fields(node: Node, group: DescribedConsumerGroup, operations: int) -> Mappi
         "group_epoch": group.group_epoch,
         "assignment_epoch": group.assignment_epoch,
         "assignor_name": group.assignor,
-        "members": [_member(node, one) for one in group.members],
+        "members": [_member(topics, one) for one in group.members],
         "authorized_operations": operations,
     }
 
 
-def _member(node: Node, member: DescribedConsumer) -> Mapping[str, Any]:
+def _member(topics: Topics, member: DescribedConsumer) -> Mapping[str, Any]:
     return {
         "member_id": member.member,
         "instance_id": member.instance,
@@ -50,15 +54,14 @@ def _member(node: Node, member: DescribedConsumer) -> Mapping[str, Any]:
         "client_host": member.host,
         "subscribed_topic_names": member.topics,
         "subscribed_topic_regex": member.regex,
-        "assignment": _assignment(node, member.assignment),
-        "target_assignment": _assignment(node, member.target),
+        "assignment": _assignment(topics, member.assignment),
+        "target_assignment": _assignment(topics, member.target),
         "member_type": CLASSIC if member.classic else CONSUMER,
     }
 
 
-def _assignment(node: Node, assigned: TopicPartitions) -> Mapping[str, Any]:
+def _assignment(topics: Topics, assigned: TopicPartitions) -> Mapping[str, Any]:
     """A topic that was deleted has no name, and is left out as Kafka does."""
-    topics = node.topics.image.by_id
     return {
         "topic_partitions": [
             {"topic_id": topic, "topic_name": topics[topic].name, "partitions": partitions}

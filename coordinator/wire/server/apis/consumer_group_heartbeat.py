@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
 from coordinator.broker.calls import ConsumerGroupHeartbeat, TopicPartitions
-from coordinator.wire.server.apis.fields import ZERO_ID, milliseconds
+from coordinator.wire.server.apis.fields import ZERO_ID, by_topic, milliseconds
 from coordinator.wire.server.exchange import Exchange
 
 
@@ -34,11 +35,8 @@ def _owned(given: Any) -> TopicPartitions | None:
     """Partitions by topic id; a topic named twice owns both lists."""
     if given is None:
         return None
-    owned: dict[Any, tuple[int, ...]] = {}
-    for one in given:
-        topic = one.topic_id or ZERO_ID
-        owned[topic] = owned.get(topic, ()) + tuple(one.partitions)
-    return owned
+    lists = by_topic((one.topic_id or ZERO_ID, one.partitions) for one in given)
+    return {topic: tuple(chain.from_iterable(parts)) for topic, parts in lists}
 
 
 def _fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from coordinator.broker.answers import DescribedGroup, DescribeGroupsAnswer
 from coordinator.broker.calls import DescribeGroups
-from coordinator.wire.server.apis.fields import NO_OPERATIONS, group_operations
+from coordinator.wire.server.apis.fields import NO_OPERATIONS, Each, group_operations
 from coordinator.wire.server.exchange import Exchange
 
 WITH_OPERATIONS = 3
@@ -16,10 +16,11 @@ WITH_OPERATIONS = 3
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     described: DescribeGroupsAnswer = await exchange.ask(
-        DescribeGroups(groups=tuple(request.groups), version=exchange.version)
+        DescribeGroups(groups=tuple(dict.fromkeys(request.groups)), version=exchange.version)
     )
+    by_name = {one.group: one for one in described.groups}
     operations = group_operations(request) if exchange.version >= WITH_OPERATIONS else NO_OPERATIONS
-    return {"groups": [_fields(one, operations) for one in described.groups]}
+    return {"groups": Each(lambda name: _fields(by_name[name], operations), request.groups)}
 
 
 def _fields(group: DescribedGroup, operations: int) -> Mapping[str, Any]:

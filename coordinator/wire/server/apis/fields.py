@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
+
+from coordinator.broker.errors import ErrorCode
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 NO_OPERATIONS = -(2**31)
 """Authorized operations where nobody asked for them."""
 GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
 """READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS: all there are on a group."""
 ZERO_ID = UUID(int=0)
+MALFORMED = (
+    "This most likely occurs because of a request being malformed by the client library or the message was sent "
+    "to an incompatible broker. See the broker logs for more details."
+)
+"""What INVALID_REQUEST says where nothing better is known."""
 
 
 def milliseconds(value: timedelta) -> int:
@@ -24,9 +34,29 @@ def group_operations(request: Any) -> int:
     return GROUP_OPERATIONS if request.include_authorized_operations else NO_OPERATIONS
 
 
-def by_topic(entries: Iterable[tuple[Any, Mapping[str, Any]]]) -> list[tuple[Any, list[Mapping[str, Any]]]]:
-    """(topic, partition's fields) gathered by topic, in the order in which topics first come."""
-    found: dict[Any, list[Mapping[str, Any]]] = {}
-    for topic, fields in entries:
-        found.setdefault(topic, []).append(fields)
-    return list(found.items())
+def judged_partition(partition: tuple[int, ErrorCode]) -> Mapping[str, Any]:
+    """What became of a partition: number and error."""
+    number, error = partition
+    return {"partition_index": number, "error_code": error}
+
+
+class Each(Generic[V]):
+    """The fields of many things, made one by one as they are written: all at once may be more than memory holds."""
+
+    def __init__(self, make: Callable[[V], Mapping[str, Any]], things: Sequence[V]) -> None:
+        self._make = make
+        self._things = things
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return map(self._make, self._things)
+
+
+def by_topic(entries: Iterable[tuple[K, V]]) -> Iterable[tuple[K, list[V]]]:
+    """(topic, what there is of it) gathered by topic, in the order in which topics first come."""
+    found: dict[K, list[V]] = {}
+    for topic, one in entries:
+        found.setdefault(topic, []).append(one)
+    return found.items()

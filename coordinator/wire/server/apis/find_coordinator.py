@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.apis.fields import MALFORMED, Each
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
 
 GROUP, TRANSACTION = 0, 1
 BATCHED = 4
-UNKNOWN_KEY_TYPE = (
-    "This most likely occurs because of a request being malformed by the client library or the message was sent "
-    "to an incompatible broker. See the broker logs for more details."
-)
 NO_TRANSACTIONS = "kohort serve has no transactions."
 
 
@@ -23,7 +20,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     kind = getattr(request, "key_type", GROUP)
     place = _place(exchange.node, kind)
     if exchange.version >= BATCHED:
-        return {"coordinators": [{"key": key, **place} for key in request.coordinator_keys]}
+        return {"coordinators": Each(lambda key: {"key": key, **place}, request.coordinator_keys)}
     if not place["error_code"]:
         place = {**place, "error_message": "NONE"}
     return place
@@ -42,5 +39,5 @@ def _place(node: Node, kind: int) -> Mapping[str, Any]:
     if kind == TRANSACTION:
         error, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_TRANSACTIONS
     else:
-        error, message = ErrorCode.INVALID_REQUEST, UNKNOWN_KEY_TYPE
+        error, message = ErrorCode.INVALID_REQUEST, MALFORMED
     return {**nowhere, "error_code": error, "error_message": message}

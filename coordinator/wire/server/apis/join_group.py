@@ -7,15 +7,21 @@ from typing import Any
 
 from coordinator.broker.answers import JoinGroupAnswer
 from coordinator.broker.calls import JoinGroup, JoinProtocol
+from coordinator.broker.errors import ErrorCode
+from coordinator.wire.primitives import LONGEST_STRING
 from coordinator.wire.server.apis.fields import milliseconds
 from coordinator.wire.server.exchange import Exchange
+from coordinator.wire.server.node import Caller
 
+UUID_BYTES = len("-") + 36
 NULL_PROTOCOL = 7
 """The version from which on a refusal has a null protocol name, and no longer an empty one."""
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
+    if not request.member_id and not _can_be_named(request, exchange.caller):
+        return _fields(JoinGroupAnswer(error=ErrorCode.INVALID_REQUEST), exchange.version)
     session_ms = milliseconds(request.session_timeout)
     call = JoinGroup(
         group=request.group_id,
@@ -31,6 +37,15 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         version=exchange.version,
     )
     return _fields(await exchange.ask(call), exchange.version)
+
+
+def _can_be_named(request: Any, caller: Caller) -> bool:
+    """Whether there is room for the UUID behind the name that a new member's id begins with.
+
+    Kafka fails to write down a longer one and answers UNKNOWN_SERVER_ERROR; members would fail to read it.
+    """
+    name = getattr(request, "group_instance_id", None) or caller.client_id
+    return len(name.encode()) + UUID_BYTES <= LONGEST_STRING
 
 
 def _fields(joined: JoinGroupAnswer, version: int) -> Mapping[str, Any]:

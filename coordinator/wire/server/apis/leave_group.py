@@ -7,6 +7,8 @@ from typing import Any
 
 from coordinator.broker.answers import LeaveGroupAnswer
 from coordinator.broker.calls import LeaveGroup, LeavingMember
+from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.apis.fields import Each
 from coordinator.wire.server.exchange import Exchange
 
 BATCHED = 3
@@ -20,19 +22,17 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     left: LeaveGroupAnswer = await exchange.ask(call)
     return {
         "error_code": left.error,
-        "members": [
-            {"member_id": member, "group_instance_id": instance, "error_code": error}
-            for member, instance, error in left.members
-        ],
+        "members": Each(_fields, left.members),
     }
+
+
+def _fields(member: tuple[str, str | None, ErrorCode]) -> Mapping[str, Any]:
+    return dict(zip(("member_id", "group_instance_id", "error_code"), member, strict=True))
 
 
 def _leaving(request: Any, version: int) -> tuple[LeavingMember, ...]:
     if version < BATCHED:
         return (LeavingMember(member=request.member_id),)
     return tuple(
-        LeavingMember(
-            member=one.member_id, instance=one.group_instance_id, reason=getattr(one, "reason", None)
-        )
-        for one in request.members
+        LeavingMember(member=one.member_id, instance=one.group_instance_id) for one in request.members
     )

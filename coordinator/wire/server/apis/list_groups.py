@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import ListGroupsAnswer
+from coordinator.broker.answers import ListedGroup, ListGroupsAnswer
 from coordinator.broker.calls import ListGroups
 from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.apis.fields import Each
 from coordinator.wire.server.exchange import Exchange
 
 
@@ -16,18 +17,15 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     call = ListGroups(
         states=tuple(getattr(request, "states_filter", ())),
         types=tuple(getattr(request, "types_filter", ())),
-        version=exchange.version,
     )
     listed: ListGroupsAnswer = await exchange.ask(call)
+    return {"error_code": ErrorCode.NONE, "groups": Each(_fields, listed.groups)}
+
+
+def _fields(group: ListedGroup) -> Mapping[str, Any]:
     return {
-        "error_code": ErrorCode.NONE,
-        "groups": [
-            {
-                "group_id": one.group,
-                "protocol_type": one.protocol_type,
-                "group_state": one.state,
-                "group_type": one.type,
-            }
-            for one in listed.groups
-        ],
+        "group_id": group.group,
+        "protocol_type": group.protocol_type,
+        "group_state": group.state,
+        "group_type": group.type,
     }

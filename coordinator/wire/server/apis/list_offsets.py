@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.apis.fields import Each
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
 
@@ -18,7 +20,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         "topics": [
             {
                 "name": topic.name,
-                "partitions": [_partition(exchange.node, topic.name, one) for one in topic.partitions],
+                "partitions": Each(partial(_partition, exchange.node, topic.name), topic.partitions),
             }
             for topic in request.topics
         ]

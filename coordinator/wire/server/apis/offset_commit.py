@@ -7,7 +7,7 @@ from typing import Any
 
 from coordinator.broker.answers import OffsetCommitAnswer
 from coordinator.broker.calls import Offset, OffsetCommit
-from coordinator.wire.server.apis.fields import by_topic, milliseconds
+from coordinator.wire.server.apis.fields import Each, by_topic, judged_partition, milliseconds
 from coordinator.wire.server.exchange import Exchange
 
 DEFAULT_RETENTION_MS = -1
@@ -37,12 +37,11 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     )
     committed: OffsetCommitAnswer = await exchange.ask(call)
     topics = by_topic(
-        ((name, topic_id), {"partition_index": partition, "error_code": error})
-        for name, topic_id, partition, error in committed.partitions
+        ((name, topic_id), (partition, error)) for name, topic_id, partition, error in committed.partitions
     )
     return {
         "topics": [
-            {"name": name, "topic_id": topic_id, "partitions": partitions}
+            {"name": name, "topic_id": topic_id, "partitions": Each(judged_partition, partitions)}
             for (name, topic_id), partitions in topics
         ]
     }

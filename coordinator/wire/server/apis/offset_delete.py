@@ -7,7 +7,7 @@ from typing import Any
 
 from coordinator.broker.answers import OffsetDeleteAnswer
 from coordinator.broker.calls import OffsetDelete
-from coordinator.wire.server.apis.fields import by_topic
+from coordinator.wire.server.apis.fields import Each, by_topic, judged_partition
 from coordinator.wire.server.exchange import Exchange
 
 
@@ -15,11 +15,10 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     asked = tuple((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
     deleted: OffsetDeleteAnswer = await exchange.ask(OffsetDelete(group=request.group_id, partitions=asked))
-    topics = by_topic(
-        (topic, {"partition_index": partition, "error_code": error})
-        for topic, partition, error in deleted.partitions
-    )
+    topics = by_topic((topic, (partition, error)) for topic, partition, error in deleted.partitions)
     return {
         "error_code": deleted.error,
-        "topics": [{"name": topic, "partitions": partitions} for topic, partitions in topics],
+        "topics": [
+            {"name": topic, "partitions": Each(judged_partition, partitions)} for topic, partitions in topics
+        ],
     }

@@ -8,7 +8,7 @@ from typing import Any
 from coordinator.broker.answers import FetchedGroupAnswer, FetchedOffset, OffsetFetchAnswer
 from coordinator.broker.calls import FetchedGroup, OffsetFetch
 from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.fields import ZERO_ID
+from coordinator.wire.server.apis.fields import ZERO_ID, Each
 from coordinator.wire.server.exchange import Exchange
 
 TOP_LEVEL_ERROR = 2
@@ -18,22 +18,25 @@ BY_ID = 10
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
+    asked = [
+        FetchedGroup(
+            group=one.group_id,
+            member=getattr(one, "member_id", None),
+            epoch=getattr(one, "member_epoch", -1),
+            topics=_topics(one, exchange.version),
+        )
+        for one in (request.groups if exchange.version >= BATCHED else (request,))
+    ]
+    distinct = tuple(dict.fromkeys(asked))
     call = OffsetFetch(
-        groups=tuple(
-            FetchedGroup(
-                group=one.group_id,
-                member=getattr(one, "member_id", None),
-                epoch=getattr(one, "member_epoch", -1),
-                topics=_topics(one, exchange.version),
-            )
-            for one in (request.groups if exchange.version >= BATCHED else (request,))
-        ),
+        groups=distinct,
         require_stable=getattr(request, "require_stable", False),
         version=exchange.version,
     )
     fetched: OffsetFetchAnswer = await exchange.ask(call)
     if exchange.version >= BATCHED:
-        return {"groups": [_group(one, exchange.version) for one in fetched.groups]}
+        found = dict(zip(distinct, fetched.groups, strict=True))
+        return {"groups": Each(lambda one: _group(found[one], exchange.version), asked)}
     (single,) = fetched.groups
     if exchange.version < TOP_LEVEL_ERROR and single.error:
         return {"topics": _refused(request, single.error)}
@@ -55,13 +58,13 @@ def _group(fetched: FetchedGroupAnswer, version: int) -> Mapping[str, Any]:
         "group_id": fetched.group,
         "error_code": fetched.error,
         "topics": [
-            {key: topic, "partitions": [_partition(number, one) for number, one in partitions]}
-            for topic, partitions in fetched.topics
+            {key: topic, "partitions": Each(_partition, partitions)} for topic, partitions in fetched.topics
         ],
     }
 
 
-def _partition(number: int, fetched: FetchedOffset) -> Mapping[str, Any]:
+def _partition(partition: tuple[int, FetchedOffset]) -> Mapping[str, Any]:
+    number, fetched = partition
     return {
         "partition_index": number,
         "committed_offset": fetched.offset,
@@ -77,7 +80,7 @@ def _refused(request: Any, error: ErrorCode) -> list[Mapping[str, Any]]:
         {
             "name": topic.name,
             "partitions": [
-                _partition(number, FetchedOffset(error=error)) for number in topic.partition_indexes
+                _partition((number, FetchedOffset(error=error))) for number in topic.partition_indexes
             ],
         }
         for topic in request.topics

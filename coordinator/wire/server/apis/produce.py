@@ -1,35 +1,39 @@
-"""Produce v3–v13: refused. It is served because librdkafka fetches only from brokers that know it."""
+"""Produce v3–v13: refused. It is served because librdkafka fetches only from brokers that know it.
+
+A producer that wants no answer learns of the refusal by the end of its connection, as it does of any from Kafka.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.wire.server.exchange import Exchange
+from coordinator.wire.server.apis.fields import Each
+from coordinator.wire.server.exchange import Exchange, PeerFault
 
 POLICY_VIOLATION = 44
-WHY = "kohort serve keeps no records."
+WHY = "kohort serve keeps no records"
 
 
-async def answer(exchange: Exchange) -> Mapping[str, Any] | None:
+async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     if request.acks == 0:
-        return None
+        raise PeerFault(f"records were sent, and {WHY}")
     return {
         "responses": [
             {
                 "name": getattr(topic, "name", ""),
                 "topic_id": getattr(topic, "topic_id", None),
-                "partition_responses": [_partition(one.index) for one in topic.partition_data],
+                "partition_responses": Each(_partition, topic.partition_data),
             }
             for topic in request.topic_data
         ]
     }
 
 
-def _partition(index: int) -> Mapping[str, Any]:
+def _partition(asked: Any) -> Mapping[str, Any]:
     return {
-        "index": index,
+        "index": asked.index,
         "error_code": POLICY_VIOLATION,
         "base_offset": -1,
         "log_append_time": None,

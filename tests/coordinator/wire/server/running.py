@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from coordinator.wire.server.listener import Listener
 from coordinator.wire.server.node import Node
@@ -21,3 +22,17 @@ async def running(settings: Mapping[str, str] | None = None) -> AsyncIterator[No
         yield node
     finally:
         await listener.close()
+
+
+@asynccontextmanager
+async def connected(
+    port: int, limit: int = 1 << 16
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection to send bytes on; `limit` is how many of the answers' bytes wait to be read."""
+    reader, writer = await asyncio.open_connection(HOST, port, limit=limit)
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+        with suppress(OSError):
+            await writer.wait_closed()

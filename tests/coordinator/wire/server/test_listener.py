@@ -1,0 +1,164 @@
+"""Many clients, quiet ones, and those that do not read."""
+
+import asyncio
+import resource
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from coordinator.wire.server import listener
+from coordinator.wire.server.connection import LONG_AT_ONCE, LONG_BYTES, as_java_shows
+from coordinator.wire.server.node import Node
+from coordinator.wire.server.open_files import KEPT_FREE, most_connections
+from tests.conformance.messages import build, encoded, request_type, response_type
+from tests.conformance.peer import Closed, Peer
+from tests.coordinator.wire.server.running import HOST, connected, running
+
+DEADLINE_S = 60
+VERSIONS = build(request_type("ApiVersions", 0), {})
+JOIN = {"group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
+RANGE = {"protocols": [{"name": "range", "metadata": b""}]}
+
+
+async def versions(peer: Peer) -> Any:
+    return await asyncio.wait_for(peer.send(VERSIONS, response_type("ApiVersions", 0)), DEADLINE_S)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients are dropped after half a second."""
+    monkeypatch.setattr(listener, "IDLE_S", 0.5)
+    monkeypatch.setattr(listener, "SWEEP_S", 0.05)
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"\0\0", b"\0\0\0\x20half a request"], ids=["nothing", "length", "half"]
+)
+def test_a_quiet_client_is_taken_for_gone(impatient: None, sent: bytes) -> None:
+    async def scene() -> bytes:
+        async with running() as node, connected(node.port) as (reader, writer):
+            writer.write(sent)
+            try:
+                return await asyncio.wait_for(reader.read(), DEADLINE_S)
+            except ConnectionResetError:
+                return b""
+
+    assert asyncio.run(scene()) == b""
+
+
+def test_a_client_that_does_not_read_is_taken_for_gone(impatient: None) -> None:
+    async def ask(writer: asyncio.StreamWriter) -> None:
+        content = encoded(VERSIONS, 1, None, "tests")
+        while True:
+            writer.write((len(content).to_bytes(4, "big") + content) * 1000)
+            await writer.drain()
+
+    async def scene() -> None:
+        async with running() as node, connected(node.port, limit=1) as (_, writer):
+            with pytest.raises(ConnectionError):
+                await asyncio.wait_for(ask(writer), DEADLINE_S)
+
+    asyncio.run(scene())
+
+
+def test_a_client_that_waits_for_an_answer_is_not(impatient: None) -> None:
+    """Of two members the second waits for the first to rejoin, which it does after several idle times."""
+    kind, answers = request_type("JoinGroup", 3), response_type("JoinGroup", 3)
+
+    async def scene() -> None:
+        async with running() as node:
+            first = await Peer.connect(HOST, node.port)
+            joined = await first.send(build(kind, {**JOIN, **RANGE}), answers)
+            second = await Peer.connect(HOST, node.port)
+            parked = second.send(build(kind, {**JOIN, **RANGE}), answers)
+            await asyncio.wait_for(first.ended(), DEADLINE_S)
+            await asyncio.sleep(1)
+            assert not parked.done()
+            again = await Peer.connect(HOST, node.port)
+            await again.send(build(kind, {**JOIN, **RANGE, "member_id": joined.member_id}), answers)
+            assert (await asyncio.wait_for(parked, DEADLINE_S)).generation_id == 2
+            for peer in (first, second, again):
+                await peer.close()
+
+    asyncio.run(scene())
+
+
+def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "most_connections", lambda: 3)
+
+    async def refused(node: Node) -> bool:
+        peer = await Peer.connect(HOST, node.port)
+        try:
+            await versions(peer)
+        except Closed:
+            return True
+        finally:
+            await peer.close()
+        return False
+
+    async def scene() -> None:
+        async with running() as node:
+            peers = [await Peer.connect(HOST, node.port) for _ in range(3)]
+            for peer in peers:
+                assert not (await versions(peer)).error_code
+            assert await refused(node)
+            await peers.pop().close()
+            async with asyncio.timeout(DEADLINE_S):
+                while await refused(node):
+                    await asyncio.sleep(0.01)
+            for peer in peers:
+                assert not (await versions(peer)).error_code
+                await peer.close()
+
+    asyncio.run(scene())
+
+
+def test_long_requests_are_read_a_few_at_a_time_and_short_ones_meanwhile() -> None:
+    kind, answers = request_type("FindCoordinator", 4), response_type("FindCoordinator", 4)
+    long = build(kind, {"key_type": 0, "coordinator_keys": ["k" * 1000] * 100})
+    content = encoded(long, 1, None, "tests")
+    assert len(content) > LONG_BYTES
+
+    async def scene() -> None:
+        async with running() as node, AsyncExitStack() as stack:
+            for _ in range(LONG_AT_ONCE):
+                _, writer = await stack.enter_async_context(connected(node.port))
+                writer.write(len(content).to_bytes(4, "big") + content[:-1])
+                await writer.drain()
+            short, waits = await Peer.connect(HOST, node.port), await Peer.connect(HOST, node.port)
+            await asyncio.sleep(0.2)
+            parked = waits.send(long, answers)
+            for _ in range(20):
+                assert not (await versions(short)).error_code
+                await asyncio.sleep(0.01)
+            assert not parked.done()
+            writer.write(content[-1:])
+            answer = await asyncio.wait_for(parked, DEADLINE_S)
+            assert len(answer.coordinators) == 100
+            await short.close()
+            await waits.close()
+
+    asyncio.run(scene())
+
+
+def test_as_many_connections_as_there_are_files() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        assert most_connections() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] - KEPT_FREE
+        if hard == resource.RLIM_INFINITY or hard >= KEPT_FREE + 1000:
+            assert most_connections() >= 1000
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("127.0.0.1", "/127.0.0.1"),
+        ("::1", "/0:0:0:0:0:0:0:1"),
+        ("fe80::a0:1%lo", "/fe80:0:0:0:0:0:a0:1"),
+    ],
+)
+def test_hosts_are_shown_as_java_shows_them(host: str, shown: str) -> None:
+    assert as_java_shows(host) == shown
