@@ -2,27 +2,69 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.apis.create_topics import TWICE
+from coordinator.wire.server.apis.replicas import (
+    INVALID_REPLICA_ASSIGNMENT,
+    MOST_PARTITIONS,
+    POLICY_VIOLATION,
+    TOO_MANY,
+    check_placed,
+)
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
 from coordinator.wire.server.topics import TopicRefused
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
-    request = exchange.request
-    results = [
-        _grow(exchange.node, topic.name, topic.count, request.validate_only) for topic in request.topics
-    ]
-    exchange.node.topics_changed()
+    request, node = exchange.request, exchange.node
+    named = Counter(topic.name for topic in request.topics)
+    results = [_result(name, ErrorCode.INVALID_REQUEST, TWICE) for name, count in named.items() if count > 1]
+    room = MOST_PARTITIONS
+    for topic in request.topics:
+        if named[topic.name] == 1:
+            before = _partitions(node, topic.name)
+            results.append(_grow(node, topic, before, room, request.validate_only))
+            if not results[-1]["error_code"]:
+                room -= topic.count - before
+    node.topics_changed()
     return {"results": results}
 
 
-def _grow(node: Node, name: str, count: int, dry_run: bool) -> Mapping[str, Any]:
+def _partitions(node: Node, name: str) -> int:
+    """How many a topic has now; 0 when there is none of that name."""
+    topic = node.topics.image.topics.get(name)
+    return 0 if topic is None else topic.partitions
+
+
+def _grow(node: Node, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
+    more = asked.count - before
     try:
-        node.topics.grow(name, count, dry_run=dry_run)
+        if before and more > 0:
+            if more > room:
+                raise TopicRefused(POLICY_VIOLATION, TOO_MANY)
+            _check_by_hand(node, asked, more)
+        node.topics.grow(asked.name, asked.count, dry_run=dry_run)
     except TopicRefused as error:
-        return {"name": name, "error_code": error.code, "error_message": error.message}
-    return {"name": name, "error_code": ErrorCode.NONE, "error_message": None}
+        return _result(asked.name, error.code, error.message)
+    return _result(asked.name, ErrorCode.NONE, None)
+
+
+def _check_by_hand(node: Node, asked: Any, more: int) -> None:
+    if asked.assignments is None:
+        return
+    if len(asked.assignments) != more:
+        raise TopicRefused(
+            INVALID_REPLICA_ASSIGNMENT,
+            f"Attempted to add {more} additional partition(s), but only {len(asked.assignments)} "
+            "assignment(s) were specified.",
+        )
+    check_placed((one.broker_ids for one in asked.assignments), node.settings.node_id)
+
+
+def _result(name: str, code: int, message: str | None) -> Mapping[str, Any]:
+    return {"name": name, "error_code": code, "error_message": message}

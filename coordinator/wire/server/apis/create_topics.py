@@ -3,38 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coordinator.broker.errors import ErrorCode
+from coordinator.wire.server.apis.replicas import (
+    INVALID_REPLICA_ASSIGNMENT,
+    MOST_PARTITIONS,
+    POLICY_VIOLATION,
+    TOO_MANY,
+    check_placed,
+)
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
-from coordinator.wire.server.topics import TopicRefused
+from coordinator.wire.server.topics import TopicRefused, check_name
 
 REPLICATION_FACTOR = 1
+UNSET = -1
 INVALID_REPLICATION_FACTOR = 38
 TWICE = "Duplicate topic name."
+FAR_TOO_MANY = "Excessively large number of partitions per request."
+_BY_HAND = "A manual partition assignment was specified, but"
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
-    request = exchange.request
+    request, node = exchange.request, exchange.node
     named = Counter(topic.name for topic in request.topics)
-    results = [
-        _refused(name, ErrorCode.INVALID_REQUEST, TWICE)
-        if count > 1
-        else _create(
-            exchange.node, next(one for one in request.topics if one.name == name), request.validate_only
-        )
-        for name, count in named.items()
-    ]
-    exchange.node.topics_changed()
-    return {"topics": results}
+    wanted = [topic for topic in request.topics if named[topic.name] == 1]
+    excess = _excess(node, wanted)
+    if excess is not None:
+        return {"topics": [_refused(topic.name, POLICY_VIOLATION, excess) for topic in request.topics]}
+    made = [_create(node, topic, request.validate_only) for topic in wanted]
+    node.topics_changed()
+    twice = [name for name, count in named.items() if count > 1]
+    return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
+
+
+def _excess(node: Node, wanted: Sequence[Any]) -> str | None:
+    """Why all topics together are too many, if they are."""
+    partitions = sum(max(0, _count(node, topic)) for topic in wanted)
+    if partitions > MOST_PARTITIONS:
+        return FAR_TOO_MANY
+    return TOO_MANY if partitions + len(wanted) > MOST_PARTITIONS else None
+
+
+def _count(node: Node, asked: Any) -> int:
+    """The number of partitions wanted; -1 leaves it to the server, and replicas placed by hand are counted."""
+    if asked.assignments:
+        return len(asked.assignments)
+    wanted: int = asked.num_partitions
+    return node.settings.num_partitions if wanted == UNSET else wanted
 
 
 def _create(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
     try:
-        partitions = _partitions(node, asked)
-        topic = node.topics.create(asked.name, partitions, dry_run=dry_run)
+        check_name(asked.name)
+        if asked.name not in node.topics.image.topics:
+            _check(node, asked)
+        topic = node.topics.create(asked.name, _count(node, asked), dry_run=dry_run)
     except TopicRefused as error:
         return _refused(asked.name, error.code, error.message)
     return {
@@ -43,25 +69,51 @@ def _create(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
         "error_code": ErrorCode.NONE,
         "error_message": None,
         "topic_config_error_code": ErrorCode.NONE,
-        "num_partitions": partitions,
+        "num_partitions": topic.partitions,
         "replication_factor": REPLICATION_FACTOR,
         "configs": (),
     }
 
 
-def _partitions(node: Node, asked: Any) -> int:
-    """The number wanted; -1 leaves it to the server, and replicas given by hand are counted."""
+def _check(node: Node, asked: Any) -> None:
+    """Judge the partitions and replicas of a new topic. :raises TopicRefused:"""
+    factor, partitions = asked.replication_factor, asked.num_partitions
     if asked.assignments:
-        return len(asked.assignments)
-    if asked.replication_factor not in (-1, REPLICATION_FACTOR):
+        _check_by_hand(node, asked)
+    elif factor == 0 or factor < UNSET:
         raise TopicRefused(
             INVALID_REPLICATION_FACTOR,
-            f"Unable to replicate the partition {asked.replication_factor} time(s): "
-            "The target replication factor of "
-            f"{asked.replication_factor} cannot be reached because only 1 broker(s) are registered.",
+            "Replication factor must be larger than 0, or -1 to use the default value.",
         )
-    wanted: int = asked.num_partitions
-    return node.settings.num_partitions if wanted == -1 else wanted
+    elif partitions == 0 or partitions < UNSET:
+        raise TopicRefused(
+            ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
+        )
+    elif factor > REPLICATION_FACTOR:
+        raise TopicRefused(
+            INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {factor} time(s): The target replication factor of {factor} "
+            "cannot be reached because only 1 broker(s) are registered or some brokers have all their log "
+            "directories cordoned.",
+        )
+
+
+def _check_by_hand(node: Node, asked: Any) -> None:
+    for given, what in (
+        (asked.replication_factor, "replication factor"),
+        (asked.num_partitions, "numPartitions"),
+    ):
+        if given != UNSET:
+            raise TopicRefused(ErrorCode.INVALID_REQUEST, f"{_BY_HAND} {what} was not set to -1.")
+    numbers = Counter(one.partition_index for one in asked.assignments)
+    for number, count in numbers.items():
+        if count > 1:
+            why = f"Found multiple manual partition assignments for partition {number}"
+            raise TopicRefused(INVALID_REPLICA_ASSIGNMENT, why)
+    check_placed((one.broker_ids for one in asked.assignments), node.settings.node_id)
+    if set(numbers) != set(range(len(numbers))):
+        why = "partitions should be a consecutive 0-based integer sequence"
+        raise TopicRefused(INVALID_REPLICA_ASSIGNMENT, why)
 
 
 def _refused(name: str, code: int, message: str | None) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""DescribeCluster v0–v2 (KIP-700): one broker."""
+"""DescribeCluster v0–v2 (KIP-700): one broker. Its controller has no endpoint of its own (v1, KIP-919)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,47 @@ from coordinator.wire.server.apis.fields import NO_OPERATIONS
 from coordinator.wire.server.apis.metadata import CLUSTER_OPERATIONS
 from coordinator.wire.server.exchange import Exchange
 
+BROKERS, CONTROLLERS = 1, 2
+MISMATCHED_ENDPOINT_TYPE = 114
+UNSUPPORTED_ENDPOINT_TYPE = 115
+
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
-    request = exchange.request
-    settings = exchange.node.settings
+    request, node = exchange.request, exchange.node
+    endpoints = getattr(request, "endpoint_type", BROKERS)
+    if endpoints != BROKERS:
+        return _refused(endpoints)
     broker = {
-        "broker_id": settings.node_id,
-        "host": exchange.node.host,
-        "port": exchange.node.port,
-        "rack": settings.broker_rack,
+        "broker_id": node.settings.node_id,
+        "host": node.host,
+        "port": node.port,
+        "rack": node.settings.broker_rack,
         "is_fenced": False,
     }
     asked = request.include_cluster_authorized_operations
     return {
         "error_code": ErrorCode.NONE,
         "error_message": None,
-        "endpoint_type": getattr(request, "endpoint_type", 1),
-        "cluster_id": exchange.node.cluster_id,
-        "controller_id": settings.node_id,
+        "endpoint_type": BROKERS,
+        "cluster_id": node.cluster_id,
+        "controller_id": node.settings.node_id,
         "brokers": [broker],
         "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NO_OPERATIONS,
+    }
+
+
+def _refused(endpoints: int) -> Mapping[str, Any]:
+    if endpoints == CONTROLLERS:
+        error = MISMATCHED_ENDPOINT_TYPE
+        why = (
+            "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+        )
+    else:
+        error, why = UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {endpoints}"
+    return {
+        "error_code": error,
+        "error_message": why,
+        "cluster_id": "",
+        "brokers": (),
+        "cluster_authorized_operations": NO_OPERATIONS,
     }

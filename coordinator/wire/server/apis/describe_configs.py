@@ -2,59 +2,90 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from coordinator.broker.config import Config
 from coordinator.broker.errors import ErrorCode
+from coordinator.broker.java_string import parse_number, trim
+from coordinator.wire.server.apis.fields import MALFORMED, Each
 from coordinator.wire.server.apis.resources import (
     BROKER,
     GROUP,
     GROUP_SETTINGS,
     INT,
     TOPIC,
+    TYPES,
     GroupSetting,
     Source,
     broker_value,
 )
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
+from coordinator.wire.server.topics import TopicRefused, check_name
+
+DEFAULTS = Config()
+_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
-    return {"results": [_resource(exchange.node, one, request) for one in request.resources]}
+    return {"results": Each(lambda one: _resource(exchange.node, one, request), request.resources)}
 
 
 def _resource(node: Node, asked: Any, request: Any) -> Mapping[str, Any]:
-    error, message = _refusal(node, asked)
-    shown = {
+    error, message = _refusal(node, asked.resource_type, asked.resource_name)
+    return {
         "error_code": error,
         "error_message": message,
         "resource_type": asked.resource_type,
         "resource_name": asked.resource_name,
-        "configs": (),
+        "configs": () if error or asked.resource_type != GROUP else _entries(node, asked, request),
     }
-    if error or asked.resource_type != GROUP:
-        return shown
-    keys = asked.configuration_keys
-    wanted = [one for name, one in GROUP_SETTINGS.items() if keys is None or name in keys]
-    return {**shown, "configs": [_entry(node, asked.resource_name, one, request) for one in wanted]}
 
 
-def _refusal(node: Node, asked: Any) -> tuple[ErrorCode, str | None]:
-    if asked.resource_type == GROUP and not asked.resource_name:
+def _refusal(node: Node, kind: int, name: str) -> tuple[int, str]:
+    """(NONE, "") where there is nothing against it."""
+    if kind not in TYPES:
+        return ErrorCode.INVALID_REQUEST, MALFORMED
+    if kind == GROUP and not name:
         return ErrorCode.INVALID_REQUEST, "Group name must not be empty"
-    if asked.resource_type == TOPIC and asked.resource_name not in node.topics.image.topics:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None
-    if asked.resource_type not in (TOPIC, BROKER, GROUP):
-        return ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {asked.resource_type}"
+    if kind == TOPIC and name not in node.topics.image.topics:
+        return _no_topic(name)
+    if kind == BROKER and name not in ("", str(node.settings.node_id)):
+        return ErrorCode.INVALID_REQUEST, _no_broker(node.settings.node_id, name)
     return ErrorCode.NONE, ""
 
 
+def _no_topic(name: str) -> tuple[int, str]:
+    try:
+        check_name(name)
+    except TopicRefused as error:
+        return error.code, str(error)
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ""
+
+
+def _no_broker(node_id: int, name: str) -> str:
+    if _NUMBER.fullmatch(name):
+        return f"Unexpected broker id, expected {node_id} or empty string, but received {name}"
+    return f"Broker id must be an integer, but it is: {name}"
+
+
+def _entries(node: Node, asked: Any, request: Any) -> list[Mapping[str, Any]]:
+    """Every setting where no names are given."""
+    wanted = set(asked.configuration_keys or GROUP_SETTINGS)
+    return [
+        _entry(node, asked.resource_name, one, request)
+        for name, one in GROUP_SETTINGS.items()
+        if name in wanted
+    ]
+
+
 def _entry(node: Node, group: str, setting: GroupSetting, request: Any) -> Mapping[str, Any]:
-    own = node.group_settings.get(group, {}).get(setting.name)
-    inherited, default = broker_value(node.config, setting), broker_value(Config(), setting)
+    text = node.group_settings.get(group, {}).get(setting.name)
+    own = None if text is None else str(parse_number(trim(text)))
+    inherited, default = broker_value(node.config, setting), broker_value(DEFAULTS, setting)
     source = Source.DEFAULT if inherited == default else Source.STATIC_BROKER
     synonyms = [] if own is None else [{"name": setting.name, "value": own, "source": Source.GROUP}]
     if source is Source.STATIC_BROKER:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
 from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.wire.server.apis.resources import GROUP
+from coordinator.wire.server.apis.resources import GROUP, TYPES
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
 
@@ -23,12 +24,20 @@ class Operation(IntEnum):
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
-    return {"responses": [_resource(exchange.node, one, request.validate_only) for one in request.resources]}
+    named = Counter((one.resource_type, one.resource_name) for one in request.resources)
+    return {
+        "responses": [
+            _resource(exchange.node, one, request.validate_only, named[one.resource_type, one.resource_name])
+            for one in request.resources
+        ]
+    }
 
 
-def _resource(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
+def _resource(node: Node, asked: Any, dry_run: bool, times: int) -> Mapping[str, Any]:
     error, message = ErrorCode.NONE, None
     try:
+        if times > 1:
+            raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
         _alter(node, asked, dry_run)
     except CoordinatorError as refused:
         error, message = refused.code, refused.message
@@ -42,6 +51,8 @@ def _resource(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
 
 def _alter(node: Node, asked: Any, dry_run: bool) -> None:
     """CoordinatorError: nothing is changed."""
+    if asked.resource_type not in TYPES:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {asked.resource_type}")
     if asked.resource_type != GROUP:
         raise CoordinatorError(
             ErrorCode.INVALID_REQUEST, "Only settings of groups (resource type 32) can be changed here."
@@ -53,11 +64,18 @@ def _alter(node: Node, asked: Any, dry_run: bool) -> None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     values = dict(node.group_settings.get(asked.resource_name, {}))
     for one in asked.configs:
-        _apply(values, one.name, Operation(one.config_operation), one.value)
+        _apply(values, one.name, _operation(one.config_operation), one.value)
     if dry_run:
         node.check_group_settings(asked.resource_name, values)
     else:
         node.set_group_settings(asked.resource_name, values)
+
+
+def _operation(number: int) -> Operation:
+    try:
+        return Operation(number)
+    except ValueError:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unknown operation type {number}") from None
 
 
 def _apply(values: dict[str, str], name: str, operation: Operation, value: str | None) -> None:

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import UUID
 
 from coordinator.broker.errors import ErrorCode
 from coordinator.broker.topics import TopicInfo
-from coordinator.wire.server.apis.fields import NO_OPERATIONS
+from coordinator.wire.server.apis.fields import NO_OPERATIONS, Each
 from coordinator.wire.server.exchange import Exchange
 from coordinator.wire.server.node import Node
 from coordinator.wire.server.topics import TopicRefused, check_name
 
+BY_ID = 12
+NOWHERE = -1
 TOPIC_OPERATIONS = sum(1 << number for number in (3, 4, 5, 6, 7, 8, 10, 11))
 CLUSTER_OPERATIONS = sum(1 << number for number in (5, 7, 8, 9, 10, 11, 12))
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
-    request = exchange.request
-    settings = exchange.node.settings
+    request, node = exchange.request, exchange.node
+    if exchange.version < BY_ID and any(_is_by_id(asked) for asked in request.topics or ()):
+        return _refused(request)
     operations = (
         TOPIC_OPERATIONS if getattr(request, "include_topic_authorized_operations", False) else NO_OPERATIONS
     )
     return {
         "brokers": [
             {
-                "node_id": settings.node_id,
-                "host": exchange.node.host,
-                "port": exchange.node.port,
-                "rack": settings.broker_rack,
+                "node_id": node.settings.node_id,
+                "host": node.host,
+                "port": node.port,
+                "rack": node.settings.broker_rack,
             }
         ],
-        "cluster_id": exchange.node.cluster_id,
-        "controller_id": settings.node_id,
+        "cluster_id": node.cluster_id,
+        "controller_id": node.settings.node_id,
         "topics": [
             {**one, "topic_authorized_operations": operations}
-            for one in _topics(exchange.node, request, exchange.version)
+            for one in _topics(node, request, exchange.version)
         ],
         "cluster_authorized_operations": CLUSTER_OPERATIONS
         if getattr(request, "include_cluster_authorized_operations", False)
@@ -44,25 +48,45 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _topics(node: Node, request: Any, version: int) -> list[Mapping[str, Any]]:
+def _is_by_id(asked: Any) -> bool:
+    return asked.name is None or getattr(asked, "topic_id", None) is not None
+
+
+def _refused(request: Any) -> Mapping[str, Any]:
+    """v10 and v11 have a place for ids, and answer none."""
+    return {
+        "brokers": (),
+        "controller_id": NOWHERE,
+        "topics": [
+            _missing(asked.name or "", asked.topic_id, ErrorCode.INVALID_REQUEST) for asked in request.topics
+        ],
+    }
+
+
+def _topics(node: Node, request: Any, version: int) -> Iterable[Mapping[str, Any]]:
     # v0 has no null: an empty list is all topics.
     if request.topics is None or (version == 0 and not request.topics):
-        return [_topic(node, one) for one in node.topics.image.topics.values()]
-    return [_asked(node, one) for one in request.topics]
+        return (_topic(node, one) for one in node.topics.image.topics.values())
+    ids = dict.fromkeys(asked.topic_id for asked in request.topics if version >= BY_ID and asked.topic_id)
+    if ids:  # names beside them are not looked at
+        return (_of_id(node, topic_id) for topic_id in ids)
+    return (_of_name(node, name) for name in dict.fromkeys(asked.name or "" for asked in request.topics))
 
 
-def _asked(node: Node, asked: Any) -> Mapping[str, Any]:
-    topic_id = getattr(asked, "topic_id", None)
-    found = node.topics.find(asked.name, topic_id)
+def _of_id(node: Node, topic_id: UUID) -> Mapping[str, Any]:
+    found = node.topics.image.by_id.get(topic_id)
+    return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID) if found is None else _topic(node, found)
+
+
+def _of_name(node: Node, name: str) -> Mapping[str, Any]:
+    found = node.topics.image.topics.get(name)
     if found is not None:
         return _topic(node, found)
-    if topic_id is not None:
-        return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
     try:
-        check_name(asked.name or "")
+        check_name(name)
     except TopicRefused as error:
-        return _missing(asked.name, None, error.code)
-    return _missing(asked.name, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return _missing(name, None, error.code)
+    return _missing(name, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def _missing(name: str | None, topic_id: Any, error: int) -> Mapping[str, Any]:
@@ -70,22 +94,23 @@ def _missing(name: str | None, topic_id: Any, error: int) -> Mapping[str, Any]:
 
 
 def _topic(node: Node, topic: TopicInfo) -> Mapping[str, Any]:
-    here = (node.settings.node_id,)
+    leader = node.settings.node_id
     return {
         "error_code": ErrorCode.NONE,
         "name": topic.name,
         "topic_id": topic.id,
         "is_internal": False,
-        "partitions": [
-            {
-                "error_code": ErrorCode.NONE,
-                "partition_index": number,
-                "leader_id": node.settings.node_id,
-                "leader_epoch": 0,
-                "replica_nodes": here,
-                "isr_nodes": here,
-                "offline_replicas": (),
-            }
-            for number in range(topic.partitions)
-        ],
+        "partitions": Each(lambda number: _partition(number, leader), range(topic.partitions)),
+    }
+
+
+def _partition(number: int, leader: int) -> Mapping[str, Any]:
+    return {
+        "error_code": ErrorCode.NONE,
+        "partition_index": number,
+        "leader_id": leader,
+        "leader_epoch": 0,
+        "replica_nodes": (leader,),
+        "isr_nodes": (leader,),
+        "offline_replicas": (),
     }
