@@ -9,6 +9,10 @@ A chunk of uncompressed batches uses the file's bytes as they are; where one is 
 put one behind the other into a buffer of their own.
 """
 
+from __future__ import annotations
+
+from array import array
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,12 +21,13 @@ from numpy.typing import NDArray
 
 from coordinator.storage.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batches
 from coordinator.storage.damage import DamagedLog
-from coordinator.storage.log_records import payload_of, records_of
+from coordinator.storage.log_records import each_record, payload_of
 from coordinator.storage.varints import BadVarint, Ints, Octets, read_int, read_ints, read_longs
 
 NULL = -1
 
 _CHUNK_BYTES = 4 << 20
+_MOST_RECORDS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,18 +79,18 @@ class _DoesNotAddUp(Exception):
 
 
 def columns_of(batches: Batches) -> Iterator[Columns]:
-    """The records of `batches`, in chunks of about 4 MB.
+    """The records of `batches`, in chunks of about 4 MB: whole batches, unless one has more than a million records.
 
     :raises DamagedLog: at the chunk with the first batch whose records are not as announced; the chunks before it
         have been given
     """
     for chunk in _chunks(batches):
         try:
-            yield _columns(batches, chunk)
+            yield from _columns(batches, chunk)
         except _DoesNotAddUp as error:
             # The fast reader notices what is wrong in an order of its own; the first fault is to be named.
             for batch in batches[chunk.first : error.batch + 1]:
-                records_of(batch, batches.data)
+                deque(each_record(batch, batches.data), maxlen=0)
             raise DamagedLog(batches.file, batch.position, "the batch's records do not add up") from None
 
 
@@ -122,19 +127,25 @@ def _decompressed(batches: Batches, start: int, stop: int) -> _Chunk:
     return _Chunk(start, b"".join(payloads), starts, np.array(ends, dtype=np.int64))
 
 
-def _columns(batches: Batches, chunk: _Chunk) -> Columns:
+def _columns(batches: Batches, chunk: _Chunk) -> Iterator[Columns]:
     starts, ends, batch_of = _records(batches, chunk)
-    try:
-        return _fields(batches, chunk.data, starts, ends, batch_of)
-    except BadVarint as error:
-        raise _DoesNotAddUp(int(batch_of[error.lane])) from None
+    last_offset = -1
+    for first in range(0, len(starts), _MOST_RECORDS):
+        part = slice(first, first + _MOST_RECORDS)
+        try:
+            columns = _fields(batches, chunk.data, starts[part], ends[part], batch_of[part])
+            _check_ascending(columns.offsets, last_offset)
+        except BadVarint as error:
+            raise _DoesNotAddUp(int(batch_of[first + error.lane])) from None
+        yield columns
+        last_offset = int(columns.offsets[-1])
 
 
 def _records(batches: Batches, chunk: _Chunk) -> tuple[Ints, Ints, Ints]:
     """Where each record begins and ends, and its batch."""
     stop = chunk.first + len(chunk.starts)
     counts: Ints = batches.headers["count"][chunk.first : stop].astype(np.int64)
-    starts = np.array(_walk(chunk, counts.tolist()), dtype=np.int64)
+    starts: Ints = np.frombuffer(_walk(chunk, counts.tolist()), dtype=np.int64)
     batch_of = np.repeat(np.arange(chunk.first, stop), counts)
     filled = counts > 0
     ends = np.empty_like(starts)
@@ -143,9 +154,9 @@ def _records(batches: Batches, chunk: _Chunk) -> tuple[Ints, Ints, Ints]:
     return starts, ends, batch_of
 
 
-def _walk(chunk: _Chunk, counts: list[int]) -> list[int]:
+def _walk(chunk: _Chunk, counts: list[int]) -> array[int]:
     """Where each record begins. Every batch must be filled by its records to the byte."""
-    found: list[int] = []
+    found = array("q")
     bounds = zip(chunk.starts.tolist(), chunk.ends.tolist(), counts, strict=True)
     for index, (start, end, count) in enumerate(bounds):
         try:
@@ -157,7 +168,7 @@ def _walk(chunk: _Chunk, counts: list[int]) -> list[int]:
     return found
 
 
-def _walk_batch(data: bytes, position: int, count: int, found: list[int]) -> int:
+def _walk_batch(data: bytes, position: int, count: int, found: array[int]) -> int:
     for _ in range(count):
         found.append(position)
         size = data[position]
@@ -225,10 +236,14 @@ def _offsets(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:
     base: Ints = batches.headers["base_offset"].astype(np.int64)[batch_of]
     offsets = base + deltas
     _check((deltas >= 0) & (offsets <= batches.last_offsets[batch_of]))
-    ascending = np.ones(len(offsets), dtype=bool)
+    return offsets
+
+
+def _check_ascending(offsets: Ints, last_offset: int) -> None:
+    ascending = np.empty(len(offsets), dtype=bool)
+    ascending[0] = offsets[0] > last_offset
     ascending[1:] = offsets[1:] > offsets[:-1]
     _check(ascending)
-    return offsets
 
 
 def _timestamps(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:

@@ -6,6 +6,7 @@
 A negative length is null. Source: org.apache.kafka.common.record.DefaultRecord.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -36,9 +37,12 @@ def records_of(batch: Batch, data: bytes) -> list[LogRecord]:
 
     :raises DamagedLog: if they are not as many as announced, do not fill the batch, or do not decompress
     """
-    payload = payload_of(batch, data)
-    reader = _Reader(batch, payload)
-    return reader.records()
+    return list(each_record(batch, data))
+
+
+def each_record(batch: Batch, data: bytes) -> Iterator[LogRecord]:
+    """The same one at a time. :raises DamagedLog: behind the last good one"""
+    return _Reader(batch, payload_of(batch, data)).records()
 
 
 def payload_of(batch: Batch, data: bytes) -> bytes:
@@ -70,8 +74,7 @@ class _Reader:
         self._end = len(payload)
         self._index = 0
 
-    def records(self) -> list[LogRecord]:
-        records = []
+    def records(self) -> Iterator[LogRecord]:
         previous = self._batch.base_offset - 1
         for index in range(self._batch.count):
             self._index = index
@@ -79,10 +82,9 @@ class _Reader:
             if not previous < record.offset <= self._batch.last_offset:
                 self._refuse(f"has the offset {record.offset} behind {previous}")
             previous = record.offset
-            records.append(record)
-        if self._batch.count and self._position != len(self._payload):
-            self._refuse(f"is the last, and {len(self._payload) - self._position} bytes are left")
-        return records
+            if index + 1 == self._batch.count and self._position != len(self._payload):
+                self._refuse(f"is the last, and {len(self._payload) - self._position} bytes are left")
+            yield record
 
     def _record(self) -> LogRecord:
         self._end = len(self._payload)

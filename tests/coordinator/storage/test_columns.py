@@ -25,6 +25,7 @@ FILE = "00000000000000000000.log"
 def test_the_same_as_record_by_record(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random(seed)
     monkeypatch.setattr(columns, "_CHUNK_BYTES", rng.choice([1, 1000, 30_000, 4 << 20]))
+    monkeypatch.setattr(columns, "_MOST_RECORDS", rng.choice([1, 7, 1 << 20]))
     log = made_log(rng, 60)
     batches = _batches(b"".join(made.encoded for made in log))
     assert _by_columns(batches) == [
@@ -113,6 +114,17 @@ def test_a_lie_is_found_and_named(lie: str, codec: Codec) -> None:
     assert fast.value.position == len(good)
     assert fast.value.file == FILE
     assert "record" in fast.value.reason
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_found_in_a_batch_that_comes_in_pieces(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_MOST_RECORDS", 1)
+    batches = _batches(with_payload(bytes.fromhex(LIES[lie]), count=2))
+    with pytest.raises(DamagedLog) as plain:
+        _one_by_one(batches)
+    with pytest.raises(DamagedLog) as fast:
+        _by_columns(batches)
+    assert str(fast.value) == str(plain.value)
 
 
 def test_the_first_of_two_lies_is_named() -> None:
