@@ -63,10 +63,7 @@ class RealLog:
 
     def segments(self) -> list[Path]:
         """The segments of the coordinator's topic, by partition and base offset."""
-        directories = sorted(
-            self.data.glob(f"{OFFSETS_TOPIC}-*"), key=lambda path: int(path.name.split("-")[-1])
-        )
-        return [segment for directory in directories for segment in sorted(directory.glob("*.log"))]
+        return segments_of(self.data)
 
     def save(self, directory: Path) -> None:
         """Write `data/` and `notes.json` into a directory that is not there yet."""
@@ -87,6 +84,12 @@ class RealLog:
             moments=moments_from_json(json.dumps(notes["moments"])),
             busy_acknowledged=notes["busy_acknowledged"],
         )
+
+
+def segments_of(data: Path) -> list[Path]:
+    """The segments of the coordinator's topic in a log directory, by partition and base offset."""
+    directories = sorted(data.glob(f"{OFFSETS_TOPIC}-*"), key=lambda path: int(path.name.split("-")[-1]))
+    return [segment for directory in directories for segment in sorted(directory.glob("*.log"))]
 
 
 def make_real_log(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> RealLog:

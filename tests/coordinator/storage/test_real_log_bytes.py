@@ -12,6 +12,7 @@ import pytest
 
 from coordinator.storage.batches import (
     Batch,
+    Codec,
     LogRecord,
     control_type,
     encode_batch,
@@ -31,7 +32,8 @@ from coordinator.storage.record_codec import (
 from coordinator.storage.records import decode_record, encode_record
 from coordinator.storage.schemas.record_types import RECORD_TYPES
 from coordinator.storage.segments import Segment, read_log, read_segment
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.storage.real_log import RealLog, segments_of
+from tests.coordinator.storage.restart import Restarted
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 
 pytestmark = pytest.mark.kafka
@@ -73,21 +75,6 @@ def group_records(written: list[Written]) -> list[tuple[bytes, bytes | None]]:
     return [(one.record.key or b"", one.record.value) for one in written if not one.batch.is_control]
 
 
-@pytest.fixture(scope="module")
-def dumped(tools: ToolHost, segments: list[Segment]) -> dict[Path, list[str]]:
-    """What the dump tool prints of each segment: a line per batch and per record."""
-    files = ",".join(str(segment.path) for segment in segments)
-    done = tools.run(DUMP_LOG, "--offsets-decoder", "--files", files)
-    assert done.returncode == 0, done.stderr
-    return dict(_by_file(done.stdout))
-
-
-def _by_file(text: str) -> Iterator[tuple[Path, list[str]]]:
-    for part in text.split("Dumping ")[1:]:
-        file, *lines = part.splitlines()
-        yield Path(file), [line for line in lines if line.startswith(("| ", "baseOffset"))]
-
-
 def test_the_log_holds_every_type_of_record(group_records: list[tuple[bytes, bytes | None]]) -> None:
     found = {decode_key(key)[0] for key, _ in group_records}
     assert found == set(RECORD_TYPES) - {LEGACY_OFFSET}
@@ -102,12 +89,37 @@ def test_the_log_holds_what_else_brokers_write(written: list[Written], segments:
     assert any(one.batch.count > 1 for one in written)
 
 
-def test_batches_and_records_are_what_the_dump_tool_prints(
-    segments: list[Segment], dumped: dict[Path, list[str]]
+def test_batches_and_records_are_what_the_dump_tool_prints(tools: ToolHost, segments: list[Segment]) -> None:
+    check_dump(tools, segments)
+
+
+def test_the_cleaners_batches_and_records_are_what_the_dump_tool_prints(
+    tools: ToolHost, restarted: Restarted
 ) -> None:
+    """With offsets that are missing, batches that are empty, horizons of deletion, and compressed ones."""
+    segments = [read_segment(path) for path in segments_of(restarted.data)]
+    batches = [batch for segment in segments for batch in segment.batches]
+    assert {batch.codec for batch in batches} == {Codec.NONE, Codec.SNAPPY}
+    assert any(batch.delete_horizon_ms is not None for batch in batches)
+    assert any(batch.count <= batch.last_offset_delta for batch in batches)
+    check_dump(tools, segments)
+
+
+def check_dump(tools: ToolHost, segments: list[Segment]) -> None:
+    """Compare with what the tool prints of each segment: a line per batch and per record."""
+    files = ",".join(str(segment.path) for segment in segments)
+    done = tools.run(DUMP_LOG, "--offsets-decoder", "--files", files)
+    assert done.returncode == 0, done.stderr
+    dumped = dict(_by_file(done.stdout))
     assert set(dumped) == {segment.path for segment in segments}
     for segment in segments:
         assert list(_lines(segment)) == dumped[segment.path]
+
+
+def _by_file(text: str) -> Iterator[tuple[Path, list[str]]]:
+    for part in text.split("Dumping ")[1:]:
+        file, *lines = part.splitlines()
+        yield Path(file), [line for line in lines if line.startswith(("| ", "baseOffset"))]
 
 
 def _lines(segment: Segment) -> Iterator[str]:
