@@ -9,7 +9,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _AGO = re.compile(r"-([0-9]{1,12})(ms|s|m|h|d|w)", re.ASCII)
-_NUMBER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 FORMS = (
     "2026-03-01T12:00:00Z (UTC where no zone is given), milliseconds since 1970, or -15m for 15 minutes ago"

@@ -65,7 +65,7 @@ def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator
 
 def _used(entries: NDArray[np.void]) -> NDArray[np.void]:
     """Without the zeros at the end."""
-    octets = entries.view(np.uint8).reshape(len(entries), -1)
+    octets = entries.view(np.uint8).reshape(-1, entries.itemsize)
     filled = np.flatnonzero(octets.any(axis=1))
     return entries[: int(filled[-1]) + 1] if len(filled) else entries[:0]
 

@@ -1,0 +1,95 @@
+"""Small logs of the coordinator, written by Kohort, for the commands that read logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    CommittedOffset,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    OffsetRecord,
+    Record,
+)
+from coordinator.storage.batches import Codec, ControlType
+from coordinator.storage.record_codec import encode_key
+from coordinator.storage.records import encode_record
+from tests.coordinator.storage.logs import Pairs, Written
+
+PARTITION = "__consumer_offsets-0"
+START_MS = 1_767_225_600_000
+"""2026-01-01T00:00:00Z: the time of the first batch; the next one is a second later."""
+UNKNOWN_TYPE = 99
+
+
+def commit(group: str, topic: str, partition: int, offset: int, *, metadata: str = "") -> OffsetRecord:
+    """A committed offset."""
+    value = CommittedOffset(offset=offset, leader_epoch=0, metadata=metadata, commit_ms=START_MS + offset)
+    return OffsetRecord(group=group, topic=topic, partition=partition, value=value)
+
+
+def pairs(*records: Record) -> Pairs:
+    """Keys and values."""
+    return [encode_record(record) for record in records]
+
+
+def small_log(codec: Codec = Codec.NONE) -> Written:
+    """A log in two segments with something of everything: 14 records in 8 batches."""
+    log = Written()
+    log.batch(
+        pairs(commit("pay", "orders", 0, 10), commit("pay", "orders", 1, 20)), timestamp=START_MS, codec=codec
+    )
+    log.batch(
+        pairs(
+            ConsumerGroupRecord(group="new", value=ConsumerGroupValue(epoch=3)),
+            ClassicGroupRecord(
+                group="old",
+                value=ClassicGroupValue(
+                    protocol_type="consumer",
+                    generation=4,
+                    protocol=None,
+                    leader=None,
+                    state_since_ms=START_MS,
+                ),
+            ),
+        ),
+        timestamp=START_MS + 1000,
+        codec=codec,
+    )
+    log.batch(
+        pairs(commit("zahlungen-😀", "größe", 0, 1, metadata='a"b\\\n')),
+        timestamp=START_MS + 2000,
+        codec=codec,
+    )
+    log.batch(
+        pairs(commit("tx", "orders", 0, 5), commit("tx", "orders", 1, 6)),
+        timestamp=START_MS + 3000,
+        transaction_of=7,
+    )
+    log.roll()
+    log.end(7, ControlType.COMMIT, timestamp=START_MS + 4000)
+    log.batch(pairs(commit("tx", "orders", 2, 7)), timestamp=START_MS + 5000, transaction_of=8)
+    log.end(8, ControlType.ABORT, timestamp=START_MS + 6000)
+    gone = OffsetRecord(group="pay", topic="orders", partition=1, value=None)
+    log.batch(
+        [
+            *pairs(gone, commit("pay", "orders", 0, 11)),
+            (UNKNOWN_TYPE.to_bytes(2, "big") + b"?", b"!"),
+            (MALFORMED, b"!"),
+        ],
+        timestamp=START_MS + 7000,
+        codec=codec,
+    )
+    return log
+
+
+MALFORMED = encode_key(1, {"group": "pay", "topic": "orders", "partition": 2})[:-2]
+"""A key of an offset that is cut off."""
+
+
+def save_log(log: Written, directory: Path) -> Path:
+    """Write it as partition 0 of a broker's log directory; the directory."""
+    log.save(directory / PARTITION)
+    return directory

@@ -1,0 +1,468 @@
+"""`kohort log dump`: formats, filters, what cannot be read, and who stops listening."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.log_dump.chunks import Chunk, Segment, chunks_of
+from cli.log_dump.lines import record_lines
+from cli.log_dump.texts import Texts, json_text
+from cli.log_dump.wanted import Wanted
+from coordinator.storage.batches import encode_batch
+from coordinator.storage.record_codec import MalformedRecord, encode_key, json_key, json_value
+from tests.cli.command import Answer, Kohort
+from tests.cli.coordinator_log import PARTITION, START_MS, UNKNOWN_TYPE, commit, pairs, save_log, small_log
+from tests.cli.schemas import faults, load
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.random_records import damaged, random_records
+
+RECORDS = 14
+FIRST, SECOND = "00000000000000000000.log", "00000000000000000007.log"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A broker's log directory."""
+    return save_log(small_log(), tmp_path)
+
+
+def _records(answer: Answer) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in answer.stdout.split("\n")[:-1]]
+
+
+def _dump(kohort: Kohort, *args: str | Path, output: str = "ndjson") -> Answer:
+    answer = kohort.quick("log", "dump", *args, "--output", output)
+    assert not answer.traceback, answer.stderr
+    return answer
+
+
+# What is shown
+
+
+def test_records_are_shown_in_order_with_all_that_is_known(kohort: Kohort, directory: Path) -> None:
+    answer = _dump(kohort, directory)
+    assert (answer.status, answer.stderr) == (0, "")
+    records = _records(answer)
+    assert [each["offset"] for each in records] == list(range(RECORDS))
+    file = str(directory / PARTITION / FIRST)
+    assert records[1] == {
+        "file": file,
+        "base_offset": 0,
+        "producer_id": None,
+        "producer_epoch": None,
+        "transactional": False,
+        "timestamp_type": "CreateTime",
+        "offset": 1,
+        "timestamp": START_MS,
+        "key_size": 19,
+        "value_size": 24,
+        "sequence": None,
+        "header_keys": [],
+        "control": None,
+        "key": {"type": "1", "data": {"group": "pay", "topic": "orders", "partition": 1}},
+        "payload": {
+            "version": "4",
+            "data": {"offset": 20, "leaderEpoch": 0, "metadata": "", "commitTimestamp": START_MS + 20},
+        },
+        "error": None,
+        "raw": None,
+    }
+    assert records[4]["payload"]["data"]["metadata"] == 'a"b\\\n'
+    assert [records[6][name] for name in ("producer_id", "producer_epoch", "transactional", "sequence")] == [
+        7, 0, True, 1,
+    ]  # fmt: skip
+    mark = {
+        "control": {"type": "COMMIT", "coordinator_epoch": 0},
+        "key": None,
+        "payload": None,
+        "error": None,
+    }
+    assert {name: records[7][name] for name in mark} == mark
+    assert records[9]["control"]["type"] == "ABORT"
+    assert (records[10]["payload"], records[10]["value_size"]) == (None, None)
+
+
+def test_what_cannot_be_read_says_why_and_shows_its_bytes(kohort: Kohort, directory: Path) -> None:
+    unknown, malformed = _records(_dump(kohort, directory))[-2:]
+    assert unknown["key"] == {"type": str(UNKNOWN_TYPE), "data": None}
+    assert unknown["error"] == f"unknown record type {UNKNOWN_TYPE}"
+    assert unknown["raw"] == {"key": "AGM/", "payload": "IQ=="}
+    assert malformed["key"] == {"type": "1", "data": None}
+    assert "partition" in malformed["error"]
+    assert malformed["payload"] is None
+
+
+@pytest.mark.parametrize("batches", [[], ["--batches"]], ids=["records", "batches"])
+def test_documents_fit_the_schema_and_the_lines(kohort: Kohort, directory: Path, batches: list[str]) -> None:
+    lines = _records(_dump(kohort, directory, *batches))
+    document = _dump(kohort, directory, *batches, output="json").document
+    assert faults(document) == []
+    assert document["batches" if batches else "records"] == lines
+    assert yaml.safe_load(_dump(kohort, directory, *batches, output="yaml").stdout) == document
+
+
+def test_a_document_of_nothing(kohort: Kohort, directory: Path) -> None:
+    document = _dump(kohort, directory, "--group", "nobody", output="json").document
+    assert document == {"kohort": 1, "command": "log dump", "records": [], "errors": []}
+    assert yaml.safe_load(_dump(kohort, directory, "--group", "nobody", output="yaml").stdout) == document
+    assert _dump(kohort, directory, "--group", "nobody").stdout == ""
+
+
+def test_the_schema_finds_faults(kohort: Kohort, directory: Path) -> None:
+    document = _dump(kohort, directory, output="json").document
+    del document["records"][3]["error"]
+    assert faults(document)
+    assert set(load("log-dump")["$defs"]["record"]["required"]) == set(document["records"][0])
+
+
+def test_csv_has_a_row_per_record(kohort: Kohort, directory: Path) -> None:
+    lines = _records(_dump(kohort, directory))
+    rows = list(csv.DictReader(io.StringIO(_dump(kohort, directory, output="csv").stdout)))
+    assert [(row["FILE"], int(row["OFFSET"])) for row in rows] == [
+        (each["file"], each["offset"]) for each in lines
+    ]
+    assert [json.loads(row["KEY"]) for row in rows if row["KEY"]] == [
+        each["key"] for each in lines if each["key"]
+    ]
+    assert rows[0]["TIMESTAMP"] == "2026-01-01T00:00:00.000Z"
+    assert rows[10]["PAYLOAD"] == "<DELETE>"
+
+
+def test_a_table_per_file(kohort: Kohort, directory: Path) -> None:
+    first, second = _dump(kohort, directory, output="table").stdout.split("\n\n")
+    assert first.splitlines()[0] == str(directory / PARTITION / FIRST)
+    assert second.splitlines()[0] == str(directory / PARTITION / SECOND)
+    heading = [
+        "OFFSET",
+        "TIMESTAMP",
+        "KEY-SIZE",
+        "VALUE-SIZE",
+        "PRODUCER",
+        "SEQUENCE",
+        "TYPE",
+        "KEY",
+        "PAYLOAD",
+    ]
+    assert first.splitlines()[1].split() == heading
+    assert len(first.splitlines()) + len(second.splitlines()) == RECORDS + 4
+    words = [line.split()[:9] for line in second.splitlines()[2:]]
+    assert words[0][:7] == ["7", "2026-01-01T00:00:04.000Z", "4", "6", "7:0", "transactional", "-"]
+    assert "COMMIT" in second.splitlines()[2]
+    assert f"unknown ({UNKNOWN_TYPE})" in second
+    assert "cannot be read: " in second
+
+
+def test_a_table_in_parts_keeps_its_columns(kohort: Kohort, tmp_path: Path) -> None:
+    log = Written()
+    for number in range(120):
+        log.batch(pairs(*(commit("group", "topic", number, 10 * each) for each in range(100))))
+    lines = _dump(kohort, save_log(log, tmp_path), output="table").stdout.splitlines()
+    assert len(lines) == 12_002
+    assert sum("OFFSET" in line.split() for line in lines) == 1
+    places = {line.index("OffsetCommit") for line in lines[2:]}
+    # Offsets become longer behind the first part, and the columns with them.
+    assert len(places) <= 2
+
+
+# Which records
+
+
+def _offsets(kohort: Kohort, directory: Path, *args: str) -> list[int]:
+    return [each["offset"] for each in _records(_dump(kohort, directory, *args))]
+
+
+@pytest.mark.parametrize(
+    ("args", "offsets"),
+    [
+        (["--group", "pay"], [0, 1, 10, 11]),
+        (["--group", "pay", "--group", "old"], [0, 1, 3, 10, 11]),
+        (["--group", "zahlungen-😀"], [4]),
+        (["--key-type", "2"], [3]),
+        (["--key-type", "GroupMetadata,3"], [2, 3]),
+        (["--key-type", "groupmetadata", "--key-type", "99"], [3, 12]),
+        (["--key-type", "OffsetCommit", "--group", "tx"], [5, 6, 8]),
+        (["--from", "11"], [11, 12, 13]),
+        (["--to", "1"], [0, 1]),
+        (["--from", "6", "--to", "8"], [6, 7, 8]),
+        (["--from", "20"], []),
+        (["--from", "8", "--to", "6"], []),
+        (["--from", "2026-01-01T00:00:06Z"], [9, 10, 11, 12, 13]),
+        (["--to", "2026-01-01T01:00:01+01:00"], [0, 1, 2, 3]),
+        (["--from", "2026-01-01T00:00:01", "--to", "3"], [2, 3]),
+        (["--from", "-15m"], []),
+    ],
+    ids=str,
+)
+def test_records_are_chosen(kohort: Kohort, directory: Path, args: list[str], offsets: list[int]) -> None:
+    assert _offsets(kohort, directory, *args) == offsets
+
+
+def test_batches_are_chosen(kohort: Kohort, directory: Path) -> None:
+    def bases(*args: str) -> list[int]:
+        return [each["base_offset"] for each in _records(_dump(kohort, directory, "--batches", *args))]
+
+    assert bases() == [0, 2, 4, 5, 7, 8, 9, 10]
+    assert bases("--from", "3", "--to", "7") == [2, 4, 5, 7]
+    assert bases("--to", "2026-01-01T00:00:01Z") == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (
+            ["--key-type", "Offset"],
+            "unknown record type 'Offset'; known: 0 LegacyOffsetCommit, 1 OffsetCommit",
+        ),
+        (["--from", "soon"], "--from: 'soon' is no time"),
+        (["--to", "-5"], "--to: "),
+        (["--batches", "--group", "a"], "choose records"),
+    ],
+    ids=str,
+)
+def test_a_choice_that_makes_no_sense(kohort: Kohort, directory: Path, args: list[str], reason: str) -> None:
+    answer = _dump(kohort, directory, *args)
+    assert (answer.status, answer.stdout) == (2, "")
+    assert reason in answer.stderr
+
+
+# Which files
+
+
+def test_files_partitions_and_log_directories(kohort: Kohort, directory: Path, tmp_path: Path) -> None:
+    partition = directory / PARTITION
+    elsewhere = tmp_path / "copied" / "by hand"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / FIRST).write_bytes((partition / FIRST).read_bytes())
+    wanted = list(range(RECORDS))
+    assert _offsets(kohort, partition) == wanted
+    assert _offsets(kohort, partition / FIRST) == wanted[:7]
+    assert _offsets(kohort, partition / SECOND, str(partition / FIRST)) == [*wanted[7:], *wanted[:7]]
+    assert _offsets(kohort, elsewhere) == wanted[:7]
+
+
+def test_what_is_no_log_of_the_coordinator(kohort: Kohort, directory: Path, tmp_path: Path) -> None:
+    other = directory / "orders-0"
+    other.mkdir()
+    (other / FIRST).write_bytes(b"")
+    (directory / PARTITION / "00000000000000000000.index").write_bytes(b"")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for path, reason in {
+        other: "holds records of orders",
+        other / FIRST: "holds records of orders",
+        directory
+        / PARTITION
+        / "00000000000000000000.index": f"its segment is {directory / PARTITION / FIRST}",
+        empty: f"holds no __consumer_offsets-N directory, it is empty; is {directory} meant?",
+        tmp_path / "nowhere": "is no segment",
+    }.items():
+        answer = _dump(kohort, path)
+        assert (answer.status, answer.stdout) == (3, "")
+        assert reason in answer.stderr
+    answer = _dump(kohort, directory / PARTITION / "00000000000000000009.log")
+    assert (answer.status, answer.stdout) == (3, "")
+    assert "00000000000000000009.log: cannot be read: No such file" in answer.stderr
+
+
+# What cannot be read
+
+
+def test_a_torn_tail_is_named_and_the_rest_is_shown(kohort: Kohort, directory: Path) -> None:
+    file = directory / PARTITION / SECOND
+    data = file.read_bytes()
+    file.write_bytes(data[:-5])
+    position = len(data) - len(small_log().segments[1][1][-1])
+    answer = _dump(kohort, directory, output="json")
+    assert answer.status == 3
+    assert [each["offset"] for each in answer.document["records"]] == list(range(10))
+    (error,) = answer.document["errors"]
+    assert error["subject"] == f"{file}, byte {position}"
+    assert error["message"].startswith("torn tail: a batch of ")
+    assert f"kohort: {error['subject']}: {error['message']}\n" == answer.stderr
+
+
+def test_damage_in_the_middle_is_named_and_the_rest_is_shown(kohort: Kohort, directory: Path) -> None:
+    file = directory / PARTITION / FIRST
+    data = bytearray(file.read_bytes())
+    position = len(small_log().segments[0][1][0])
+    data[position + 70] ^= 1
+    file.write_bytes(data)
+    answer = _dump(kohort, directory)
+    assert answer.status == 3
+    assert [each["offset"] for each in _records(answer)] == [0, 1, *range(4, RECORDS)]
+    assert f"{file}, byte {position}: the batch's checksum is " in answer.stderr
+
+
+def test_reserved_space_is_a_torn_tail(kohort: Kohort, directory: Path) -> None:
+    file = directory / PARTITION / SECOND
+    with file.open("ab") as stream:
+        stream.write(bytes(5000))
+    answer = _dump(kohort, directory)
+    assert answer.status == 3
+    assert len(_records(answer)) == RECORDS
+    assert answer.stderr.endswith(": torn tail: 5000 bytes of zeros\n")
+
+
+def test_any_bytes_end_in_an_answer(kohort: Kohort, tmp_path: Path) -> None:
+    """Flipped, cut and repeated: no fault of the program, and never an endless one."""
+    chance = random.Random(20)
+    whole = b"".join(batch for _, batches in small_log().segments for batch in batches)
+    file = tmp_path / FIRST
+    for _ in range(400):
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 4)):
+            at = chance.randrange(len(data))
+            action = chance.randrange(3)
+            if action == 0:
+                data[at] ^= 1 << chance.randrange(8)
+            elif action == 1:
+                del data[at : at + chance.randrange(1, 40)]
+            else:
+                data[at:at] = data[: chance.randrange(200)]
+        file.write_bytes(data)
+        for output in ("ndjson", "table"):
+            answer = _dump(kohort, file, *chance.choice(([], ["--batches"])), output=output)
+            assert answer.status in (0, 3)
+            assert (answer.status == 3) == bool(answer.stderr)
+
+
+# Who stops listening
+
+
+@pytest.fixture(scope="module")
+def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Several times what a pipe holds."""
+    log = Written()
+    for number in range(100):
+        log.batch(pairs(*(commit(f"group-{number}", "topic", each, each) for each in range(200))))
+    return save_log(log, tmp_path_factory.mktemp("long"))
+
+
+@pytest.mark.parametrize("output", ["table", "ndjson", "json", "yaml", "csv"])
+def test_head_ends_it_quietly(kohort: Kohort, long_log: Path, output: str) -> None:
+    with subprocess.Popen(
+        [kohort.executable, "log", "dump", str(long_log), "--output", output],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=kohort.env,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(10)
+        process.stdout.close()
+        assert process.wait(60) == 0
+        assert process.stderr.read() == b""
+
+
+def test_the_disk_is_full(kohort: Kohort, long_log: Path) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"'{kohort.executable}' log dump '{long_log}' --output ndjson >/dev/full"],
+        capture_output=True, text=True, env=kohort.env, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        3, "kohort: standard output cannot be written: No space left on device\n",
+    )  # fmt: skip
+
+
+# The fast ways and the plain one
+
+
+def _lines(
+    tmp_path: Path, records: Sequence[tuple[bytes, bytes | None]], texts: Texts
+) -> list[dict[str, Any]]:
+    file = tmp_path / FIRST
+    file.write_bytes(encode_batch(records, base_offset=0, timestamp=START_MS))
+    found = list(chunks_of(Segment.read(file), Wanted(), texts))
+    return [json.loads(line) for chunk in found if isinstance(chunk, Chunk) for line in record_lines(chunk)]
+
+
+def _plain(key: bytes, value: bytes | None) -> dict[str, Any]:
+    """What the schemas say, record by record."""
+    shown: dict[str, Any] = {"key": None, "payload": None}
+    try:
+        shown["key"] = json_key(key)
+        if value is not None:
+            shown["payload"] = json_value(int(shown["key"]["type"]), value)
+    except ValueError as error:
+        return {**shown, "error": str(error)}
+    return {**shown, "error": None}
+
+
+def test_all_types_versions_and_broken_bytes_read_as_by_the_schemas(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    whole = [(key, value) for _, _, key, value in random_records(seed=11, count=30, tags=True)]
+    records = [*whole, *((damaged(chance, key), damaged(chance, value)) for key, value in whole)]
+    shown = _lines(tmp_path, records, Texts())
+    assert len(shown) == len(records)
+    for line, (key, value) in zip(shown, records, strict=True):
+        wanted = _plain(key, value)
+        if wanted["key"] is None:
+            wanted["key"] = line["key"]
+            assert line["key"] is None or line["key"]["data"] is None
+        assert {name: line[name] for name in wanted} == wanted
+    assert {line["error"] is None for line in shown} == {True, False}
+
+
+def test_offset_commits_read_as_by_the_schema(tmp_path: Path) -> None:
+    """Every shape that brokers write, and shapes that are nearly one."""
+    key = encode_key(1, {"group": "g", "topic": "t", "partition": 0})
+    numbers = (7).to_bytes(8, "big") + (3).to_bytes(4, "big")
+    time = START_MS.to_bytes(8, "big")
+    topic_id = bytes(range(16))
+    values = [
+        b"\0\3" + numbers + b"\0\0" + time,
+        b"\0\3" + numbers + b"\0\1a" + time,
+        b"\0\3" + numbers + b"\0\0" + time + b"\0",
+        b"\0\4" + numbers + b"\1" + time + b"\0",
+        b"\0\4" + numbers + b"\2a" + time + b"\0",
+        b"\0\4" + numbers + b"\0" + time + b"\0",
+        b"\0\4" + numbers + b"\1" + time + b"\1\0\x10" + topic_id,
+        b"\0\4" + numbers + b"\1" + time + b"\1\0\x10" + bytes(16),
+        b"\0\4" + numbers + b"\1" + time + b"\1\1\x10" + topic_id,
+        b"\0\4" + numbers + b"\1" + time + b"\1\0\x11" + topic_id,
+        b"\0\2" + numbers[:8] + b"\0\0" + time,
+        b"\0\1" + numbers[:8] + b"\0\0" + time + time,
+        b"\0\5" + numbers + b"\1" + time + b"\0",
+        b"\xff\xff" + numbers + b"\0\0" + time,
+        b"\0",
+        b"",
+    ]
+    shown = _lines(tmp_path, [(key, value) for value in values], Texts())
+    for line, value in zip(shown, values, strict=True):
+        wanted = _plain(key, value)
+        assert {name: line[name] for name in wanted} == wanted, value
+    # Null metadata, and all that is cut off or of no version.
+    assert [place for place, line in enumerate(shown) if line["error"]] == [5, 12, 13, 14, 15]
+
+
+def test_keys_are_forgotten_before_they_take_all_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.log_dump.texts.MOST_KEYS", 100)
+    texts = Texts()
+    records = pairs(*(commit("g", "t", number % 700, number) for number in range(3000)))
+    shown = _lines(tmp_path, [(key or b"", value) for key, value in records], texts)
+    assert [line["key"]["data"]["partition"] for line in shown] == [number % 700 for number in range(3000)]
+    assert len(texts._keys) <= 100
+
+
+def test_a_name_is_written_as_json_would(tmp_path: Path) -> None:
+    names = ["a", 'quote"', "back\\slash", "tab\t", "nul\0", "größe-😀", "\u2028", "x" * 30_000]
+    records = pairs(*(commit(name, name[:200], 0, 1, metadata=name) for name in names))
+    for line, name in zip(_lines(tmp_path, [(k or b"", v) for k, v in records], Texts()), names, strict=True):
+        assert line["key"]["data"]["group"] == name
+        assert line["payload"]["data"]["metadata"] == name
+
+
+def test_a_payload_is_refused_as_by_the_schema() -> None:
+    with pytest.raises(MalformedRecord):
+        Texts().payload(2, b"\0\3", 0, 2)
+    assert json_text({"a": "ü"}) == '{"a":"ü"}'

@@ -1,0 +1,287 @@
+"""`kohort log verify`: what is right is counted, and everything that is wrong is found and placed."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from coordinator.storage.indexes import write_indexes
+from coordinator.storage.segments import read_segment
+from tests.cli.command import Answer, Kohort
+from tests.cli.coordinator_log import PARTITION, START_MS, commit, pairs, save_log, small_log
+from tests.cli.schemas import faults
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.real_log import RealLog
+
+FIRST, SECOND = "00000000000000000000.log", "00000000000000000600.log"
+
+
+def _clean_log(directory: Path) -> Path:
+    """Two segments of six hundred commits, with the indexes that belong to them."""
+    log = Written()
+    for number in range(120):
+        if number == 60:
+            log.roll()
+        offsets = (commit("group", "topic", each, number) for each in range(10))
+        log.batch(pairs(*offsets), timestamp=START_MS + 1000 * number)
+    save_log(log, directory)
+    for path in (directory / PARTITION).glob("*.log"):
+        write_indexes(read_segment(path))
+    return directory
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A log directory in which all is well."""
+    return _clean_log(tmp_path)
+
+
+def _verify(kohort: Kohort, *args: str | Path, output: str = "json") -> Answer:
+    answer = kohort.quick("log", "verify", *args, "--output", output)
+    assert not answer.traceback, answer.stderr
+    return answer
+
+
+def _problems(kohort: Kohort, directory: Path) -> list[str]:
+    """What is wrong, with the directory left out."""
+    answer = _verify(kohort, directory)
+    assert answer.stderr == ""
+    found = [each for partition in answer.document["partitions"] for each in partition["problems"]]
+    assert answer.status == (1 if found else 0)
+    place = f"{directory / PARTITION}"
+    return [f"{each['subject'].removeprefix(place).lstrip('/')}: {each['message']}" for each in found]
+
+
+# All is well
+
+
+def test_a_clean_log(kohort: Kohort, directory: Path) -> None:
+    answer = _verify(kohort, directory)
+    assert (answer.status, answer.stderr) == (0, "")
+    assert faults(answer.document) == []
+    assert answer.document["partitions"] == [
+        {
+            "directory": str(directory / PARTITION),
+            "segments": 2,
+            "batches": 120,
+            "records": 1200,
+            "control_records": 0,
+            "keys": [{"type": 1, "name": "OffsetCommit", "records": 1200}],
+            "first_offset": 0,
+            "last_offset": 1199,
+            "first_timestamp": START_MS,
+            "last_timestamp": START_MS + 119_000,
+            "problems": [],
+        }
+    ]
+    assert yaml.safe_load(_verify(kohort, directory, output="yaml").stdout) == answer.document
+
+
+def test_the_table_names_partitions_and_types(kohort: Kohort, directory: Path) -> None:
+    partitions, types = _verify(kohort, directory, output="table").stdout.split("\n\n")
+    assert partitions.splitlines()[1].split() == [
+        str(directory / PARTITION), "0", "2", "120", "1200", "0", "0", "1199",
+        "2026-01-01T00:00:00.000Z", "2026-01-01T00:01:59.000Z",
+    ]  # fmt: skip
+    assert types.splitlines()[1].split() == ["1", "OffsetCommit", "1200"]
+
+
+def test_a_partition_may_be_named_itself(kohort: Kohort, directory: Path) -> None:
+    assert _verify(kohort, directory / PARTITION).document == _verify(kohort, directory).document
+
+
+def test_an_empty_partition_is_well(kohort: Kohort, tmp_path: Path) -> None:
+    (tmp_path / PARTITION).mkdir()
+    (tmp_path / PARTITION / FIRST).write_bytes(b"")
+    (partition,) = _verify(kohort, tmp_path).document["partitions"]
+    assert (partition["records"], partition["first_offset"], partition["problems"]) == (0, None, [])
+
+
+@pytest.mark.kafka
+def test_a_real_log_is_well(kohort: Kohort, real_log: RealLog) -> None:
+    answer = _verify(kohort, real_log.data)
+    assert (answer.status, answer.stderr) == (0, "")
+    partitions = answer.document["partitions"]
+    assert [each["directory"].rpartition("-")[2] for each in partitions] == list("01234")
+    assert sum(each["control_records"] for each in partitions) > 2
+    assert {key["name"] for each in partitions for key in each["keys"]} > {
+        "OffsetCommit",
+        "ShareGroupMetadata",
+    }
+    shown = kohort.quick("log", "dump", real_log.data, "--output", "ndjson").stdout.count("\n")
+    assert sum(each["records"] for each in partitions) == shown
+
+
+# Something is wrong
+
+
+def test_unknown_types_and_broken_records_are_problems(kohort: Kohort, tmp_path: Path) -> None:
+    problems = _problems(kohort, save_log(small_log(), tmp_path))
+    assert [each.partition(":")[0] for each in problems] == ["00000000000000000007.log, offset 13", ""]
+    assert problems[1] == ": 1 records of the unknown type 99"
+
+
+def test_many_broken_records_are_counted(kohort: Kohort, tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"\0\1", b"") for _ in range(25)])
+    problems = _problems(kohort, save_log(log, tmp_path))
+    assert len(problems) == 11
+    assert problems[-1] == ": 15 more records cannot be read"
+
+
+def _flip(file: Path, position: int) -> int:
+    data = bytearray(file.read_bytes())
+    data[position] ^= 1
+    return file.write_bytes(data)
+
+
+def _cut(file: Path, size: int) -> None:
+    file.write_bytes(file.read_bytes()[:size])
+
+
+def _index(file: Path, place: int, *numbers: int) -> None:
+    """Change an entry of an offset index."""
+    data = bytearray(file.read_bytes())
+    struct.pack_into(">ii", data, 8 * place, *numbers)
+    file.write_bytes(data)
+
+
+def _time(file: Path, place: int, *numbers: int) -> None:
+    """Change an entry of a time index."""
+    data = bytearray(file.read_bytes())
+    struct.pack_into(">qi", data, 12 * place, *numbers)
+    file.write_bytes(data)
+
+
+BATCH = 571
+"""Bytes of each batch."""
+INDEX, TIME_INDEX = FIRST.replace(".log", ".index"), FIRST.replace(".log", ".timeindex")
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], list[str]]] = {
+    "a flipped bit": (
+        lambda d: _flip(d / FIRST, 5000),
+        [f"{FIRST}, byte {8 * BATCH}: the batch's checksum is "],
+    ),
+    "two flipped bits": (
+        lambda d: [_flip(d / name, 70) for name in (FIRST, SECOND)],
+        [
+            "00000000000000000000.log, byte 0: the batch's checksum is ",
+            "00000000000000000600.log, byte 0: the batch's checksum is ",
+        ],
+    ),
+    "an offset that comes twice": (
+        lambda d: _flip(d / FIRST, 7 * BATCH + 7),
+        [f"{FIRST}, byte {8 * BATCH}: the base offset 80 is not above the last offset of the batch before"],
+    ),
+    "a torn tail": (
+        lambda d: _cut(d / SECOND, 10_000),
+        [
+            f"{SECOND}, byte {17 * BATCH}: torn tail: a batch of {BATCH} bytes with {10_000 - 17 * BATCH} left",
+            "00000000000000000600.index, byte 16: no batch begins at position ",
+            "00000000000000000600.timeindex, byte 24: offset ",
+        ],
+    ),
+    "a torn tail in the middle of the log": (
+        lambda d: _cut(d / FIRST, 60 * BATCH - 1),
+        [
+            f"{FIRST}, byte {59 * BATCH}: the log goes on in another segment",
+            f"{FIRST}, byte {59 * BATCH}: torn tail: ",
+            "00000000000000000000.timeindex, byte 84: offset 599 is in no batch",
+        ],
+    ),
+    "a segment that begins too early": (
+        lambda d: (d / SECOND).rename(d / "00000000000000000590.log"),
+        ["00000000000000000590.log: begins at offset 590, but the segment before goes up to 599"],
+    ),
+    "a segment whose name is too high": (
+        lambda d: (d / SECOND).rename(d / "00000000000000000610.log"),
+        ["00000000000000000610.log, byte 0: the offset 600 is below the one in the file's name"],
+    ),
+    "a position where no batch begins": (
+        lambda d: _index(d / INDEX, 1, 149, 9000),
+        ["00000000000000000000.index, byte 8: no batch begins at position 9000"],
+    ),
+    "an offset before its position": (
+        lambda d: _index(d / INDEX, 1, 20, 16 * BATCH),
+        ["00000000000000000000.index, byte 8: offset 20 is before the batch at 9136"],
+    ),
+    "an offset behind the segment": (
+        lambda d: _index(d / INDEX, 0, 999, 8 * BATCH),
+        ["00000000000000000000.index, byte 0: offset 999 is behind the last one, 599"],
+    ),
+    "an index that is cut off": (
+        lambda d: _cut(d / INDEX, 13),
+        ["00000000000000000000.index, byte 8: 13 bytes are no whole number of entries of 8"],
+    ),
+    "a wrong time": (
+        lambda d: _time(d / TIME_INDEX, 0, START_MS + 7001, 79),
+        ["00000000000000000000.timeindex, byte 0: the batch with offset 79 has the timestamp "],
+    ),
+    "a time of an offset that is not there": (
+        lambda d: _time(d / TIME_INDEX, 0, START_MS, 5000),
+        ["00000000000000000000.timeindex, byte 0: offset 5000 is in no batch"],
+    ),
+    "a transaction of the future": (
+        lambda d: (d / FIRST).with_suffix(".txnindex").write_bytes(struct.pack(">hqqqq", 0, 1, 2, 7000, 1)),
+        ["00000000000000000000.txnindex, byte 0: offset 7000 is not in the segment"],
+    ),
+    "a transaction of another version": (
+        lambda d: (d / FIRST).with_suffix(".txnindex").write_bytes(struct.pack(">hqqqq", 9, 1, 2, 7, 1)),
+        ["00000000000000000000.txnindex, byte 0: version 9; 0 is known"],
+    ),
+    "no topic id": (
+        lambda d: (d / "partition.metadata").write_text("version: 0\ntopic_id: nonsense"),
+        ["partition.metadata, byte 11: 'nonsense' is not a topic id"],
+    ),
+    "no leader epochs": (
+        lambda d: (d / "leader-epoch-checkpoint").write_text("0\n1\nx y\n"),
+        ["leader-epoch-checkpoint, byte 4: "],
+    ),
+}
+
+
+@pytest.mark.parametrize(("damage", "told"), DAMAGE.values(), ids=DAMAGE.keys())
+def test_what_is_wrong_is_placed(
+    kohort: Kohort, directory: Path, damage: Callable[[Path], object], told: list[str]
+) -> None:
+    damage(directory / PARTITION)
+    problems = _problems(kohort, directory)
+    assert [problem[: len(start)] for problem, start in zip(problems, told, strict=True)] == told
+
+
+def test_reserved_space_in_indexes_is_well(kohort: Kohort, directory: Path) -> None:
+    for suffix, size in ((".index", 80), (".timeindex", 120), (".txnindex", 340)):
+        with (directory / PARTITION / SECOND).with_suffix(suffix).open("ab") as stream:
+            stream.write(bytes(size))
+    assert _problems(kohort, directory) == []
+
+
+def test_every_flipped_bit_in_a_checked_place_is_found(kohort: Kohort, directory: Path) -> None:
+    chance = random.Random(9)
+    file = directory / PARTITION / FIRST
+    whole = file.read_bytes()
+    for _ in range(60):
+        # Behind the base offset, length and leader epoch of the first batch: what its checksum covers.
+        at = chance.randrange(21, BATCH)
+        _flip(file, at)
+        (problem,) = _problems(kohort, directory)
+        assert problem.startswith("00000000000000000000.log, byte 0: ")
+        file.write_bytes(whole)
+
+
+def test_damage_and_a_directory_that_is_none(kohort: Kohort, directory: Path, tmp_path: Path) -> None:
+    nowhere = _verify(kohort, directory, tmp_path / "nowhere")
+    assert (nowhere.status, nowhere.stdout) == (3, "")
+    assert "nowhere cannot be read: No such file or directory" in nowhere.stderr
+    file = directory / PARTITION / FIRST
+    file.unlink()
+    file.mkdir()
+    _flip(directory / PARTITION / SECOND, 70)
+    answer = _verify(kohort, directory)
+    assert answer.status == 3
+    assert answer.document["errors"] == [{"subject": str(file), "message": "cannot be read: Is a directory"}]
