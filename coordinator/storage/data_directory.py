@@ -87,6 +87,8 @@ class DataDirectory:
         self.group_configs: GroupConfigs = read_group_configs(path)
         self._first_dirty = read_offsets(path / CLEANER)
         self._uncleanable: set[int] = set()
+        # Partitions in which an open transaction held compaction up, and the active segment at that time.
+        self._held_up: dict[int, int] = {}
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
         self._log = OffsetsLog.open(path, settings.partitions, settings.limits)
 
@@ -160,7 +162,8 @@ class DataDirectory:
     def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> Compacted | None:
         """Compact the partition that needs it most; None: none needs it.
 
-        One that cannot be compacted is left alone from then on. :raises Interrupted: :raises StorageFailed:
+        One with an open transaction is done as far as that, and then when the next segment has begun. One that cannot
+        be compacted is left alone from then on. :raises Interrupted: :raises StorageFailed:
         :raises DamagedLog:
         """
         settings = self.settings.compaction
@@ -176,6 +179,8 @@ class DataDirectory:
                 now_ms=now_ms,
                 stopped=stopped,
             )
+            if done.first_dirty < active:
+                self._held_up[number] = active
             self._first_dirty[OFFSETS_TOPIC, number] = done.first_dirty
             write_offsets(self.path / CLEANER, self._first_dirty)
         except (OSError, DamagedLog) as error:
@@ -204,7 +209,7 @@ class DataDirectory:
     def _dirty(self) -> Iterator[tuple[float, int, Path, int]]:
         """Of every partition how dirty it is, its number and directory, and the base offset of the active segment."""
         for number, directory, active in self._log.active():
-            if number in self._uncleanable:
+            if number in self._uncleanable or self._held_up.get(number) == active:
                 ratio = 0.0
             else:
                 ratio = dirty_ratio(directory, first_dirty=self._dirty_from(number, active), active=active)
