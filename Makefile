@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench oracle bench-assignors bench-coordinator clean
+.PHONY: help demo test check format kafka completions bench oracle bench-assignors bench-coordinator bench-storage clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -50,6 +50,9 @@ bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partiti
 
 bench-coordinator: $(SETUP) ## Time the engine of the embedded coordinator
 	$(BIN)/python -m benchmarks.coordinator
+
+bench-storage: $(SETUP) ## Time the reading of a log of 1.2 million commits beside a real broker and kafka-dump-log
+	$(BIN)/python -m benchmarks.storage
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,174 @@
+"""Reading a log of 1,200,000 offset commits, beside Kafka: `python -m benchmarks.storage [DIRECTORY]`.
+
+A real broker writes the log (`committed_offsets`) and loads it when it starts again: its own log says in how many ms
+it loaded each partition. Our times are those of whole processes, from their start on, in an environment without the
+dev extra; Java runs with the options of Kafka's scripts. Median of the rounds; broker and we take turns.
+
+A DIRECTORY keeps the log for the next time.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.committed_offsets import write_commits
+from benchmarks.timing import plain_environment
+from tests.kafka.broker import Broker
+from tests.kafka.jars import fetch
+from tests.kafka.process import end
+from tests.kafka.wait import wait_until
+
+ROUNDS = 5
+PARTITIONS = 5
+KAFKA_OPTIONS = (
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+)
+"""KAFKA_JVM_PERFORMANCE_OPTS of kafka-run-class.sh."""
+LOADED = re.compile(
+    r"Finished loading of metadata from __consumer_offsets-\d+ with epoch \d+ in (?P<ms>\d+)ms "
+    r"where (?P<waited_ms>\d+)ms was spent in the scheduler\. Loaded (?P<records>\d+) records"
+)
+LOAD = "import sys, pathlib; from coordinator.storage.loader import load; load([pathlib.Path(sys.argv[1])])"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One process."""
+
+    wall_s: float
+    peak_mib: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """Rounds of the same."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    def wall_s(self) -> float:
+        return statistics.median(run.wall_s for run in self.runs)
+
+    @property
+    def peak_mib(self) -> float:
+        return max(run.peak_mib for run in self.runs)
+
+
+def main() -> None:
+    """Print one table."""
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(scratch) / "broker"
+        broker = Broker(fetch(), directory)
+        if not broker.data.exists():
+            _write(broker)
+        python = plain_environment(Path(scratch) / "venv") / "python"
+        print(f"{platform.machine()}, Python {platform.python_version()}")
+        print(f"{'what':<44} {'Kohort':>12} {'MiB':>5} {'beside':>12} {'MiB':>5} {'ratio':>7} {'bound':>7}")
+        _loading(broker, python)
+        _list(broker, python)
+        _dump(broker, python)
+
+
+def _write(broker: Broker) -> None:
+    try:
+        broker.start()
+        write_commits(broker)
+    finally:
+        broker.stop()
+
+
+def _loading(broker: Broker, python: Path) -> None:
+    ours, theirs, records = [], [], 0
+    for _ in range(ROUNDS):
+        loaded, records = _broker_loads(broker)
+        theirs.append(loaded)
+        ours.append(_run([str(python), "-c", LOAD, str(broker.data)]))
+    _row(f"{records:,} records / the broker loads them", Runs(runs=tuple(ours)), Runs(runs=tuple(theirs)), 2)
+
+
+def _list(broker: Broker, python: Path) -> None:
+    command = [str(python.parent / "kohort"), "list", "--log-dir", str(broker.data)]
+    runs = Runs(runs=tuple(_run(command) for _ in range(ROUNDS)))
+    print(
+        f"{'kohort list --log-dir':<44} {runs.wall_s * 1000:>9.0f} ms {runs.peak_mib:>5.0f} "
+        f"{'':>12} {'':>5} {'':>7} {'3 s':>7}"
+    )
+
+
+def _dump(broker: Broker, python: Path) -> None:
+    file = broker.data / "__consumer_offsets-0" / f"{0:020d}.log"
+    tool = [*_java(broker, 256), "org.apache.kafka.tools.DumpLogSegments"]
+    tool += ["--offsets-decoder", "--files", str(file)]
+    dump = [str(python.parent / "kohort"), "log", "dump", "--output", "ndjson", str(file)]
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        theirs.append(_run(tool))
+        ours.append(_run(dump))
+    ours_runs, their_runs = Runs(runs=tuple(ours)), Runs(runs=tuple(theirs))
+    _row("kohort log dump, one partition / kafka-dump-log", ours_runs, their_runs, 1 / 3)
+
+
+def _row(what: str, ours: Runs, theirs: Runs, bound: float) -> None:
+    print(
+        f"{what:<44} {ours.wall_s * 1000:>9.0f} ms {ours.peak_mib:>5.0f} "
+        f"{theirs.wall_s * 1000:>9.0f} ms {theirs.peak_mib:>5.0f} {ours.wall_s / theirs.wall_s:>7.2f} {bound:>7.2f}"
+    )
+
+
+def _broker_loads(broker: Broker) -> tuple[Run, int]:
+    """Start the broker and let it load; how long that took by its log, and how many records there were."""
+    command = [*_java(broker, 1024), "kafka.Kafka", str(broker.directory / "server.properties")]
+    with broker.log.open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=broker.directory)
+    try:
+        wait_until(lambda: len(_loaded(broker)) == PARTITIONS, "the broker has loaded", timeout_s=60)
+        peak_mib = _peak_mib(process.pid)
+    finally:
+        end(process)
+    loaded = _loaded(broker)
+    ms = sum(int(each["ms"]) - int(each["waited_ms"]) for each in loaded)
+    return Run(wall_s=ms / 1000, peak_mib=peak_mib), sum(int(each["records"]) for each in loaded)
+
+
+def _loaded(broker: Broker) -> list[re.Match[str]]:
+    return list(LOADED.finditer(broker.log.read_text(errors="replace")))
+
+
+def _java(broker: Broker, heap_mib: int) -> list[str]:
+    return ["java", f"-Xmx{heap_mib}m", *KAFKA_OPTIONS, "-cp", str(broker.jars / "*")]
+
+
+def _peak_mib(pid: int) -> float:
+    """The most memory that a running process has had."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024  # type: ignore[index]
+
+
+def _run(command: Sequence[str]) -> Run:
+    """Run a command to its end; what it prints goes nowhere. SystemExit: it failed"""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall_s = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{command[0]} ended with {process.returncode}")
+    return Run(wall_s=wall_s, peak_mib=usage.ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    main()
