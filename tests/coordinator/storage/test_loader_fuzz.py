@@ -1,0 +1,124 @@
+"""Log directories that nobody vouches for: whatever is in them, what can be read is, and nothing is raised.
+
+KOHORT_FUZZ_CASES says how many directories there are, 100 cases each.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import tracemalloc
+from pathlib import Path
+
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.storage import compression
+from coordinator.storage.batch_header import HEADER_BYTES
+from coordinator.storage.batches import Codec, ControlType, encode_batch
+from coordinator.storage.control_records import end_of_transaction
+from coordinator.storage.loader import LoadedLog, load
+from coordinator.storage.record_codec import encode_key, encode_value
+from coordinator.storage.schemas.record_types import RECORD_TYPES
+from tests.coordinator.storage.random_records import damaged, random_key, random_value
+from tests.coordinator.storage.tampering import sealed
+
+CASES = int(os.environ.get("KOHORT_FUZZ_CASES", "30000"))
+MOST_BYTES = 2 * compression.MOST_BYTES
+"""What a batch decompresses to may be that large whatever its size, and is put behind another one."""
+
+
+def test_any_directory_can_be_read(tmp_path: Path) -> None:
+    rng = random.Random(11)
+    groups = problems = 0
+    for _ in range(CASES // 100):
+        for number in range(2):
+            _write(rng, tmp_path / f"__consumer_offsets-{number}")
+        loaded = load([tmp_path], as_of_ms=rng.choice((None, None, 0, 5, 1 << 62)))
+        groups += _look_at(loaded)
+        problems += len(loaded.problems)
+    assert groups > CASES // 100
+    assert problems > CASES // 500
+
+
+def test_memory_is_bounded_by_the_bytes(tmp_path: Path) -> None:
+    rng = random.Random(12)
+    for _ in range(CASES // 1000):
+        _write(rng, tmp_path / "__consumer_offsets-0")
+        tracemalloc.start()
+        load([tmp_path])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < MOST_BYTES
+
+
+def _look_at(loaded: LoadedLog) -> int:
+    """Ask for everything that is derived from records only when somebody asks; the number of groups."""
+    for group in loaded.state.groups.values():
+        assert isinstance(group, ClassicGroup | ConsumerGroup)
+        assert len(group.in_order()) == len(group.members)
+        assert group.state_name
+        group.subscribed_to("t")
+        group.tombstones()
+    assert all(group.state for group in loaded.share.values())
+    assert all(group.state for group in loaded.streams.values())
+    assert loaded.topics.notices == ()
+    return len(loaded.state.groups) + len(loaded.share) + len(loaded.streams)
+
+
+def _write(rng: random.Random, directory: Path) -> None:
+    """Make a partition of one or two segments anew, of records of few groups, most of them whole."""
+    directory.mkdir(exist_ok=True)
+    for old in directory.iterdir():
+        old.unlink()
+    offset = 0
+    for _ in range(rng.choice((1, 1, 2))):
+        start, out = offset, b""
+        for _ in range(rng.randrange(1, 5)):
+            batch, count = _batch(rng, offset)
+            out += batch
+            offset += count
+        if rng.random() < 0.2:
+            out = damaged(rng, out)
+        (directory / f"{start:020d}.log").write_bytes(out)
+
+
+def _batch(rng: random.Random, offset: int) -> tuple[bytes, int]:
+    producer = rng.choice((-1, -1, -1, 3, 4))
+    if producer > 0 and rng.random() < 0.5:
+        mark = end_of_transaction(rng.choice((ControlType.COMMIT, ControlType.ABORT)), 0)
+        batch = encode_batch(
+            [mark], base_offset=offset, timestamp=rng.randrange(9), producer_id=producer, control=True
+        )
+        return _tampered(rng, batch), 1
+    records = [_record(rng) for _ in range(rng.randrange(1, 12))]
+    batch = encode_batch(
+        records,
+        base_offset=offset,
+        timestamp=rng.randrange(9),
+        producer_id=producer,
+        codec=rng.choice((Codec.NONE, Codec.NONE, *Codec)),
+    )
+    return _tampered(rng, batch), len(records)
+
+
+def _tampered(rng: random.Random, batch: bytes) -> bytes:
+    """The batch with other records, now and then, under the right checksum."""
+    if rng.random() < 0.9:
+        return batch
+    return sealed(batch[:HEADER_BYTES] + damaged(rng, batch[HEADER_BYTES:]))
+
+
+def _record(rng: random.Random) -> tuple[bytes | None, bytes | None]:
+    number = rng.choice((1, *RECORD_TYPES))
+    fields = random_key(rng, number)
+    for name, values in (("group", "ab"), ("groupId", "ab"), ("memberId", "mn"), ("topic", "t")):
+        if name in fields:
+            fields[name] = rng.choice(values)
+    key = encode_key(number, fields)
+    version = rng.randrange(RECORD_TYPES[number].value.newest + 1)
+    value = encode_value(number, version, random_value(rng, number, version, tags=True))
+    if rng.random() < 0.02:
+        key = damaged(rng, key)
+    if rng.random() < 0.02:
+        value = damaged(rng, value)
+    return key, None if rng.random() < 0.15 else value
