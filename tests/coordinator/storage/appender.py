@@ -1,0 +1,111 @@
+"""`python -m tests.coordinator.storage.appender DIR SEED FSYNC`: appends and compacts until it is killed.
+
+Says on standard output what it is about to do, a line each, and `done` when that was acknowledged. Offsets go up from
+the largest that the directory holds, so that a later run goes on from an earlier one.
+
+    value GROUP PARTITION OFFSET        committed
+    deleted GROUP PARTITION             a tombstone
+    topic NAME PARTITIONS               a topic is made, or grows
+    gone NAME                           a topic is deleted
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+from coordinator.broker.engine import Engine
+from coordinator.broker.records import OffsetRecord
+from coordinator.broker.topics import TopicInfo
+from coordinator.storage.data_directory import DataDirectory
+from coordinator.storage.fsync import FsyncPolicy
+from tests.coordinator.storage.directories import SMALL, committed, committed_offsets
+
+GROUPS = 6
+PARTITIONS = 8
+TOPICS = ("orders", "payments")
+
+
+class Appender:
+    """One run."""
+
+    def __init__(self, path: Path, seed: int, fsync: FsyncPolicy) -> None:
+        self._random = random.Random(seed)
+        self._data = DataDirectory.open(path, replace(SMALL, fsync=fsync))
+        engine = Engine()
+        self._data.recover(engine)
+        self._offset = max(committed_offsets(engine).values(), default=0)
+        self._topics = {topic.name: topic for topic in self._data.topics.found}
+        self._data.topics.purge()
+
+    def run(self) -> None:
+        threading.Thread(target=self._compact, daemon=True).start()
+        while True:
+            if self._random.random() < 0.02:
+                self._change_topic(self._random.choice(TOPICS))
+            else:
+                self._append()
+
+    def _append(self) -> None:
+        """A few records, of several groups: in several partitions of the log."""
+        chosen = {
+            (f"g{self._random.randrange(GROUPS)}", self._random.randrange(PARTITIONS)): self._random.random()
+            < 0.2
+            for _ in range(self._random.randrange(1, 5))
+        }
+        records = []
+        for (group, partition), is_deleted in chosen.items():
+            self._offset += 1
+            # Large enough to be written in more than one piece.
+            metadata = "m" * self._random.choice((0, 0, 0, 5_000))
+            offset = None if is_deleted else self._offset
+            records.append(committed(group, partition, offset, metadata))
+        _say(*map(_line, records))
+        self._data.append(records, now_ms=_now_ms())
+        _say("done")
+
+    def _change_topic(self, name: str) -> None:
+        known = self._topics.get(name)
+        if known is not None and known.partitions > 5:
+            _say(f"gone {name}")
+            self._data.topics.delete(known)
+            _say("done")
+            self._data.topics.purge()
+            del self._topics[name]
+            return
+        before = 0 if known is None else known.partitions
+        new = TopicInfo(name=name, id=UUID(int=self._random.getrandbits(128)), partitions=before + 2)
+        topic = new if known is None else replace(known, partitions=before + 2)
+        _say(f"topic {name} {topic.partitions}")
+        self._data.topics.grow(topic, before)
+        _say("done")
+        self._topics[name] = topic
+
+    def _compact(self) -> None:
+        while True:
+            self._data.compact(_now_ms())
+            time.sleep(0.001)
+
+
+def _line(record: OffsetRecord) -> str:
+    if record.value is None:
+        return f"deleted {record.group} {record.partition}"
+    return f"value {record.group} {record.partition} {record.value.offset}"
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+def _say(*lines: str) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    Appender(Path(sys.argv[1]), int(sys.argv[2]), FsyncPolicy(sys.argv[3])).run()

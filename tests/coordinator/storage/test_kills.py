@@ -1,0 +1,105 @@
+"""SIGKILL at random moments of a process that appends and compacts: what was acknowledged is there.
+
+A few rounds here; `KOHORT_KILL_ROUNDS=500` for as many as one likes. A round goes on from what the last one left.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coordinator.broker.engine import Engine
+from coordinator.storage.data_directory import DataDirectory
+from coordinator.storage.fsync import FsyncPolicy
+from tests.coordinator.storage.directories import SMALL, committed_offsets
+
+ROUNDS = int(os.environ.get("KOHORT_KILL_ROUNDS", "6"))
+LONGEST_S = 0.4
+"""How long a process lives at most once it has begun to append."""
+
+
+@dataclass(slots=True)
+class Story:
+    """What a process has said, and what must be there for that."""
+
+    offsets: dict[tuple[str, int], int | None] = field(default_factory=dict)
+    topics: dict[str, int] = field(default_factory=dict)
+    begun: list[list[str]] = field(default_factory=list)
+    """What was not acknowledged when the process was killed: it may be there, or not."""
+    acknowledged: int = 0
+
+    def hear(self, text: str) -> None:
+        for line in text.splitlines():
+            if line == "done":
+                self.acknowledged += 1
+                self._make_true()
+            else:
+                self.begun.append(line.split())
+
+    def check(self, data: DataDirectory, engine: Engine) -> None:
+        """Compare with what a restart found, and go on from that."""
+        sure, found = dict(self.offsets), committed_offsets(engine)
+        sure_topics, found_topics = dict(self.topics), _sizes(data)
+        self._make_true()
+        for key in {*sure, *self.offsets, *found}:
+            assert found.get(key) in (sure.get(key), self.offsets.get(key)), key
+        assert found_topics in (sure_topics, self.topics)
+        self.offsets, self.topics = dict(found), found_topics
+
+    def _make_true(self) -> None:
+        for words in self.begun:
+            match words:
+                case ["value", group, partition, offset]:
+                    self.offsets[group, int(partition)] = int(offset)
+                case ["deleted", group, partition]:
+                    self.offsets[group, int(partition)] = None
+                case ["topic", name, partitions]:
+                    self.topics[name] = int(partitions)
+                case ["gone", name]:
+                    self.topics.pop(name, None)
+        self.begun = []
+
+
+def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    story = Story()
+    torn = half_done = 0
+    began = time.monotonic()
+    for number in range(ROUNDS):
+        story.hear(_run_and_kill(tmp_path, number, chance))
+        half_done += any(path.suffix in (".cleaned", ".swap") for path in tmp_path.glob("*/*"))
+        data = DataDirectory.open(tmp_path, SMALL)
+        engine = Engine()
+        torn += len(data.recover(engine).torn)
+        story.check(data, engine)
+        data.abandon()
+    print(
+        f"\n{ROUNDS} kills in {time.monotonic() - began:.0f} s: {story.acknowledged:,} appends and changes of "
+        f"topics acknowledged, {torn} torn tails cut off, {half_done} compactions interrupted"
+    )
+    assert story.acknowledged > 20 * ROUNDS
+
+
+def _run_and_kill(path: Path, seed: int, chance: random.Random) -> str:
+    """What a process said that lived for a random time."""
+    fsync = chance.choice(list(FsyncPolicy)).value
+    command = [sys.executable, "-m", "tests.coordinator.storage.appender", str(path), str(seed), fsync]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        timer = threading.Timer(chance.random() * LONGEST_S, process.kill)
+        timer.start()
+        said = first + process.stdout.read()
+    assert process.returncode == -signal.SIGKILL
+    return said
+
+
+def _sizes(data: DataDirectory) -> dict[str, int]:
+    return {topic.name: topic.partitions for topic in data.topics.found}
