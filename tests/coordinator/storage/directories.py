@@ -42,15 +42,26 @@ def committed_offsets(engine: Engine) -> dict[tuple[str, int], int]:
     }
 
 
+def start(
+    path: Path, settings: StorageSettings = SMALL, **changes: Any
+) -> tuple[DataDirectory, Engine, Recovered]:
+    """A data directory, recovered."""
+    data = DataDirectory.open(path, replace(settings, **changes))
+    engine = Engine()
+    try:
+        return data, engine, data.recover(engine)
+    except BaseException:
+        data.abandon()
+        raise
+
+
 @contextmanager
 def opened(
     path: Path, settings: StorageSettings = SMALL, **changes: Any
 ) -> Iterator[tuple[DataDirectory, Engine, Recovered]]:
-    """A data directory, recovered, and closed in good order unless the test has let go of it."""
-    data = DataDirectory.open(path, replace(settings, **changes))
-    engine = Engine()
+    """As `start`, and closed in good order."""
+    data, engine, recovered = start(path, settings, **changes)
     try:
-        recovered = data.recover(engine)
         yield data, engine, recovered
     except BaseException:
         data.abandon()
