@@ -26,6 +26,9 @@ from coordinator.storage.share_groups import ShareGroup
 from coordinator.storage.streams_groups import StreamsGroup
 from coordinator.storage.topic_names import KnownTopic, KnownTopics
 
+INTERNAL = "__"
+"""What the names of Kafka's own topics begin with."""
+
 
 class ReplayedSource:
     """A `Source` over log directories. Nothing in them is changed, and a broker may be running on them."""
@@ -144,7 +147,11 @@ class ReplayedSource:
         return problems
 
     def _tell_of_guesses(self, topics: Iterable[KnownTopic]) -> None:
-        guessed = [topic.name for topic in topics if not (topic.is_whole or self.has_all_topics)]
+        guessed = [
+            topic.name
+            for topic in topics
+            if not (topic.is_whole or self.has_all_topics or topic.name.startswith(INTERNAL))
+        ]
         if guessed:
             more = f" and {len(guessed) - 3} more" if len(guessed) > 3 else ""
             notice(

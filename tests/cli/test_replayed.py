@@ -1,0 +1,530 @@
+"""Groups out of the coordinator's records: what is known is shown as it would be live, what is not is null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberMetadata,
+    ClassicMemberValue,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    Record,
+    RegexRecord,
+    RegexValue,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.embedded_protocol import (
+    EmbeddedAssignment,
+    Subscription,
+    write_assignment,
+    write_subscription,
+)
+from coordinator.snapshot import read_snapshot
+from coordinator.storage.meta_properties import MetaProperties, write_meta_properties
+from coordinator.storage.partition_files import write_topic_id
+from coordinator.uuids import format_uuid
+from tests.cli.command import Answer, Kohort
+from tests.cli.coordinator_log import START_MS, commit, pairs, save_log
+from tests.cli.schemas import faults
+from tests.coordinator.storage.logs import Written
+
+ORDERS, PAYMENTS, GONE = (UUID(int=1 << 100 | number) for number in (1, 2, 3))
+
+Group = dict[str, Any]
+
+
+def _classic_member(name: str, *partitions: int, user_data: bytes | None = None) -> ClassicMemberValue:
+    wanted = Subscription(version=3, topics=("orders", "payments"), user_data=user_data, rack="a")
+    given = EmbeddedAssignment(
+        version=3, partitions={"orders": partitions}, user_data=b"given" if user_data else None
+    )
+    return ClassicMemberValue(
+        member=name,
+        instance=f"seat-{name}",
+        client_id=f"client-{name}",
+        host="/10.0.0.1",
+        rebalance_timeout_ms=300_000,
+        session_timeout_ms=45_000,
+        subscription=write_subscription(wanted),
+        assignment=write_assignment(given),
+    )
+
+
+def _classic(group: str, *members: ClassicMemberValue, kind: str = "consumer") -> ClassicGroupRecord:
+    value = ClassicGroupValue(
+        protocol_type=kind,
+        generation=7,
+        protocol="sticky" if members else None,
+        leader=members[0].member if members else None,
+        state_since_ms=START_MS,
+        members=members,
+    )
+    return ClassicGroupRecord(group=group, value=value)
+
+
+def _consumer_member(group: str, member: str, **fields: Any) -> ConsumerMemberRecord:
+    usual: dict[str, Any] = {
+        "instance": None,
+        "rack": None,
+        "client_id": f"client-{member}",
+        "host": "/10.0.0.2",
+        "topics": ("orders",),
+        "regex": "",
+        "rebalance_timeout_ms": 300_000,
+        "assignor": None,
+    }
+    return ConsumerMemberRecord(group=group, member=member, value=ConsumerMemberValue(**usual | fields))
+
+
+def _consumer_group(group: str) -> list[Record]:
+    """Two members: one that speaks the classic protocol, and one by regex that is giving up a partition."""
+    classic = ClassicMemberMetadata(session_timeout_ms=45_000, protocols=(("range", b""), ("sticky", b"")))
+    return [
+        ConsumerGroupRecord(group=group, value=ConsumerGroupValue(epoch=5)),
+        _consumer_member(group, "one", classic=classic, assignor=None),
+        _consumer_member(group, "two", topics=(), regex="^(orders|gone)$", rack="b", instance="seat"),
+        RegexRecord(
+            group=group, regex="^(orders|gone)$", value=RegexValue(topics=("orders",), version=1, resolved_ms=1)
+        ),
+        TargetEpochRecord(group=group, epoch=4, assigned_ms=START_MS),
+        TargetMemberRecord(group=group, member="one", value={ORDERS: (0, 1)}),
+        TargetMemberRecord(group=group, member="two", value={ORDERS: (2,), GONE: (0,)}),
+        CurrentAssignmentRecord(
+            group=group,
+            member="one",
+            value=CurrentAssignmentValue(epoch=4, previous_epoch=3, state=MemberState.STABLE, assigned={ORDERS: (0,)}),
+        ),
+        CurrentAssignmentRecord(
+            group=group,
+            member="two",
+            value=CurrentAssignmentValue(
+                epoch=3, previous_epoch=2, state=MemberState.UNREVOKED_PARTITIONS,
+                assigned={ORDERS: (2,)}, revoking={ORDERS: (1,)},
+            ),
+        ),
+    ]  # fmt: skip
+
+
+def _save(directory: Path, *batches: Sequence[Record]) -> Path:
+    """A log of a batch per second; the log directory."""
+    log = Written()
+    for number, records in enumerate(batches):
+        log.batch(pairs(*records), timestamp=START_MS + 1000 * number)
+    return save_log(log, directory)
+
+
+def _topic(directory: Path, name: str, topic_id: UUID, partitions: int) -> None:
+    for number in range(partitions):
+        (directory / f"{name}-{number}").mkdir(parents=True)
+        write_topic_id(directory / f"{name}-{number}", topic_id)
+
+
+def _describe(kohort: Kohort, *args: str | Path) -> dict[str, Group]:
+    answer = kohort.quick("describe", "--all-groups", *args, "--output", "json")
+    assert answer.status == 0, answer.stderr
+    assert faults(answer.document) == []
+    return {group["group"]: group for group in answer.document["groups"]}
+
+
+# What the records say
+
+
+def test_a_classic_group_with_what_its_members_sent(kohort: Kohort, tmp_path: Path) -> None:
+    members = [_classic_member("b", 0, 2, user_data=b"sticky"), _classic_member("a", 1)]
+    directory = _save(tmp_path, [_classic("old", *members)])
+    group = _describe(kohort, "--log-dir", directory)["old"]
+    facts = ("type", "protocol_type", "protocol", "state", "generation", "coordinator")
+    assert {name: group[name] for name in facts} == {
+        "type": "classic", "protocol_type": "consumer", "protocol": "sticky", "state": "Stable", "generation": 7,
+        "coordinator": None,
+    }  # fmt: skip
+    # In the order of the record, which is the broker's.
+    assert [member["id"] for member in group["members"]] == ["b", "a"]
+    assert group["members"][0] == {
+        "id": "b", "instance": "seat-b", "client_id": "client-b", "host": "/10.0.0.1", "rack": "a",
+        "protocol": "classic", "upgraded": None, "subscription": {"topics": ["orders", "payments"], "regex": None},
+        "owned": {"orders": [0, 2]}, "target": None, "epoch": None, "target_epoch": None,
+    }  # fmt: skip
+    file = tmp_path / "snapshot.yaml"
+    assert kohort.quick("snapshot", "--log-dir", directory, "-o", file).status == 0
+    (first, second) = read_snapshot(file).groups["old"].members
+    assert first.user_data is not None
+    assert (first.user_data.subscription, first.user_data.assignment) == (b"sticky", b"given")
+    assert second.user_data is not None
+    assert second.user_data.subscription == b""
+
+
+def test_metadata_that_are_none_leave_the_member_unknown(kohort: Kohort, tmp_path: Path) -> None:
+    member = ClassicMemberValue(
+        member="m", instance=None, client_id="c", host="/h", rebalance_timeout_ms=1, session_timeout_ms=1,
+        subscription=b"\0\1\xff", assignment=b"\0\1\xff",
+    )  # fmt: skip
+    directory = _save(tmp_path, [_classic("odd", member), _classic("connect", member, kind="connect")])
+    answer = kohort.quick(
+        "describe", "odd", "connect", "--members", "--log-dir", directory, "--output", "json"
+    )
+    assert answer.status == 3
+    odd, connect = answer.document["groups"]
+    for group in (odd, connect):
+        assert [group["members"][0][name] for name in ("subscription", "owned")] == [None, None]
+    (error,) = answer.document["errors"]
+    assert error["subject"] == "odd, member m"
+
+
+def test_an_empty_group_has_no_assignor(kohort: Kohort, tmp_path: Path) -> None:
+    group = _describe(kohort, "--log-dir", _save(tmp_path, [_classic("left")]))["left"]
+    assert (group["state"], group["protocol"], group["protocol_type"], group["members"]) == (
+        "Empty",
+        None,
+        "consumer",
+        [],
+    )
+
+
+def test_a_consumer_group_with_epochs_targets_and_members_of_both_protocols(
+    kohort: Kohort, tmp_path: Path
+) -> None:
+    directory = _save(tmp_path, _consumer_group("new"))
+    _topic(directory, "orders", ORDERS, 3)
+    group = _describe(kohort, "--log-dir", directory)["new"]
+    assert {name: group[name] for name in ("type", "protocol", "state", "group_epoch", "assignment_epoch")} == {
+        "type": "consumer", "protocol": None, "state": "Assigning", "group_epoch": 5, "assignment_epoch": 4,
+    }  # fmt: skip
+    members = {member["id"]: member for member in group["members"]}
+    one, two = members["one"], members["two"]
+    assert (one["protocol"], one["upgraded"], two["protocol"], two["upgraded"]) == (
+        "classic",
+        False,
+        "consumer",
+        True,
+    )
+    assert one["owned"] == {"orders": [0]}
+    # A member still has what it is giving up. A topic that nobody can name is named by its id.
+    assert two["owned"] == {"orders": [1, 2]}
+    assert two["target"] == {"orders": [2], format_uuid(GONE): [0]}
+    assert (two["instance"], two["rack"], two["epoch"], two["target_epoch"]) == ("seat", "b", 3, 4)
+    assert two["subscription"] == {"topics": [], "regex": "^(orders|gone)$"}
+    snapshot = kohort.quick("snapshot", "--log-dir", directory)
+    assert "protocols: [range, sticky]" in snapshot.stdout
+
+
+def test_the_assignor_is_what_members_wish_for(kohort: Kohort, tmp_path: Path) -> None:
+    wishing: list[Record] = [
+        ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=1)),
+        _consumer_member("g", "one", assignor="range"),
+    ]
+    directory = _save(tmp_path, wishing)
+    assert _describe(kohort, "--log-dir", directory)["g"]["protocol"] == "range"
+    listed = kohort.quick("list", "--log-dir", directory, "--output", "json").document["groups"]
+    assert [group["protocol"] for group in listed] == ["range"]
+
+
+def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path, [commit("g", "orders", 0, 10, metadata="note"), commit("g", "orders", 1, 11)])
+    _topic(directory, "orders", ORDERS, 2)
+    offsets = _describe(kohort, "--log-dir", directory)["g"]["offsets"]
+    assert offsets[0] == {
+        "topic": "orders", "partition": 0, "committed": 10, "end": None, "lag": None, "leader_epoch": 0,
+        "metadata": "note", "member": None,
+    }  # fmt: skip
+    snapshot = tmp_path / "s.json"
+    kohort.quick("snapshot", "--log-dir", directory, "-o", snapshot)
+    stored = read_snapshot(snapshot).groups["g"].offsets
+    assert stored is not None
+    assert stored["orders"][1].timestamp == START_MS + 11
+
+
+# Moments
+
+
+def _committed(kohort: Kohort, directory: Path, as_of: str) -> int | None:
+    found = _describe(kohort, "--log-dir", directory, "--as-of", as_of)
+    return found["g"]["offsets"][0]["committed"] if "g" in found else None
+
+
+@pytest.mark.parametrize(
+    ("as_of", "committed"),
+    [
+        ("2026-01-01T00:00:00Z", 0),
+        ("2026-01-01T00:00:01.999Z", 1),
+        ("2026-01-01T00:00:02", 2),
+        ("2026-01-01T01:00:02+01:00", 2),
+        (str(START_MS + 1000), 1),
+        ("2027-01-01", 4),
+    ],
+)
+def test_as_of_a_moment(kohort: Kohort, tmp_path: Path, as_of: str, committed: int) -> None:
+    directory = _save(tmp_path, *([commit("g", "orders", 0, number)] for number in range(5)))
+    assert _committed(kohort, directory, as_of) == committed
+
+
+def test_the_moment_is_said_in_utc(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path, [commit("g", "orders", 0, 1)])
+    answer = kohort("list", "--log-dir", directory, "--as-of", "2026-01-01T09:30:00+09:00")
+    assert (answer.status, answer.stderr) == (0, "kohort: as of 2026-01-01T00:30:00.000Z\n")
+
+
+def test_before_the_first_record_there_is_nothing(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path, [commit("g", "orders", 0, 1)])
+    answer = kohort.quick("list", "--log-dir", directory, "--as-of", "2025-12-31", "--output", "json")
+    assert (answer.status, answer.document["groups"]) == (0, [])
+
+
+# Names of topics
+
+
+TOPICS_FILES = {
+    "kafka-topics": (
+        f"Topic: orders\tTopicId: {format_uuid(ORDERS)}\tPartitionCount: 12\tReplicationFactor: 3\tConfigs: \n"
+        "\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\tElr: N/A\tLastKnownElr: N/A\n"
+        f"Topic: gone-by\tTopicId: {format_uuid(GONE)}\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: a=b\n"
+    ),
+    "snapshot": (
+        f"kohort: 1\ntopics:\n  orders: {{id: {format_uuid(ORDERS)}, partitions: 12}}\n"
+        f"  gone-by: {{id: {format_uuid(GONE)}, partitions: 1}}\n  nameless: {{partitions: 3}}\n"
+    ),
+    "mapping": f"orders: {{id: {format_uuid(ORDERS)}, partitions: 12}}\ngone-by: {{partitions: 1, id: {GONE}}}\n",
+    "json": f'{{"orders": {{"id": "{ORDERS}", "partitions": 12}}, "gone-by": {{"id": "{GONE}", "partitions": 1}}}}',
+}
+
+
+@pytest.mark.parametrize("text", TOPICS_FILES.values(), ids=TOPICS_FILES.keys())
+def test_a_file_names_topics(kohort: Kohort, tmp_path: Path, text: str) -> None:
+    directory = _save(tmp_path / "logs", _consumer_group("new"))
+    file = tmp_path / "topics"
+    file.write_text(text)
+    members = _describe(kohort, "--log-dir", directory, "--topics", file)["new"]["members"]
+    assert [member["target"] for member in members if member["id"] == "two"] == [
+        {"gone-by": [0], "orders": [2]}
+    ]
+    run = kohort.quick("dry-run", "new", "--log-dir", directory, "--topics", file, "--output", "json")
+    assert run.status == 0, run.stderr
+    before = run.document["groups"][0]["balance"]["after"]
+    assert before["least"] + before["most"] == 12
+
+
+def test_a_file_may_say_names_alone(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path / "logs", _consumer_group("new"))
+    _topic(directory, "orders", ORDERS, 3)
+    file = tmp_path / "topics"
+    file.write_text(f"gone-by: {GONE}\norders: {format_uuid(ORDERS)}\n")
+    members = _describe(kohort, "--log-dir", directory, "--topics", file)["new"]["members"]
+    assert [member["target"] for member in members if member["id"] == "two"] == [
+        {"gone-by": [0], "orders": [2]}
+    ]
+    run = kohort.quick("dry-run", "new", "--log-dir", directory, "--topics", file)
+    assert run.status == 3
+    assert "kohort: gone-by: how many partitions it has is not known" in run.stderr
+    assert "orders: taken to have as many partitions as these directories show" in run.stderr
+
+
+BAD_FILES = {
+    "missing": (None, "cannot be read: No such file"),
+    "binary": (b"\xff\xfe\0", "not a text file in UTF-8"),
+    "empty": (b"", "expected what kafka-topics --describe prints"),
+    "list": (b"[1, 2]", "expected what kafka-topics --describe prints"),
+    "yaml": (b"a: [", "not YAML or JSON"),
+    "no id": (b"orders: not-an-id\n", "orders: 'not-an-id' is not a topic id"),
+    "partitions": (f"orders: {{id: {ORDERS}, partitions: none}}".encode(), "orders: "),
+    "snapshot": (b"kohort: 1\ntopics: {orders: {partitions: 1}}\n", "names no topic with an id"),
+    "a broken snapshot": (b"kohort: 1\ntopics: {orders: {}}\n", "'partitions'"),
+}
+
+
+@pytest.mark.parametrize(("data", "reason"), BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_a_file_that_names_no_topics(kohort: Kohort, tmp_path: Path, data: bytes | None, reason: str) -> None:
+    directory = _save(tmp_path / "logs", [commit("g", "orders", 0, 1)])
+    file = tmp_path / "topics"
+    if data is not None:
+        file.write_bytes(data)
+    answer = kohort.quick("list", "--log-dir", directory, "--topics", file)
+    assert (answer.status, answer.stdout) == (3, "")
+    assert reason in answer.stderr
+    assert not answer.traceback
+
+
+def test_the_number_of_partitions_may_be_a_guess(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path, _consumer_group("new"))
+    _topic(directory, "orders", ORDERS, 3)
+    answer = kohort.quick("dry-run", "new", "--log-dir", directory)
+    assert answer.status == 0
+    assert "orders: taken to have as many partitions as these directories show" in answer.stderr
+    assert "it is taken to be uniform" in answer.stderr
+
+
+def test_a_topic_of_unknown_size_is_left_out_and_named(kohort: Kohort, tmp_path: Path) -> None:
+    value = commit("g", "orders", 0, 1).value
+    assert value is not None
+    record = replace(commit("g", "orders", 0, 1), value=replace(value, topic_id=ORDERS))
+    directory = _save(tmp_path, [record])
+    described = kohort.quick("describe", "g", "--log-dir", directory)
+    assert (described.status, "orders" in described.stdout) == (0, True)
+    matched = kohort.quick("validate-regex", "^o", "--log-dir", directory, "--output", "json")
+    assert matched.status == 3
+    assert matched.document["errors"][0]["subject"] == "orders"
+    assert "--topics FILE can say" in matched.document["errors"][0]["message"]
+
+
+# Several directories, and what is wrong with them
+
+
+def test_directories_of_several_brokers_are_one_cluster(kohort: Kohort, tmp_path: Path) -> None:
+    first = _save(tmp_path / "one", [commit("a", "orders", 0, 1)])
+    second = tmp_path / "two"
+    log = Written()
+    log.batch(pairs(commit("b", "orders", 0, 1)))
+    log.save(second / "__consumer_offsets-1")
+    assert list(_describe(kohort, "--log-dir", first, "--log-dir", second)) == ["a", "b"]
+    third = tmp_path / "three"
+    _topic(third, "orders", ORDERS, 1)
+    answer = kohort.quick("list", "--log-dir", first, "--log-dir", third)
+    assert answer.status == 0
+    assert f"{third} holds no __consumer_offsets-N directory; it is only looked at for names" in answer.stderr
+
+
+def test_directories_of_different_clusters_are_refused(kohort: Kohort, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        directory = _save(tmp_path / name, [commit(name, "orders", 0, 1)])
+        meta = MetaProperties(cluster_id=f"cluster-{name}", node_id=1, directory_id=None)
+        write_meta_properties(directory, meta)
+    answer = kohort.quick("list", "--log-dir", tmp_path / "one", "--log-dir", tmp_path / "two")
+    assert (answer.status, answer.stdout) == (3, "")
+    assert f"{tmp_path / 'one'} is of cluster-one and {tmp_path / 'two'} is of cluster-two" in answer.stderr
+    alone = kohort.quick("snapshot", "--log-dir", tmp_path / "one")
+    assert "cluster: {id: cluster-one}" in alone.stdout
+
+
+def _refusal(kohort: Kohort, *args: str | Path) -> Answer:
+    answer = kohort.quick("list", *args)
+    assert answer.stdout == ""
+    assert not answer.traceback
+    return answer
+
+
+def test_a_directory_that_is_none(kohort: Kohort, tmp_path: Path) -> None:
+    logs = _save(tmp_path / "data" / "logs", [commit("g", "orders", 0, 1)])
+    (logs / "orders-0").mkdir()
+    file = tmp_path / "file"
+    file.write_text("")
+    for place, reason in {
+        tmp_path / "nowhere": "cannot be read: No such file or directory",
+        file: "cannot be read: Not a directory",
+        logs / "__consumer_offsets-0": f"is one partition; name the directory that holds it: {logs}",
+        logs.parent: f"but logs; is {logs} meant?",
+        logs / "orders-0": f"it is empty; is {logs} meant?",
+        tmp_path: "holds no __consumer_offsets-N directory, but data, file",
+    }.items():
+        answer = _refusal(kohort, "--log-dir", place)
+        assert answer.status == 3
+        assert f"{place} " in answer.stderr
+        assert reason in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (["--as-of", "-15m"], "--as-of is for a broker's log; it makes no sense without --log-dir"),
+        (["--topics", "x", "--snapshot", "y"], "--topics is for a broker's log"),
+        (["--log-dir", "x", "--snapshot", "y"], "--snapshot and --log-dir name different sources"),
+        (["--log-dir", "x", "--command-config", "y"], "it makes no sense with --log-dir"),
+        (["--log-dir", "x", "--as-of", "soon"], "--as-of: 'soon' is no time: write 2026-03-01T12:00:00Z"),
+    ],
+    ids=str,
+)
+def test_options_that_make_no_sense_together(kohort: Kohort, args: list[str], reason: str) -> None:
+    answer = _refusal(kohort, *args)
+    assert answer.status == 2
+    assert reason in answer.stderr
+
+
+def test_a_damaged_partition_is_named_and_the_others_are_shown(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path, [commit("a", "orders", 0, 1)], [commit("a", "orders", 0, 2)])
+    log = Written()
+    log.batch(pairs(commit("b", "orders", 0, 1)))
+    log.save(directory / "__consumer_offsets-1")
+    file = directory / "__consumer_offsets-0" / "00000000000000000000.log"
+    data = bytearray(file.read_bytes())
+    data[70] ^= 1
+    file.write_bytes(data)
+    for command in (["list"], ["describe", "--all-groups"]):
+        answer = kohort.quick(*command, "--log-dir", directory, "--output", "json")
+        assert answer.status == 3
+        assert [group["group"] for group in answer.document["groups"]] == ["b"]
+        # A command that asks twice is told once.
+        (error,) = answer.document["errors"]
+        assert error["subject"] == f"{file}, byte 0"
+        assert f"kohort: {error['subject']}: {error['message']}\n" in answer.stderr
+
+
+def test_a_torn_tail_is_said_and_nothing_is_lost(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path, [commit("a", "orders", 0, 1)], [commit("a", "orders", 0, 2)])
+    file = directory / "__consumer_offsets-0" / "00000000000000000000.log"
+    file.write_bytes(file.read_bytes()[:-3])
+    answer = kohort.quick("describe", "a", "--log-dir", directory, "--output", "json")
+    assert answer.status == 0
+    assert answer.document["groups"][0]["offsets"][0]["committed"] == 1
+    assert f"{file}, byte " in answer.stderr
+    assert "torn" in answer.stderr
+
+
+def test_records_of_unknown_types_are_counted(kohort: Kohort, tmp_path: Path) -> None:
+    log = Written()
+    log.batch([*pairs(commit("g", "orders", 0, 1)), (b"\0\x63x", b""), (b"\0\x63y", b"")])
+    answer = kohort.quick("list", "--log-dir", save_log(log, tmp_path))
+    assert answer.status == 0
+    assert answer.stderr == "kohort: 2 records of the unknown type 99 are passed by, as a broker does\n"
+
+
+# The embedded directory
+
+
+def test_an_embedded_directory_is_read_as_a_broker_s(kohort: Kohort, tmp_path: Path) -> None:
+    directory = _save(tmp_path, _consumer_group("new"))
+    _topic(directory, "orders", ORDERS, 3)
+    assert list(_describe(kohort, "--embedded", directory)) == ["new"]
+    run = kohort.quick("dry-run", "new", "--embedded", directory)
+    assert run.status == 0
+    # All partitions of its topics are there.
+    assert "taken to have as many partitions" not in run.stderr
+
+
+def test_an_embedded_directory_without_groups_names_the_next_step(kohort: Kohort, tmp_path: Path) -> None:
+    answer = _refusal(kohort, "--embedded", tmp_path)
+    assert answer.status == 3
+    assert f"{tmp_path} holds no groups; name a source" in answer.stderr
+    write_meta_properties(tmp_path, MetaProperties(cluster_id="c", node_id=1, directory_id=None))
+    assert kohort.quick("list", "--embedded", tmp_path, "--output", "json").document["groups"] == []
+
+
+def test_plan_and_dry_run_of_a_snapshot_are_those_of_the_log(kohort: Kohort, tmp_path: Path) -> None:
+    members = [_classic_member("b", 0, 2), _classic_member("a", 1)]
+    directory = _save(tmp_path, [_classic("old", *members)], _consumer_group("new"))
+    _topic(directory, "orders", ORDERS, 3)
+    _topic(directory, "payments", PAYMENTS, 2)
+    file = tmp_path / "s.yaml"
+    kohort.quick("snapshot", "--log-dir", directory, "-o", file)
+    for question in (
+        ["dry-run", "old", "new", "--add", "1"],
+        ["plan", "old", "--to", "consumer", "--client", "java:4.1"],
+        ["describe", "--all-groups"],
+        ["list"],
+    ):
+        direct = kohort.quick(*question, "--log-dir", directory, "--output", "json")
+        saved = kohort.quick(*question, "--snapshot", file, "--output", "json")
+        assert direct.status == saved.status
+        assert direct.document == saved.document
