@@ -152,7 +152,10 @@ class Engine:
             state.foreign.discard(group)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """Make a COMMIT or ABORT marker true; nothing happens where the producer has committed no offsets."""
+        """Make a COMMIT or ABORT marker true; nothing happens where the producer has committed no offsets.
+
+        A transaction that wrote to several partitions of the log has a marker in each: they must not be mixed.
+        """
         offsets.end_transaction(self._ctx.state, producer_id, committed=committed)
 
     def loaded(self, now_ms: int) -> Result:

@@ -9,6 +9,7 @@ from typing import Any
 
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.context import State
 from coordinator.broker.engine import Engine
 from coordinator.broker.group import Group
 from coordinator.broker.records import OffsetRecord
@@ -29,8 +30,15 @@ class Sequential:
     streams: StreamsGroups = field(default_factory=StreamsGroups)
     unknown_keys: Counter[int] = field(default_factory=Counter)
     malformed: list[int] = field(default_factory=list)
+    _partitions: int = -1
+
+    def producer(self, producer_id: int) -> int:
+        """The engine's producer id for one of this partition: each partition has marks of its own."""
+        return producer_id + (self._partitions << 64)
 
     def replay(self, log: Iterable[tuple[Batch, Sequence[LogRecord]]], as_of_ms: int | None = None) -> None:
+        """Replay a partition; what is pending at its end stays so, whatever marks other partitions have."""
+        self._partitions += 1
         for batch, records in log:
             for record in records:
                 if as_of_ms is not None and record.timestamp > as_of_ms:
@@ -43,7 +51,9 @@ class Sequential:
     def _end(self, batch: Batch, record: LogRecord) -> None:
         kind = control_type(record)
         if kind in (ControlType.COMMIT, ControlType.ABORT):
-            self.engine.end_transaction(batch.producer_id, committed=kind is ControlType.COMMIT)
+            self.engine.end_transaction(
+                self.producer(batch.producer_id), committed=kind is ControlType.COMMIT
+            )
 
     def _record(self, batch: Batch, stored: LogRecord) -> None:
         try:
@@ -56,7 +66,8 @@ class Sequential:
             if isinstance(record, OtherRecord):
                 self._other(record)
             elif isinstance(record, OffsetRecord):
-                self.engine.replay(record, None if batch.producer_id == -1 else batch.producer_id)
+                producer_id = None if batch.producer_id == -1 else self.producer(batch.producer_id)
+                self.engine.replay(record, producer_id)
             else:
                 self.engine.replay(record)
                 if record.group in self.engine.state.groups:
@@ -73,9 +84,9 @@ class Sequential:
         self.engine.note_foreign(group, exists=group in self.share or group in self.streams)
 
 
-def groups(engine: Engine) -> dict[str, Any]:
+def groups(state: State) -> dict[str, Any]:
     """Everything that records say of the groups; not when a simple group was made, which no record says."""
-    return {name: _shown(group) for name, group in sorted(engine.state.groups.items())}
+    return {name: _shown(group) for name, group in sorted(state.groups.items())}
 
 
 def _shown(group: Group) -> Any:

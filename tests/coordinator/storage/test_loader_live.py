@@ -1,0 +1,91 @@
+"""Reading the directories of a broker that writes and compacts them meanwhile; and what a killed one left."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import pytest
+from confluent_kafka.admin._resource import ResourceType
+
+from coordinator.storage.loader import LoadedLog, load
+from tests.coordinator.storage.logs import read_log
+from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.storage.replayed import Sequential, groups
+from tests.kafka.broker import Broker
+from tests.kafka.commits import commit_request, send_commits
+from tests.kafka.configs import set_config
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.topics import create_topics
+
+TOPIC = "orders"
+GROUPS = [f"g{number}" for number in range(20)]
+PARTITIONS = 50
+SEGMENT_BYTES = 32 * 1024
+READ_S = 8.0
+"""The broker compacts some hundred times in it."""
+NEVER_STOPS_CLEANING = {"log.cleaner.backoff.ms": "1", "log.cleaner.min.cleanable.ratio": "0.0"}
+
+
+@pytest.mark.kafka
+def test_a_broker_may_write_and_compact_meanwhile(
+    start_broker: Callable[[Mapping[str, str]], Broker],
+) -> None:
+    broker = start_broker({"offsets.topic.num.partitions": "1", **NEVER_STOPS_CLEANING})
+    wait_for_coordinator(broker)
+    settings = {"internal.segment.bytes": str(SEGMENT_BYTES), "file.delete.delay.ms": "0"}
+    set_config(broker, ResourceType.TOPIC, "__consumer_offsets", settings)
+    create_topics(broker, {TOPIC: PARTITIONS})
+    stop = threading.Event()
+    committed = 0
+
+    def commit() -> None:
+        nonlocal committed
+        while not stop.is_set():
+            offsets = [committed + 1] * PARTITIONS
+            send_commits(broker, [commit_request(group, TOPIC, offsets) for group in GROUPS])
+            committed += 1
+
+    writer = threading.Thread(target=commit)
+    writer.start()
+    reads = 0
+    try:
+        deadline = time.monotonic() + READ_S
+        while time.monotonic() < deadline:
+            acknowledged = committed
+            loaded = load([broker.data])
+            assert loaded.problems == ()
+            _check(loaded, at_least=acknowledged, at_most=committed + 1)
+            reads += 1
+    finally:
+        stop.set()
+        writer.join()
+    assert reads > 5
+    written = committed * len(GROUPS) * PARTITIONS
+    assert loaded.records < written / 2, "nothing was compacted meanwhile"
+
+
+def _check(loaded: LoadedLog, *, at_least: int, at_most: int) -> None:
+    """Every offset that was acknowledged before is there, and none that was not sent."""
+    if not at_least:
+        return
+    assert set(loaded.state.offsets) == set(GROUPS)
+    for offsets in loaded.state.offsets.values():
+        assert len(offsets) == PARTITIONS
+        assert at_least <= min(each.offset for each in offsets.values())
+        assert max(each.offset for each in offsets.values()) <= at_most
+
+
+@pytest.mark.kafka
+def test_a_real_log_comes_to_the_same_as_all_of_its_records(real_log: RealLog) -> None:
+    slow = Sequential()
+    for directory in sorted(real_log.data.glob("__consumer_offsets-*")):
+        slow.replay(read_log(directory))
+    loaded = load([real_log.data])
+    assert loaded.problems == ()
+    assert loaded.state.offsets == slow.engine.state.offsets
+    assert groups(loaded.state) == groups(slow.engine.state)
+    assert loaded.share == slow.share.finished()
+    assert loaded.streams == slow.streams.finished()
+    assert loaded.unknown_keys == slow.unknown_keys
