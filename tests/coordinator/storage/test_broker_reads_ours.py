@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Iterable, Mapping
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +24,27 @@ from coordinator.storage.loader import load
 from coordinator.storage.log import SegmentLimits
 from tests.cli.command import Kohort
 from tests.coordinator.storage.real_log import OFFSETS_TOPIC, SEGMENT_BYTES, RealLog, copy_directory
-from tests.coordinator.storage.real_log_story import BUSY, METADATA, ORDERS, PAYMENTS, commit
+from tests.coordinator.storage.real_log_story import BUSY, JAVA, METADATA, ORDERS, PAYMENTS, commit
 from tests.coordinator.storage.restart import Restarted, broker_on, complaints
 from tests.coordinator.storage.state_records import state_records
-from tests.coordinator.storage.what_was_said import MODES, TOOLS, Moment, Witness, now_ms
+from tests.coordinator.storage.what_was_said import Moment, Witness, now_ms
 from tests.kafka.broker import Broker
 from tests.kafka.columns import Row
-from tests.kafka.tool_host import ToolHost
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import Members
+from tests.kafka.ports import HOST
+from tests.kafka.process import end
+from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.wait import wait_until
 
 pytestmark = pytest.mark.kafka
 
 KEPT = "partition.metadata"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+COOPERATIVE = f"{JAVA}CooperativeStickyAssignor"
+LISTENING = re.compile(r"Listening on \S+:(\d+)")
+QUICK = {"group.consumer.heartbeat.interval.ms": "500", "group.consumer.min.heartbeat.interval.ms": "500"}
+ELSEWHERE = {"COORDINATOR (ID)", "LOG-END-OFFSET", "LAG", "OFFSET-LAG"}
 FOREIGN = {"share", "streams"}
 WITHOUT_A_RECORD = {"pending-only", "aborted-only"}
 """Groups that nothing but offsets of transactions speak of."""
@@ -97,24 +109,128 @@ def test_a_broker_takes_its_directory_back(
         assert_goes_on(broker, said)
 
 
-def assert_same(said: Moment, before: Moment, *, but: Iterable[str]) -> None:
-    """The tools print the same rows as before, and Kohort describes the same groups; the port is another."""
+def test_a_broker_goes_on_where_kohort_serve_stopped(
+    real_log: RealLog, restarted: Restarted, kafka_jars: Path, tools: ToolHost, tmp_path: Path
+) -> None:
+    """Real clients live on `kohort serve` in a broker's directory without groups; then the broker comes back."""
+    theirs = tmp_path / "theirs"
+    copy_directory(real_log.data, theirs)
+    forget_groups(theirs)
+    host = JavaHost(kafka_jars)
+    members = Members(host, kafka_jars, tmp_path)
+    kohort = Kohort(tmp_path / "home")
+    try:
+        with serving(kafka_jars, theirs, tmp_path / "kohort") as server:
+            counts = live_on(server, members)
+            witness = Witness(server, tools, kohort, asked={"consumer": CONSUMER_GROUPS})
+            wait_until(lambda: _sizes(witness) == counts, lambda: f"{counts}: {_sizes(witness)}")
+            before = witness.note("Kohort")
+    finally:
+        members.crash()
+    with broker_on(kafka_jars, theirs, tmp_path / "broker") as broker:
+        said = Witness(broker, tools, kohort).note("broker")
+        assert complaints(broker) <= restarted.complaints
+        assert {group["group"] for group in said.kohort_describe["groups"]} == set(counts)
+        assert_same(said, before)
+        assert_goes_on(broker, said)
+
+
+def forget_groups(data: Path) -> None:
+    """Leave of the partitions of a broker's coordinator nothing but who they are."""
+    for directory in data.glob(f"{OFFSETS_TOPIC}-*"):
+        for path in directory.iterdir():
+            if path.name != KEPT:
+                path.unlink()
+
+
+@contextmanager
+def serving(jars: Path, data: Path, scratch: Path) -> Iterator[Broker]:
+    """`kohort serve --data`, to be talked to like a broker; it stops in good order."""
+    scratch.mkdir()
+    address = Broker(jars, scratch)
+    command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0", "--data", str(data)]
+    for setting in (
+        "group.initial.rebalance.delay.ms=0",
+        *(f"{name}={value}" for name, value in QUICK.items()),
+    ):
+        command += ["--config", setting]
+    with address.log.open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        listening = wait_until(lambda: LISTENING.search(address.log.read_text()), address.log_tail)
+        address.port = int(listening[1])
+        yield address
+    finally:
+        status = end(process)
+    assert status == 0, address.log_tail()
+
+
+def live_on(server: Broker, members: Members) -> dict[str, int]:
+    """Have groups of the kinds that Kohort coordinates, some members gone again; how many are left by group."""
+    for _ in range(2):
+        members.confluent(server, "classic", [ORDERS], partition_assignment_strategy="range")
+        members.confluent(server, "newer", [ORDERS], group_protocol="consumer")
+    members.confluent(server, "seats", [ORDERS], group_protocol="consumer", group_instance_id="seat-0")
+    members.java(server, "pattern", re2="^orders.*$", group_protocol="consumer")
+    members.java(server, "cooperative", [ORDERS], partition_assignment_strategy=COOPERATIVE)
+    members.java(server, "between", [ORDERS])
+    members.java(server, "between", [ORDERS], group_protocol="consumer")
+    for group, protocol in (("emptied-classic", "classic"), ("emptied-consumer", "consumer")):
+        member = members.confluent(server, group, [ORDERS], group_protocol=protocol)
+        member.wait_event("assigned")
+        member.stop()
+    commit(server, "simple", PAYMENTS, {0: 3, 2: 4})
+    return {
+        "classic": 2, "newer": 2, "seats": 1, "pattern": 1, "cooperative": 1, "between": 2,
+        "emptied-classic": 0, "emptied-consumer": 0, "simple": 0,
+    }  # fmt: skip
+
+
+def _sizes(witness: Witness) -> dict[str, int]:
+    """How many members each group has; of one that is on its way, none."""
+    return {
+        name: len(group["members"]) if group["state"] in ("Stable", "Empty") else -1
+        for name, group in witness.groups().items()
+    }
+
+
+def assert_same(said: Moment, before: Moment, *, but: Iterable[str] = ()) -> None:
+    """The tools that were asked before print the same rows, and Kohort describes the same groups.
+
+    Where the coordinator listens and how long the topics are is another matter.
+    """
     left_out = {BUSY, *but}
-    assert _groups(said, left_out) == _groups(before, left_out)
-    for tool in TOOLS:
-        for mode in MODES:
+    now, then = _groups(said, left_out), _groups(before, left_out)
+    assert list(now) == list(then)
+    for name, group in then.items():
+        assert now[name] == group
+    for tool, modes in before.described.items():
+        for mode in modes:
             assert _rows(said, tool, mode, left_out) == _rows(before, tool, mode, left_out)
 
 
-def _groups(moment: Moment, left_out: Iterable[str]) -> list[Mapping[str, Any]]:
-    groups = moment.kohort_describe["groups"]
-    return [{**group, "coordinator": None} for group in groups if group["group"] not in left_out]
+def _groups(moment: Moment, left_out: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    return {
+        group["group"]: {
+            **group,
+            "coordinator": None,
+            "offsets": [{**row, "end": None, "lag": None} for row in group["offsets"]],
+        }
+        for group in moment.kohort_describe["groups"]
+        if group["group"] not in left_out
+    }
 
 
 def _rows(moment: Moment, tool: str, mode: str, left_out: Iterable[str]) -> list[Row]:
-    # A newer broker's members come in the order of a HashMap of ids: the same ids, another size.
-    rows = [row for row in moment.rows(tool, mode) if row["GROUP"] not in left_out]
-    return sorted(({**row, "COORDINATOR (ID)": ""} for row in rows), key=str)
+    # The tools go through maps of groups and members.
+    return sorted(
+        (
+            {name: cell for name, cell in row.items() if name not in ELSEWHERE}
+            for row in moment.rows(tool, mode)
+            if row["GROUP"] not in left_out
+        ),
+        key=str,
+    )
 
 
 def assert_goes_on(broker: Broker, said: Moment) -> None:

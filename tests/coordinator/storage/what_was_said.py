@@ -60,9 +60,17 @@ class Moment:
 class Witness:
     """Asks the tools and Kohort, and waits until the groups rest."""
 
-    def __init__(self, broker: Broker, tools: ToolHost, kohort: Kohort, moving: Collection[str]) -> None:
-        """`moving`: groups that never rest, and are left out where rest is asked for."""
-        self.broker, self.tools, self.kohort, self.moving = broker, tools, kohort, frozenset(moving)
+    def __init__(
+        self,
+        broker: Broker,
+        tools: ToolHost,
+        kohort: Kohort,
+        moving: Collection[str] = (),
+        asked: Mapping[str, str] = TOOLS,
+    ) -> None:
+        """`moving`: groups that never rest, and are left out where rest is asked for. `asked`: the tools to ask."""
+        self.broker, self.tools, self.kohort = broker, tools, kohort
+        self.moving, self.asked = frozenset(moving), asked
 
     def tool(self, main: str, *args: str) -> str:
         """What a tool prints.
@@ -98,9 +106,9 @@ class Witness:
         return wait_until(noted, f"all groups rest at {name}", timeout_s=60.0)
 
     def _ask(self, name: str, before_ms: int) -> Moment:
-        listed = {tool: self.tool(main, "--list", *_columns(tool)) for tool, main in TOOLS.items()}
-        described: dict[str, dict[str, str]] = {tool: {} for tool in TOOLS}
-        for (tool, main), mode in product(TOOLS.items(), MODES):
+        listed = {tool: self.tool(main, "--list", *_columns(tool)) for tool, main in self.asked.items()}
+        described: dict[str, dict[str, str]] = {tool: {} for tool in self.asked}
+        for (tool, main), mode in product(self.asked.items(), MODES):
             described[tool][mode] = self.tool(main, "--describe", "--all-groups", mode, "--verbose")
         return Moment(
             name=name,
