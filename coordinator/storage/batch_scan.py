@@ -31,6 +31,8 @@ SMALLEST_RECORD = 7
 
 _FRONT = struct.Struct(">iibI")
 _FRONT_AT = 8
+_OFFSET = struct.Struct(">q")
+_MAGIC_AT = 16
 _OLD_FRONT = struct.Struct(">iIb")
 _OLD_SMALLEST = 14
 _OLD_CRC_FROM = 16
@@ -40,7 +42,8 @@ _OLD_CRC_FROM = 16
 class Fault:
     """Why the scan ended before the end of the bytes.
 
-    `unfinished`: the bytes are not a whole batch, as when a write was cut off; else a whole one that is wrong.
+    `unfinished`: a write that was cut off could have left this: less than a header, a header without its batch, or
+    one of which some blocks never came to the disk. Else these bytes were once something else.
     """
 
     position: int
@@ -73,7 +76,8 @@ def scan(data: bytes, file: str) -> Scan:
         index, reason = liar
         fault = Fault(position=positions[index], reason=reason, unfinished=False)
         return Scan(batches=batches[:index], fault=fault)
-    return Scan(batches=batches, fault=None if end == len(data) else _fault(data, end))
+    due = int(batches.last_offsets[-1]) + 1 if len(batches) else 0
+    return Scan(batches=batches, fault=None if end == len(data) else _fault(data, end, due))
 
 
 def whole_batch_at(data: bytes, position: int) -> bool:
@@ -134,30 +138,42 @@ def _first_liar(batches: Batches) -> tuple[int, str] | None:
     return index, reason.format_map(fields)
 
 
-def _fault(data: bytes, position: int) -> Fault:
-    """What is wrong with the bytes at `position`, where no whole batch stands."""
-    left = len(data) - position
+def _fault(data: bytes, position: int, due: int) -> Fault:
+    """What is wrong with the bytes at `position`, which are no whole batch. Offset `due` or a later one is next."""
     old = _old_format(data, position)
     if old is not None:
         return Fault(position=position, reason=old, unfinished=False)
-    if left < HEADER_BYTES:
-        return Fault(
-            position=position,
-            reason=f"{left} bytes are left, fewer than a batch header has ({HEADER_BYTES})",
-            unfinished=True,
-        )
+    left = len(data) - position
+    header = data[position : position + HEADER_BYTES]
+    if len(header) < HEADER_BYTES:
+        reason = f"{left} bytes are left, fewer than a batch header has ({HEADER_BYTES})"
+        return Fault(position=position, reason=reason, unfinished=True)
+    impossible = _impossible(header, due)
+    if impossible is not None:
+        # Where nothing was written from the magic on, what stands before it may be half a number.
+        unfinished = not any(header[_MAGIC_AT:])
+        return Fault(position=position, reason=impossible, unfinished=unfinished)
     return Fault(position=position, reason=_unfinished(data, position, left), unfinished=True)
 
 
-def _unfinished(data: bytes, position: int, left: int) -> str:
-    length, _, magic, crc = _FRONT.unpack_from(data, position + _FRONT_AT)
-    size = length + LOG_OVERHEAD
-    if size < HEADER_BYTES:
+def _impossible(header: bytes, due: int) -> str | None:
+    """What in a header cannot come from a batch that was to stand here."""
+    (base_offset,) = _OFFSET.unpack_from(header)
+    length, _, magic, _ = _FRONT.unpack_from(header, _FRONT_AT)
+    if length + LOG_OVERHEAD < HEADER_BYTES:
         return f"a batch length of {length}, less than the header takes"
-    if size > left:
-        return f"a batch of {size} bytes with {left} left"
     if magic != MAGIC:
         return f"a batch of magic {magic}, where Kafka writes {MAGIC}"
+    if base_offset < due:
+        return f"a broken batch at offset {base_offset}, where {due} or a later one is due"
+    return None
+
+
+def _unfinished(data: bytes, position: int, left: int) -> str:
+    length, _, _, crc = _FRONT.unpack_from(data, position + _FRONT_AT)
+    size = length + LOG_OVERHEAD
+    if size > left:
+        return f"a batch of {size} bytes with {left} left"
     computed = crc32c(memoryview(data)[position + ATTRIBUTES_AT : position + size])
     return f"the batch's checksum is {crc:08x}, its bytes give {computed:08x}"
 

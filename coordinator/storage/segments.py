@@ -3,7 +3,7 @@
 A segment's file is named for the first offset that it may hold, `%020d.log`. Behind its last whole batch there may
 be the beginning of one more (the process or the machine stopped while it was written), or zeros (space that
 `log.preallocate` had reserved): a torn tail, which says nothing about what stands before it. Where whole batches
-follow bytes that are none, the file is damaged instead.
+follow, or where the bytes cannot come from a batch that was to stand there, the file is damaged instead.
 
 Compaction leaves files with other endings. `.cleaned` is being written and does not count; `.swap` is finished and
 counts in place of every segment that begins within its offsets, whatever of them is still there; `.deleted` is gone.

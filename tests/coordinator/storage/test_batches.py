@@ -197,6 +197,7 @@ def test_every_cut_is_noticed() -> None:
         (48, "a batch length of 48, less"),
         (-1, "a batch length of -1, less"),
         (64, "a batch of 76 bytes with 75 left"),
+        (62, "checksum"),
         ((1 << 31) - 1, "a batch of 2147483659 bytes with 75 left"),
     ],
 )
@@ -204,6 +205,13 @@ def test_lengths_that_lie(length: int, said: str) -> None:
     changed = SMALLEST[:8] + length.to_bytes(4, "big", signed=True) + SMALLEST[12:]
     with pytest.raises(DamagedLog, match=said):
         list(read_batch_headers(changed, FILE))
+
+
+def test_a_broken_batch_that_does_not_belong_here() -> None:
+    """What the checksum does not cover tells too: it is no beginning of what was to follow."""
+    broken = with_field(SMALLEST, "base_offset", 1)[:-1]
+    with pytest.raises(DamagedLog, match="a broken batch at offset 1, where 2 or a later one is due"):
+        list(read_batch_headers(SMALLEST + broken, FILE))
 
 
 def test_a_magic_of_the_future() -> None:

@@ -74,9 +74,9 @@ def test_behind_missing_bytes_the_next_batch_is_found() -> None:
     assert _starts(broken) == [*positions[:4], *(p - 17 for p in positions[5:-1])]
 
 
-def test_garbage_is_one_torn_tail() -> None:
+def test_garbage_is_one_fault() -> None:
     garbage = random.Random(1).randbytes(3 << 20)
-    assert (_starts(garbage), _faults(garbage)) == ([], [(0, True)])
+    assert (_starts(garbage), _faults(garbage)) == ([], [(0, False)])
 
 
 def test_what_looks_like_many_batches_ends() -> None:

@@ -47,10 +47,46 @@ def test_a_write_that_was_cut_off_anywhere(tmp_path: Path) -> None:
 
 def test_a_last_batch_of_which_some_bytes_never_came(tmp_path: Path) -> None:
     """After the machine stopped: the length of the file was written, not all of its blocks."""
-    for position in range(LAST + 16, len(WHOLE)):
+    size = len(BATCHES[-1])
+    for position in range(17, size):
         changed = bytearray(WHOLE)
-        changed[position] ^= 0xFF
-        assert _end(read_segment(_segment(tmp_path, 0, bytes(changed)))) == (3, LAST, len(BATCHES[-1]), False)
+        changed[LAST + position] ^= 0xFF
+        assert _end(read_segment(_segment(tmp_path, 0, bytes(changed)))) == (3, LAST, size, False)
+    for position in range(1, size - 1):
+        begun = WHOLE[: LAST + position] + bytes(size - position)
+        assert _end(read_segment(_segment(tmp_path, 0, begun)))[:3] == (3, LAST, size)
+    for position in range(61, size):
+        ended = WHOLE[:LAST] + bytes(position) + WHOLE[LAST + position :]
+        assert _end(read_segment(_segment(tmp_path, 0, ended)))[:3] == (3, LAST, size)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("magic", 1, "magic 1, where Kafka writes 2"),
+        ("magic", 3, "magic 3, where Kafka writes 2"),
+        ("base_offset", 5, "a broken batch at offset 5, where 6 or a later one is due"),
+        ("base_offset", -1, "a broken batch at offset -1"),
+    ],
+)
+def test_a_tail_that_no_write_could_have_begun(tmp_path: Path, field: str, value: int, said: str) -> None:
+    """Nor anything else of a batch's size that is no header: it was something once, and is not cut off."""
+    broken = with_field(BATCHES[-1], field, value)[:-1]
+    with pytest.raises(DamagedLog, match=said) as error:
+        read_segment(_segment(tmp_path, 0, WHOLE[:LAST] + broken))
+    assert error.value.position == LAST
+    with pytest.raises(DamagedLog, match=r"magic|a batch length of"):
+        read_segment(_segment(tmp_path, 0, WHOLE + Random(1).randbytes(61)))
+
+
+def test_less_than_a_header_holds_nothing(tmp_path: Path) -> None:
+    for size in range(1, 61):
+        assert _end(read_segment(_segment(tmp_path, 0, WHOLE + b"\xff" * size))) == (
+            4,
+            len(WHOLE),
+            size,
+            False,
+        )
 
 
 @pytest.mark.parametrize("size", [1, 11, 12, 61, 4096])
@@ -97,8 +133,9 @@ def test_damage_says_where_the_log_goes_on(tmp_path: Path) -> None:
 
 def test_bytes_that_are_missing_in_the_middle(tmp_path: Path) -> None:
     for size in (1, 7, 50, len(BATCHES[1]) - 1):
-        with pytest.raises(DamagedLog, match="whole batches follow"):
+        with pytest.raises(DamagedLog) as error:
             read_segment(_segment(tmp_path, 0, BATCHES[0] + BATCHES[1][size:] + BATCHES[2]))
+        assert error.value.position == len(BATCHES[0])
 
 
 def test_whole_batches_behind_zeros(tmp_path: Path) -> None:
@@ -140,7 +177,8 @@ def test_a_file_larger_than_segments_are_is_not_read(tmp_path: Path) -> None:
     ],
 )
 def test_looking_for_batches_behind_a_torn_tail_is_bounded(tmp_path: Path, pattern: bytes) -> None:
-    path = _segment(tmp_path, 0, WHOLE + b"\x01" + pattern * ((8 << 20) // len(pattern)))
+    begun = BATCHES[0][:8] + (1 << 30).to_bytes(4, "big") + BATCHES[0][12:]
+    path = _segment(tmp_path, 0, begun + b"\x01" + pattern * ((8 << 20) // len(pattern)))
     started = monotonic()
     with pytest.raises(DamagedLog, match="looks like batches in too many places"):
         read_segment(path)
