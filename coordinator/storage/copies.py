@@ -23,9 +23,6 @@ class Reach:
     leader_epoch: int
     next_offset: int
 
-    def __str__(self) -> str:
-        return f"offset {self.next_offset} of leader epoch {self.leader_epoch}"
-
 
 EMPTY = Reach(-1, 0)
 
@@ -64,18 +61,18 @@ def reach(directory: Path) -> Reach:
 class Ranking:
     """Copies of one partition, the best first; those whose end cannot be read come last, and are in `failures`.
 
-    `notices` say where copies end in different places.
+    `behind` are those that end before the best one, or under an earlier leader.
     """
 
     copies: tuple[Path, ...]
     failures: Mapping[Path, Notice]
-    notices: tuple[Notice, ...]
+    behind: tuple[Path, ...]
 
 
 def rank(copies: Sequence[Path]) -> Ranking:
     """Order the copies by how far they go."""
     if len(copies) < 2:
-        return Ranking(copies=tuple(copies), failures={}, notices=())
+        return Ranking(copies=tuple(copies), failures={}, behind=())
     reached: dict[Path, Reach] = {}
     failures: dict[Path, Notice] = {}
     for copy in copies:
@@ -84,11 +81,5 @@ def rank(copies: Sequence[Path]) -> Ranking:
         except (DamagedLog, OSError) as error:
             failures[copy] = failure(copy, error)
     best_first = sorted(reached, key=reached.__getitem__, reverse=True)
-    notices = []
-    for copy in best_first[1:]:
-        if reached[copy] != reached[best_first[0]]:
-            message = (
-                f"ends at {reached[copy]}, {best_first[0]} at {reached[best_first[0]]}: the latter is read"
-            )
-            notices.append(Notice(file=copy, message=message))
-    return Ranking(copies=(*best_first, *failures), failures=failures, notices=tuple(notices))
+    behind = tuple(copy for copy in best_first[1:] if reached[copy] < reached[best_first[0]])
+    return Ranking(copies=(*best_first, *failures), failures=failures, behind=behind)

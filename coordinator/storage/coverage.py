@@ -7,8 +7,6 @@ where there are none, nothing was taken.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import numpy as np
 
 from coordinator.storage.segments import Segment
@@ -23,9 +21,11 @@ class Coverage:
         self._next_offset = 0
         self._last_gap: int | None = None
         """The offset behind it."""
-        self._first_later: tuple[int, int] | None = None
-        """Base offset and time of the first batch that has something later."""
+        self._first_later: int | None = None
+        """Base offset of the first batch that has something later."""
         self._active_from = 0
+        self._times: list[tuple[int, int]] = []
+        """By segment its base offset, and the latest time in it."""
 
     @property
     def is_passed(self) -> bool:
@@ -45,30 +45,21 @@ class Coverage:
         if len(gaps):
             self._last_gap = int(lasts[gaps[-1]]) + 1
         self._next_offset = int(lasts[-1]) + 1
+        self._times.append((segment.base_offset, int(headers["max_timestamp"].max())))
         later = np.flatnonzero(headers["max_timestamp"] > self._as_of_ms)
         if len(later) and self._first_later is None:
-            first = later[0]
-            self._first_later = int(bases[first]), int(headers["max_timestamp"][first])
+            self._first_later = int(bases[later[0]])
 
-    def doubt(self, cleaned_to: int | None) -> str | None:
-        """Why what was at the moment may not be all there; None when it is. `cleaned_to` is the offset that
-        compaction has come to, None where nobody wrote it down: the segment that is being written is never compacted.
+    def whole_from(self, cleaned_to: int | None) -> int | None:
+        """The time from which on nothing is missing, where something may be at the moment; None: nothing is.
+
+        `cleaned_to` is the offset that compaction has come to, None where nobody wrote it down: it never comes to
+        the segment that is being written.
         """
         if self._last_gap is None or self._first_later is None:
             return None
         if cleaned_to is None or cleaned_to < self._last_gap:
             cleaned_to = self._active_from
-        offset, time_ms = self._first_later
-        if cleaned_to <= offset:
+        if cleaned_to <= self._first_later:
             return None
-        return (
-            f"compaction has come to offset {cleaned_to}, beyond that moment, behind which offset {offset} of "
-            f"{_utc(time_ms)} was written: what was true then and was replaced later may be missing"
-        )
-
-
-def _utc(time_ms: int) -> str:
-    try:
-        return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
-    except (OverflowError, ValueError, OSError):
-        return f"{time_ms} ms"
+        return max(time_ms for base_offset, time_ms in self._times if base_offset < cleaned_to)

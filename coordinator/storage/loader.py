@@ -4,7 +4,8 @@
     loaded.state.groups, loaded.share, loaded.streams, loaded.topics, loaded.notices
 
 A directory is one of a broker's `log.dirs`. With the directories of several brokers there may be several copies of a
-partition: that which has come furthest is read. The brokers may be running.
+partition: that which has come furthest is read or, of an earlier moment, one that still tells of it. The brokers may
+be running.
 
 What cannot be read is named, and the rest is read. A partition that is damaged gives no groups at all, not those of
 some earlier time: an operator would take them for the present ones. Where a moment was asked for that lies before
@@ -17,6 +18,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -78,6 +80,7 @@ class LoadedLog:
 class _Read:
     """A copy of a partition that was read."""
 
+    copy: Path
     digest: Digest
     coverage: Coverage | None
     batches: int = 0
@@ -86,6 +89,18 @@ class _Read:
     torn: Torn | None = None
     damage: DamagedLog | None = None
     """What ended the reading, behind the moment that was asked for."""
+    whole_from_ms: int | None = None
+    """From when on nothing is missing, where something may be at the moment."""
+
+    @property
+    def tells_of_moment(self) -> bool:
+        """Whether the copy goes beyond the moment, and everything of then is there."""
+        return self.whole_from_ms is None and (self.coverage is None or self.coverage.is_passed)
+
+    def file_of(self, place: int) -> Path:
+        """The segment that holds an offset."""
+        index = bisect_right(self.segments, place, key=lambda each: each[0])
+        return self.segments[max(index - 1, 0)][1]
 
 
 def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedLog:
@@ -98,7 +113,7 @@ def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedL
     loading = _Loading(as_of_ms, notices)
     for number in sorted(copies):
         loading.partition(number, copies[number])
-    loading.tell_missing()
+    loading.finish()
     replay = loading.replay
     return LoadedLog(
         state=replay.engine.state,
@@ -122,16 +137,22 @@ class _Loading:
         self.replay = Replay(Engine())
         self.notices = list(notices)
         self.partitions: list[int] = []
-        self.failed: list[int] = []
         self.records = self.batches = 0
         self._as_of_ms = as_of_ms
+        self._failed: list[int] = []
+        self._behind: dict[tuple[Path, Path], list[int]] = {}
+        """Partitions by the log directory whose copy is behind, and that of the best one."""
+        self._doubtful: dict[int, int] = {}
+        """By partition, the time from which on nothing is missing."""
         self._cleaned: dict[Path, Mapping[tuple[str, int], int]] = {}
 
     def partition(self, number: int, copies: Sequence[Path]) -> None:
-        """Read a partition: from another copy where the best one cannot be read."""
+        """Read a partition: from another copy where the best one cannot be read, or does not tell of the moment."""
         ranking = rank(copies)
-        self.notices += ranking.notices
+        for copy in ranking.behind:
+            self._behind.setdefault((copy.parent, ranking.copies[0].parent), []).append(number)
         failures = dict(ranking.failures)
+        chosen: _Read | None = None
         for copy in ranking.copies:
             try:
                 read = _read(copy, self._as_of_ms)
@@ -139,68 +160,102 @@ class _Loading:
                 failures[copy] = failure(copy, error)
                 continue
             failures.pop(copy, None)
-            self.notices += [each.leading_to(f"{copy} is read instead") for each in failures.values()]
-            self._take(number, copy, read)
-            return
-        self.failed.append(number)
+            read.whole_from_ms = self._whole_from(number, read)
+            if chosen is None or read.tells_of_moment:
+                chosen = read
+            if chosen.whole_from_ms is None:
+                break
         consequence = f"the groups of {OFFSETS_TOPIC}-{number} are left out"
-        self.notices += [each.leading_to(consequence, is_problem=True) for each in failures.values()]
+        if chosen is not None:
+            consequence = f"{chosen.copy} is read instead"
+            self._take(number, chosen)
+        else:
+            self._failed.append(number)
+        self.notices += [
+            each.leading_to(consequence, is_problem=chosen is None) for each in failures.values()
+        ]
 
-    def _take(self, number: int, copy: Path, read: _Read) -> None:
+    def _take(self, number: int, read: _Read) -> None:
         malformed = self.replay.partition(read.digest)
         self.partitions.append(number)
         self.records += read.digest.records
         self.batches += read.batches
         if read.torn is not None:
             message = f"ends in no whole batch ({read.torn.reason}): torn, or just being written"
-            self.notices.append(
-                Notice(file=Path(read.torn.file), position=read.torn.position, message=message)
-            )
+            torn = Notice(file=Path(read.torn.file), position=read.torn.position, message=message)
+            self.notices.append(torn)
         if read.damage is not None:
-            self.notices.append(failure(copy, read.damage))
+            self.notices.append(
+                failure(read.copy, read.damage).leading_to("what was written before is whole")
+            )
+        if read.whole_from_ms is not None:
+            self._doubtful[number] = read.whole_from_ms
         for place, reason in malformed[:MOST_MALFORMED]:
             message = f"the record at offset {place} is passed by: {reason}"
-            self.notices.append(Notice(file=_file_of(read, place), message=message, is_problem=True))
+            self.notices.append(Notice(file=read.file_of(place), message=message, is_problem=True))
         if len(malformed) > MOST_MALFORMED:
             message = f"{len(malformed) - MOST_MALFORMED} more records are passed by"
-            self.notices.append(Notice(file=copy, message=message, is_problem=True))
-        doubt = read.coverage.doubt(self._cleaned_to(number, copy)) if read.coverage else None
-        if doubt is not None:
-            self.notices.append(Notice(file=copy, message=doubt))
+            self.notices.append(Notice(file=read.copy, message=message, is_problem=True))
 
-    def _cleaned_to(self, number: int, copy: Path) -> int | None:
-        path = copy.parent / CLEANER
+    def _whole_from(self, number: int, read: _Read) -> int | None:
+        if read.coverage is None:
+            return None
+        path = read.copy.parent / CLEANER
         if path not in self._cleaned:
             try:
                 self._cleaned[path] = read_offsets(path)
             except (DamagedLog, OSError) as error:
                 self.notices.append(failure(path, error))
                 self._cleaned[path] = {}
-        return self._cleaned[path].get((OFFSETS_TOPIC, number))
+        return read.coverage.whole_from(self._cleaned[path].get((OFFSETS_TOPIC, number)))
 
-    def tell_missing(self) -> None:
-        """Partitions have consecutive numbers: tell which ones below the highest are nowhere."""
-        missing = _gaps([-1, *sorted((*self.partitions, *self.failed))])
+    def finish(self) -> None:
+        """Tell what concerns several partitions."""
+        for (directory, best), numbers in self._behind.items():
+            message = f"its copies of {_partitions(numbers)} end before those in {best}"
+            self.notices.append(Notice(file=directory, message=message))
+        if self._doubtful:
+            time_ms = max(self._doubtful.values())
+            message = (
+                f"compaction has been beyond that moment in {_partitions([*self._doubtful])}: what counted then and "
+                f"was replaced later may be missing; from {_utc(time_ms)} on everything is there"
+            )
+            self.notices.append(Notice(file=None, message=message))
+        known = sorted((*self.partitions, *self._failed))
+        missing = [(low + 1, high - 1) for low, high in pairwise([-1, *known]) if high - low > 1]
         if missing:
             message = (
-                f"partitions of {OFFSETS_TOPIC} that are in none of the directories: {', '.join(missing)}"
+                f"{OFFSETS_TOPIC} {_spans(missing)} in none of the directories: their groups are not known"
             )
             self.notices.append(Notice(file=None, message=message))
 
 
-def _gaps(numbers: Sequence[int]) -> list[str]:
-    """The numbers between ascending ones, as `3` or `5-9`."""
-    return [
-        str(low + 1) if high - low == 2 else f"{low + 1}-{high - 1}"
-        for low, high in pairwise(numbers)
-        if high - low > 1
-    ]
+def _partitions(numbers: Sequence[int]) -> str:
+    """Ascending numbers, as in `__consumer_offsets 0, 3-5`."""
+    spans: list[tuple[int, int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = spans[-1][0], number
+        else:
+            spans.append((number, number))
+    return f"{OFFSETS_TOPIC} {_spans(spans)}"
+
+
+def _spans(spans: Iterable[tuple[int, int]]) -> str:
+    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
+
+
+def _utc(time_ms: int) -> str:
+    try:
+        return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return f"{time_ms} ms"
 
 
 def _read(copy: Path, as_of_ms: int | None) -> _Read:
     """Read a copy. :raises DamagedLog: :raises OSError:"""
     coverage = None if as_of_ms is None else Coverage(as_of_ms)
-    read = _Read(Digest(as_of_ms), coverage)
+    read = _Read(copy, Digest(as_of_ms), coverage)
     try:
         for segment in read_log(copy):
             for columns in columns_of(segment.batches):
@@ -215,9 +270,3 @@ def _read(copy: Path, as_of_ms: int | None) -> _Read:
             raise
         read.damage = error
     return read
-
-
-def _file_of(read: _Read, place: int) -> Path:
-    """The segment that holds an offset."""
-    index = bisect_right(read.segments, place, key=lambda each: each[0])
-    return read.segments[max(index - 1, 0)][1]

@@ -118,7 +118,9 @@ def test_partitions_that_are_nowhere_are_told(tmp_path: Path) -> None:
     for number in (1, 2, 5, 2_000_000_000):
         partition_directory(tmp_path, number)
     (told,) = load([tmp_path]).notices
-    assert told.message.endswith("in none of the directories: 0, 3-4, 6-1999999999")
+    assert told.message == (
+        "__consumer_offsets 0, 3-4, 6-1999999999 in none of the directories: their groups are not known"
+    )
     assert not told.is_problem
 
 
@@ -139,11 +141,17 @@ def test_the_longer_copy_is_read(tmp_path: Path, turn: int) -> None:
     loaded = load([tmp_path / "short", tmp_path / "long"][::turn])
     assert offsets(loaded) == {"a": 3, "b": 2}
     (told,) = loaded.notices
-    best = tmp_path / "long" / "__consumer_offsets-0"
-    assert told.file == tmp_path / "short" / "__consumer_offsets-0"
-    assert told.message == (
-        f"ends at offset 2 of leader epoch 0, {best} at offset 3 of leader epoch 0: the latter is read"
-    )
+    assert told.file == tmp_path / "short"
+    assert told.message == f"its copies of __consumer_offsets 0 end before those in {tmp_path / 'long'}"
+
+
+def test_copies_that_are_behind_are_told_together(tmp_path: Path) -> None:
+    for number in (0, 1, 2, 4):
+        partition_directory(tmp_path / "short", number, FIRST)
+        partition_directory(tmp_path / "long", number, FIRST, SECOND)
+    told, missing = load([tmp_path / "short", tmp_path / "long"]).notices
+    assert told.message.startswith("its copies of __consumer_offsets 0-2, 4 end before those")
+    assert missing.message.startswith("__consumer_offsets 3 in none")
 
 
 def test_the_copy_of_the_later_leader_is_read_though_it_is_shorter(tmp_path: Path) -> None:

@@ -57,13 +57,14 @@ def _compacted(root: Path) -> Path:
 def test_a_moment_that_compaction_has_passed_is_in_doubt(
     tmp_path: Path, as_of_ms: int, cleaned_to: int | None
 ) -> None:
-    directory = _compacted(tmp_path)
+    _compacted(tmp_path)
     if cleaned_to is not None:
         write_offsets(tmp_path / CLEANER, {("__consumer_offsets", 0): cleaned_to})
     (told,) = load([tmp_path], as_of_ms=as_of_ms).notices
-    assert told.file == directory
-    assert "compaction has come to offset 3" in told.message
-    assert "offset 2 of 2023-11-14T22:13:20.020+00:00" in told.message
+    assert told.message == (
+        "compaction has been beyond that moment in __consumer_offsets 0: what counted then and was replaced later "
+        "may be missing; from 2023-11-14T22:13:20.020+00:00 on everything is there"
+    )
     assert not told.is_problem
 
 
@@ -87,14 +88,38 @@ def test_a_gap_inside_a_batch_counts(tmp_path: Path) -> None:
     partition_directory(tmp_path, 0, whole, commit_batch(3, {"a": 2}, at_ms=T + 9))
     partition_directory(tmp_path, 0, segment=4)
     (told,) = load([tmp_path], as_of_ms=T).notices
-    assert "compaction has come to offset 4" in told.message
+    assert "from 2023-11-14T22:13:20.009+00:00 on" in told.message
 
 
 def test_a_broken_checkpoint_is_told_and_done_without(tmp_path: Path) -> None:
     _compacted(tmp_path)
     (tmp_path / CLEANER).write_text("what is this\n")
     told = load([tmp_path], as_of_ms=T).notices
-    assert [each.file for each in told] == [tmp_path / CLEANER, tmp_path / "__consumer_offsets-0"]
+    assert [each.file for each in told] == [tmp_path / CLEANER, None]
+
+
+def test_of_several_copies_one_that_tells_of_the_moment_is_read(tmp_path: Path) -> None:
+    _compacted(tmp_path / "compacted")
+    written = [commit_batch(number, {"a": number + 1}, at_ms=T + 10 * number) for number in range(4)]
+    partition_directory(tmp_path / "behind", 0, *written[:3])
+    loaded = load([tmp_path / "compacted", tmp_path / "behind"], as_of_ms=T + 10)
+    assert offsets(loaded) == {"a": 2}
+    (told,) = loaded.notices
+    assert told.message.startswith("its copies")
+
+
+def test_a_copy_that_ends_before_the_moment_does_not_tell_of_it(tmp_path: Path) -> None:
+    _compacted(tmp_path / "compacted")
+    partition_directory(tmp_path / "behind", 0, commit_batch(0, {"a": 1}, at_ms=T))
+    loaded = load([tmp_path / "compacted", tmp_path / "behind"], as_of_ms=T + 10)
+    assert offsets(loaded) == {}
+    assert loaded.notices[-1].message.startswith("compaction has been beyond that moment")
+
+
+def test_a_later_moment_is_read_from_the_best_copy(tmp_path: Path) -> None:
+    _compacted(tmp_path / "compacted")
+    partition_directory(tmp_path / "behind", 0, commit_batch(0, {"a": 1}, at_ms=T))
+    assert offsets(load([tmp_path / "behind", tmp_path / "compacted"], as_of_ms=T + 30)) == {"a": 4}
 
 
 def test_damage_behind_the_moment_does_not_matter(tmp_path: Path) -> None:
