@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import UsageError
+from coordinator.storage.fsync import FsyncPolicy
 
 if TYPE_CHECKING:
+    from coordinator.storage.data_directory import Recovered
     from coordinator.wire.server.node import Node
+
+DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 
 def listen_address(text: str) -> tuple[str, int]:
@@ -22,19 +27,87 @@ def listen_address(text: str) -> tuple[str, int]:
         raise UsageError(str(error)) from None
 
 
-def prepare_node(config: Sequence[str], topics: Sequence[str]) -> Node:
-    """A node with settings (`name=value`) and topics (`name` or `name:partitions`). UsageError says what is wrong."""
+def prepare_node(
+    config: Sequence[str], topics: Sequence[str], data: Path | None = None, fsync: FsyncPolicy | None = None
+) -> Node:
+    """A node with settings (`name=value`) and topics (`name` or `name:partitions`), which goes on from `data`.
+
+    UsageError says what is wrong with the words. :raises StorageError: :raises DamagedLog: with the directory
+    """
     from coordinator.wire.server.node import Node
-    from coordinator.wire.server.settings import InvalidSetting, parse_settings, parse_topics
+    from coordinator.wire.server.settings import (
+        InvalidSetting,
+        parse_settings,
+        parse_topics,
+        storage_settings,
+    )
+
+    if fsync is not None and data is None:
+        raise UsageError("--fsync is for a data directory; give one with --data")
+    try:
+        settings, of_groups = parse_settings(_pairs(config))
+        wanted = parse_topics(_parted(topics))
+    except InvalidSetting as error:
+        raise UsageError(str(error)) from None
+    if data is None:
+        node = Node(settings, of_groups)
+        _make_topics(node, wanted)
+        return node
+    from coordinator.storage.data_directory import DataDirectory
+
+    opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
+    try:
+        node = Node(settings, of_groups, opened)
+        _make_topics(node, wanted)
+    except BaseException:
+        opened.abandon()
+        raise
+    return node
+
+
+def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list[str]:
+    """What is to be said of a data directory when the server goes on from it, a line each."""
+    if not recovered.records:
+        first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"
+    else:
+        others = f" and {_counted(recovered.foreign, 'group')} of other types" if recovered.foreign else ""
+        how = "" if recovered.was_clean else "; it was not closed in good order"
+        first = (
+            f"{data}: recovered {_counted(recovered.groups, 'group')}{others} with "
+            f"{_counted(recovered.offsets, 'offset')} from {_counted(recovered.records, 'record')} "
+            f"in {seconds:.2f} s{how}"
+        )
+    cut = [
+        f"{torn.file}, byte {torn.position}: the last {torn.size:,} bytes were cut off: {torn.reason}"
+        for torn in recovered.torn
+    ]
+    passed_by = (
+        [f"{_counted(recovered.unknown_records, 'record')} of types that Kafka 4.3 does not know passed by"]
+        if recovered.unknown_records
+        else []
+    )
+    return [first, *cut, *passed_by]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _make_topics(node: Node, wanted: Mapping[str, int]) -> None:
+    """Make the topics that are not there. UsageError: one cannot be made, or is there with other partitions."""
     from coordinator.wire.server.topics import TopicRefused
 
-    try:
-        node = Node(*parse_settings(_pairs(config)))
-        for name, partitions in parse_topics(_parted(topics)).items():
-            node.topics.create(name, partitions)
-    except (InvalidSetting, TopicRefused) as error:
-        raise UsageError(str(error)) from None
-    return node
+    for name, partitions in wanted.items():
+        known = node.topics.image.topics.get(name)
+        if known is None:
+            try:
+                node.topics.create(name, partitions)
+            except TopicRefused as error:
+                raise UsageError(str(error)) from None
+        elif known.partitions != partitions:
+            raise UsageError(
+                f"topic {name} is there already and has {known.partitions} partitions, not {partitions}"
+            )
 
 
 def _pairs(config: Sequence[str]) -> dict[str, str]:

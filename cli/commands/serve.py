@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from coordinator.storage.fsync import FsyncPolicy
 
 
 def serve(
@@ -25,18 +28,40 @@ def serve(
         list[str] | None,
         typer.Option("--topic", metavar="NAME[:PARTITIONS]", help="A topic that is there from the start."),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Keep groups, offsets and topics in DIR, and go on from what it holds.",
+        ),
+    ] = None,
+    fsync: Annotated[
+        FsyncPolicy | None,
+        typer.Option(
+            "--fsync",
+            help="With --data: have every answer wait for the disk (the default), or the disk follow once a second.",
+        ),
+    ] = None,
 ) -> None:
     """Run the embedded group coordinator as a Kafka broker that real clients connect to.
 
-    Topics hold no records: members join, are assigned partitions and commit, but read nothing. Groups, offsets and
-    topics are in memory and end with the process.
+    Topics hold no records: members join, are assigned partitions and commit, but read nothing. Without --data,
+    groups, offsets and topics are in memory and end with the process.
     """
+    from time import monotonic
+
     from cli.output import notice, write_out
-    from cli.serving import listen_address, prepare_node
+    from cli.serving import listen_address, prepare_node, what_was_recovered
     from coordinator.wire.server.run import serve as serve_clients
 
     host, port = listen_address(listen)
-    node = prepare_node(config or [], topic or [])
-    notice("groups, offsets and topics are kept in memory only, and end with this process")
+    began = monotonic()
+    node = prepare_node(config or [], topic or [], data, fsync)
+    if data is None or node.recovered is None:
+        notice("groups, offsets and topics are kept in memory only, and end with this process")
+    else:
+        for line in what_was_recovered(data, node.recovered, monotonic() - began):
+            notice(line)
     serve_clients(node, host, port, lambda place: write_out(lambda out: out.write(f"Listening on {place}\n")))
     notice("stopped")

@@ -150,6 +150,7 @@ class ListedGroup:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListGroupsAnswer:
     groups: tuple[ListedGroup, ...] = ()
+    error: ErrorCode = ErrorCode.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,7 @@ _REFUSALS: dict[type, Callable[[Any, ErrorCode, str | None], Answer]] = {
     OffsetCommit: _commit,
     OffsetFetch: _fetch,
     OffsetDelete: lambda _request, code, _message: OffsetDeleteAnswer(error=code),
-    ListGroups: lambda _request, _code, _message: ListGroupsAnswer(),
+    ListGroups: lambda _request, code, _message: ListGroupsAnswer(error=code),
     DescribeGroups: _describe,
     ConsumerGroupDescribe: _describe_consumer,
     DeleteGroups: lambda request, code, _: DeleteGroupsAnswer(

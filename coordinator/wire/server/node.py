@@ -1,6 +1,10 @@
 """The one broker of the server: its topics, its group settings, and the engine with its clock.
 
 Everything runs in one event loop: a call of the engine is never interrupted by another.
+
+With a data directory it goes on from what that holds, and answers when the records are there. Once something cannot
+be written, the engine knows what the disk does not: every call that waits is refused, and so is every later one, with
+the code that a broker gives on a storage error. Whoever runs the node is to end it (docs/decisions).
 """
 
 from __future__ import annotations
@@ -8,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from uuid import uuid4
 
@@ -17,8 +22,15 @@ from coordinator.broker.answers import Answer
 from coordinator.broker.calls import Call, Request
 from coordinator.broker.config import Config
 from coordinator.broker.engine import Engine
+from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.broker.refusals import refusal
 from coordinator.broker.result import Result
+from coordinator.broker.topics import TopicImage
+from coordinator.storage.data_directory import DataDirectory, Recovered
+from coordinator.storage.errors import StorageFailed, Unusable
 from coordinator.uuids import format_uuid
+from coordinator.wire.server.compactor import Compactor
+from coordinator.wire.server.journal import Journal
 from coordinator.wire.server.settings import NodeSettings
 from coordinator.wire.server.topics import Topics
 
@@ -38,30 +50,64 @@ class Caller:
 class Node:
     """See the module. `host` and `port` are what clients are told to connect to."""
 
-    def __init__(self, settings: NodeSettings, config: Config) -> None:
+    def __init__(self, settings: NodeSettings, config: Config, data: DataDirectory | None = None) -> None:
+        """:raises DamagedLog: :raises Unusable: the data directory cannot be gone on from"""
         self.settings = settings
         self.config = config
-        self.cluster_id = format_uuid(uuid4())
         self.host = ""
         self.port = 0
-        self.topics = Topics(settings.broker_rack)
+        self.failure: Exception | None = None
+        """Why nothing is served any more."""
+        self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
-        self._engine = Engine(config, self.topics.image)
-        self._tickets = count(1)
-        self._waiting: dict[int, asyncio.Future[Answer]] = {}
         self._began = time.time() - time.monotonic()
+        self._tickets = count(1)
+        self._waiting: dict[int, tuple[Request, asyncio.Future[Answer]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
+        self._data = data
+        self._journal: Journal | None = None
+        self._compactor: Compactor | None = None
+        self.recovered: Recovered | None = None
+        if data is None:
+            self.cluster_id = format_uuid(uuid4())
+            self.topics = Topics(settings.broker_rack)
+            self._engine = Engine(config, self.topics.image)
+        else:
+            self.cluster_id = data.cluster_id
+            # The time: larger than any version that a former process has written into a record.
+            self.topics = Topics(settings.broker_rack, data.topics, version=self.now_ms())
+            # Deleted topics whose offsets may still be there; `start` tells of their end.
+            known = [*self.topics.image.topics.values(), *data.topics.deleted]
+            self._engine = Engine(config, TopicImage.of(known, self.topics.image.version))
+            self.recovered = self._recover(data)
 
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
+        if self._data is not None:
+            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail)
+            self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
         self._deliver(self._engine.loaded(self.now_ms()))
+        if self._data is not None and self._data.topics.deleted:
+            self.topics_changed()
 
     def stop(self) -> None:
         """Stop watching the clock; calls that wait are cancelled."""
         if self._alarm is not None:
             self._alarm.cancel()
-        for future in self._waiting.values():
+        for _, future in self._waiting.values():
             future.cancel()
+
+    async def close(self) -> None:
+        """Stop, and close the data directory. :raises StorageFailed: :raises DamagedLog: it could not be"""
+        self.stop()
+        if self._compactor is not None:
+            await self._compactor.close()
+        if self._journal is not None:
+            await self._journal.close()
+        if self._data is not None and self.failure is None:
+            self._data.close()
+        elif self._data is not None:
+            self._data.abandon()
 
     def now_ms(self) -> int:
         """Milliseconds since 1970, by a clock that never goes back."""
@@ -69,9 +115,11 @@ class Node:
 
     async def ask(self, request: Request, caller: Caller) -> Answer:
         """Hand a request to the engine and wait for its answer, however long that takes."""
+        if self.failure is not None:
+            return refusal(request, ErrorCode.NOT_COORDINATOR)
         ticket = next(self._tickets)
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting[ticket] = future
+        self._waiting[ticket] = request, future
         call = Call(
             ticket=ticket,
             request=request,
@@ -88,10 +136,17 @@ class Node:
 
     def topics_changed(self) -> None:
         """Tell the engine of the topics there are now."""
-        self._deliver(self._engine.update_topics(self.topics.image, self.now_ms()))
+        deleted = None if self._data is None else self._data.topics.purge
+        self._deliver(self._engine.update_topics(self.topics.image, self.now_ms()), deleted)
 
     def set_group_settings(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the settings of a group. :raises CoordinatorError: when they are not allowed"""
+        """Replace the settings of a group. :raises CoordinatorError: when they are not allowed, or cannot be kept"""
+        self.check_group_settings(group, values)
+        if self._data is not None:
+            try:
+                self._data.set_group_config(group, values)
+            except StorageFailed as error:
+                raise CoordinatorError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self._engine.set_group_config(group, values)
         self.group_settings[group] = dict(values)
 
@@ -101,20 +156,47 @@ class Node:
         self._engine.set_group_config(group, values)
         self._engine.set_group_config(group, before)
 
-    def _deliver(self, result: Result) -> None:
-        """Answer whom the engine answers. State is in memory only: there is no log to append the records to."""
+    def _recover(self, data: DataDirectory) -> Recovered:
+        recovered = data.recover(self._engine)
+        for group, values in data.group_configs.items():
+            try:
+                self._engine.set_group_config(group, values)
+            except CoordinatorError as error:
+                raise Unusable(f"{data.path}: the settings of group {group}: {error}") from None
+            self.group_settings[group] = dict(values)
+        return recovered
+
+    def _deliver(self, result: Result, then: Callable[[], object] | None = None) -> None:
+        """Keep the records, then answer whom the engine answers; `then` is called after that."""
+        release = partial(self._answer, result, then)
+        if self._journal is None:
+            release()
+        else:
+            self._journal.take(result.records, self.now_ms(), release)
+        self._set_alarm()
+
+    def _answer(self, result: Result, then: Callable[[], object] | None) -> None:
         for ticket, answer in result.answers:
-            future = self._waiting.get(ticket)
+            _, future = self._waiting.get(ticket, (None, None))
             if future is not None and not future.done():
                 future.set_result(answer)
-        self._set_alarm()
+        if then is not None:
+            then()
+
+    def _fail(self, error: Exception) -> None:
+        """Refuse what waits and what comes: the engine is ahead of the disk."""
+        self.failure = self.failure or error
+        for request, future in self._waiting.values():
+            if not future.done():
+                future.set_result(refusal(request, ErrorCode.NOT_COORDINATOR))
+        self.failed.set()
 
     def _set_alarm(self) -> None:
         """Wake up at the engine's next deadline, and at nothing else."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        deadline_ms = self._engine.next_deadline()
+        deadline_ms = None if self.failure is not None else self._engine.next_deadline()
         if deadline_ms is not None:
             # One more millisecond: the deadline is not to be a fraction of it away when the alarm goes off.
             delay_s = min(max(0, deadline_ms - self.now_ms() + 1) / 1000, LONGEST_SLEEP_S)

@@ -11,15 +11,29 @@ from coordinator.wire.errors import WireError
 from coordinator.wire.server.listener import Listener
 from coordinator.wire.server.node import Node
 
+LAST_ANSWERS_S = 0.2
+"""How long clients get to read that they are refused, before their connections are closed."""
+
 
 class CannotListen(WireError):
     """The address is taken, or not of this machine."""
 
 
+class StorageLost(WireError):
+    """The data directory could not be written any more; what was answered before is in it."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(
+            f"{error}. The server ends, as what it has in memory is no longer what the directory holds. "
+            "Put that right and start it again: it goes on from what it had answered."
+        )
+
+
 def serve(node: Node, host: str, port: int, listening: Callable[[Address], None]) -> None:
     """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` is told where, once it works.
 
-    :raises CannotListen:
+    :raises CannotListen: :raises StorageLost:
+    :raises StorageFailed: :raises DamagedLog: the data directory could not be closed in good order
     """
     asyncio.run(_serve(node, host, port, listening))
 
@@ -30,14 +44,35 @@ async def _serve(node: Node, host: str, port: int, listening: Callable[[Address]
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told_to_end.set)
     try:
-        listener = await Listener.open(node, host, port)
+        listener = await _open(node, host, port)
+        try:
+            listening(Address(node.host, node.port))
+            await _first_of(told_to_end, node.failed)
+            if node.failure is not None:
+                await asyncio.sleep(LAST_ANSWERS_S)
+        finally:
+            await listener.close()
+    finally:
+        await node.close()
+    if node.failure is not None:
+        raise StorageLost(node.failure)
+
+
+async def _open(node: Node, host: str, port: int) -> Listener:
+    try:
+        return await Listener.open(node, host, port)
     except OSError as error:
         raise CannotListen(
             f"{Address(host, port)} cannot be listened on: {error.strerror or error}. "
             "Take another port, or 0 for any free one."
         ) from None
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
-        listening(Address(node.host, node.port))
-        await told_to_end.wait()
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        await listener.close()
+        for wait in waits:
+            wait.cancel()

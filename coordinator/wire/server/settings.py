@@ -2,34 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from coordinator.broker.config import Config, InvalidSetting, parse_integer
+from coordinator.storage.compaction import CompactionSettings
+from coordinator.storage.data_directory import StorageSettings
+from coordinator.storage.fsync import FsyncPolicy
+from coordinator.storage.log import SegmentLimits
+
+MAX_LONG = 2**63 - 1
+
+
+def _integer(default: int, minimum: int, maximum: int | None = None) -> Any:
+    bounds = {"minimum": minimum} if maximum is None else {"minimum": minimum, "maximum": maximum}
+    return _setting(default, lambda name, text: parse_integer(name, text, **bounds))
+
+
+def _setting(default: object, parse: Callable[[str, str], object]) -> Any:
+    return field(default=default, metadata={"parse": parse})
+
+
+def _parse_ratio(name: str, text: str) -> float:
+    try:
+        ratio = float(text)
+    except ValueError:
+        raise InvalidSetting(f"{name} is a number, not {text!r}") from None
+    if not 0 <= ratio <= 1:
+        raise InvalidSetting(f"{name} must be from 0 to 1, not {text}")
+    return ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSettings:
-    """The broker that clients believe to see; names are those of a broker's properties with `_` for `.`.
+    """The broker that clients believe to see; names and defaults are those of a broker's properties, `_` for `.`.
 
-    `num_partitions` is what a topic gets whose creator does not say.
+    `num_partitions` is what a topic gets whose creator does not say. Those of the log count where there is a data
+    directory; by default it is synchronised once a second, which a broker never does on its own.
     """
 
-    node_id: int = 1
-    broker_rack: str | None = None
-    num_partitions: int = 1
+    node_id: int = _integer(1, 0)
+    broker_rack: str | None = _setting(None, lambda _, text: text or None)
+    num_partitions: int = _integer(1, 1)
+    log_flush_interval_ms: int = _integer(1_000, 1)
+    log_roll_ms: int = _integer(7 * 86_400_000, 1, MAX_LONG)
+    log_cleaner_backoff_ms: int = _integer(15_000, 0, MAX_LONG)
+    log_cleaner_min_cleanable_ratio: float = _setting(0.5, _parse_ratio)
+    log_cleaner_delete_retention_ms: int = _integer(86_400_000, 0, MAX_LONG)
+
+
+NODE_SETTINGS: Mapping[str, Any] = {each.name.replace("_", "."): each for each in fields(NodeSettings)}
+"""By the name that a broker gives them."""
 
 
 def parse_settings(settings: Mapping[str, str]) -> tuple[NodeSettings, Config]:
     """Settings by the names that a broker gives them. :raises InvalidSetting: with what is wrong"""
-    own = {name: text for name, text in settings.items() if name in NODE_SETTINGS}
+    own = {
+        NODE_SETTINGS[name].name: NODE_SETTINGS[name].metadata["parse"](name, text)
+        for name, text in settings.items()
+        if name in NODE_SETTINGS
+    }
     rest = {name: text for name, text in settings.items() if name not in NODE_SETTINGS}
-    node = NodeSettings(
-        node_id=parse_integer("node.id", own.get("node.id", "1"), minimum=0),
-        broker_rack=own.get("broker.rack") or None,
-        num_partitions=parse_integer("num.partitions", own.get("num.partitions", "1"), minimum=1),
-    )
-    return node, Config.parse(rest)
+    return NodeSettings(**own), Config.parse(rest)
 
 
 def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:
@@ -37,6 +72,26 @@ def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:
     return {name: parse_integer(f"topic {name}", text or "1", minimum=1) for name, text in topics.items()}
 
 
-NODE_SETTINGS = ("node.id", "broker.rack", "num.partitions")
+def storage_settings(node: NodeSettings, config: Config, fsync: FsyncPolicy) -> StorageSettings:
+    """How the data directory of such a node is kept."""
+    return StorageSettings(
+        fsync=fsync,
+        node_id=node.node_id,
+        partitions=config.offsets_topic_num_partitions,
+        limits=SegmentLimits(segment_bytes=config.offsets_topic_segment_bytes, roll_ms=node.log_roll_ms),
+        compaction=CompactionSettings(
+            segment_bytes=config.offsets_topic_segment_bytes,
+            min_cleanable_dirty_ratio=node.log_cleaner_min_cleanable_ratio,
+            delete_retention_ms=node.log_cleaner_delete_retention_ms,
+        ),
+    )
 
-__all__ = ["NODE_SETTINGS", "InvalidSetting", "NodeSettings", "parse_settings", "parse_topics"]
+
+__all__ = [
+    "NODE_SETTINGS",
+    "InvalidSetting",
+    "NodeSettings",
+    "parse_settings",
+    "parse_topics",
+    "storage_settings",
+]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from uuid import UUID, uuid4
 
 from coordinator.broker.errors import ErrorCode
 from coordinator.broker.topics import TopicImage, TopicInfo
+from coordinator.storage.errors import StorageFailed
+from coordinator.storage.topic_directories import TopicDirectories
 
 MAX_NAME_LENGTH = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
@@ -26,10 +29,17 @@ class TopicRefused(Exception):
 class Topics:
     """All topics, and the image of them that a coordinator is told of."""
 
-    def __init__(self, rack: str | None = None) -> None:
-        """`rack` is where the only replica of every partition is, if it is known."""
+    def __init__(
+        self, rack: str | None = None, kept: TopicDirectories | None = None, version: int = 0
+    ) -> None:
+        """`rack` is where the only replica of every partition is, if it is known.
+
+        `kept`: where topics outlive the process; `version` is to be larger than any it has had before.
+        """
         self._racks = () if rack is None else (rack,)
-        self.image = TopicImage()
+        self._kept = kept
+        known = [] if kept is None else [self._placed(topic) for topic in kept.found]
+        self.image = TopicImage.of(known, version)
 
     def create(self, name: str, partitions: int, *, dry_run: bool = False) -> TopicInfo:
         """Make a topic. :raises TopicRefused:"""
@@ -38,8 +48,11 @@ class Topics:
         check_name(name)
         if partitions < 1:
             raise TopicRefused(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
-        topic = TopicInfo(name=name, id=uuid4(), partitions=partitions, racks=(self._racks,) * partitions)
+        topic = self._placed(TopicInfo(name=name, id=uuid4(), partitions=partitions))
         if not dry_run:
+            with _storing():
+                if self._kept is not None:
+                    self._kept.create(topic)
             self._become({**self.image.topics, name: topic})
         return topic
 
@@ -57,11 +70,17 @@ class Topics:
                 f"{partitions} would not be an increase.",
             )
         if not dry_run:
-            grown = replace(topic, partitions=partitions, racks=(self._racks,) * partitions)
+            grown = self._placed(replace(topic, partitions=partitions))
+            with _storing():
+                if self._kept is not None:
+                    self._kept.grow(grown, topic.partitions)
             self._become({**self.image.topics, name: grown})
 
     def delete(self, topic: TopicInfo) -> None:
-        """Forget a topic."""
+        """Forget a topic. :raises TopicRefused: it cannot be deleted where it is kept"""
+        with _storing():
+            if self._kept is not None:
+                self._kept.delete(topic)
         self._become({name: one for name, one in self.image.topics.items() if one.id != topic.id})
 
     def find(self, name: str | None, topic_id: UUID | None) -> TopicInfo | None:
@@ -70,8 +89,19 @@ class Topics:
             return self.image.by_id.get(topic_id)
         return self.image.topics.get(name or "")
 
+    def _placed(self, topic: TopicInfo) -> TopicInfo:
+        return replace(topic, racks=(self._racks,) * topic.partitions)
+
     def _become(self, topics: Mapping[str, TopicInfo]) -> None:
         self.image = TopicImage(topics=topics, version=self.image.version + 1)
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    try:
+        yield
+    except StorageFailed as error:
+        raise TopicRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
 
 def check_name(name: str) -> None:

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from coordinator.broker.errors import ErrorCode
+from coordinator.broker.topics import TopicInfo
 from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.topics import Topics
+from coordinator.wire.server.topics import TopicRefused, Topics
 
 BY_ID = 6
 NO_SUCH_NAME = "This server does not host this topic-partition."
@@ -50,8 +51,15 @@ def _delete(topics: Topics, asked: Counter[Asked]) -> Iterator[Mapping[str, Any]
         elif name is not None and (None, topic.id) in asked:
             yield _result(name, topic.id, ErrorCode.INVALID_REQUEST, NAME_AND_ID)
         elif name is not None or topic.id not in named:
-            topics.delete(topic)
-            yield _result(topic.name, topic.id, ErrorCode.NONE, None)
+            yield _deleted(topics, topic)
+
+
+def _deleted(topics: Topics, topic: TopicInfo) -> Mapping[str, Any]:
+    try:
+        topics.delete(topic)
+    except TopicRefused as error:
+        return _result(topic.name, topic.id, error.code, error.message)
+    return _result(topic.name, topic.id, ErrorCode.NONE, None)
 
 
 def _refusal(name: str | None, topic_id: UUID | None, times: int) -> str | None:
@@ -65,7 +73,5 @@ def _refusal(name: str | None, topic_id: UUID | None, times: int) -> str | None:
     return ID_TWICE if name is None else NAME_TWICE
 
 
-def _result(
-    name: str | None, topic_id: UUID | None, error: ErrorCode, message: str | None
-) -> Mapping[str, Any]:
+def _result(name: str | None, topic_id: UUID | None, error: int, message: str | None) -> Mapping[str, Any]:
     return {"name": name, "topic_id": topic_id, "error_code": error, "error_message": message}

@@ -7,7 +7,6 @@ from typing import Any
 
 from coordinator.broker.answers import ListedGroup, ListGroupsAnswer
 from coordinator.broker.calls import ListGroups
-from coordinator.broker.errors import ErrorCode
 from coordinator.wire.server.apis.fields import Each
 from coordinator.wire.server.exchange import Exchange
 
@@ -19,7 +18,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         types=tuple(getattr(request, "types_filter", ())),
     )
     listed: ListGroupsAnswer = await exchange.ask(call)
-    return {"error_code": ErrorCode.NONE, "groups": Each(_fields, listed.groups)}
+    return {"error_code": listed.error, "groups": Each(_fields, listed.groups)}
 
 
 def _fields(group: ListedGroup) -> Mapping[str, Any]:

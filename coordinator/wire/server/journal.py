@@ -1,0 +1,97 @@
+"""Results on their way out: their records into the data directory, and then their answers to who waits.
+
+Theory of operation. Records are written at once, in the order in which the engine made them. What must wait for them
+is let go by the policy:
+
+- `always`: when everything that was written before is on the disk. One synchronisation runs at a time, in a thread;
+  what is written meanwhile waits for the next one, so that calls that come together share one (group commit). An
+  answer without records may tell of what an earlier call changed, and waits as well, unless nothing is under way.
+- `interval`: at once. A synchronisation begins some time after the first write that needs one.
+
+Where something cannot be written or synchronised, what waits stays unanswered and `failed` is told: the engine is
+then ahead of what the disk holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from coordinator.broker.records import Record
+from coordinator.storage.data_directory import DataDirectory
+from coordinator.storage.errors import StorageFailed
+from coordinator.storage.fsync import FsyncPolicy
+
+
+class Journal:
+    """See the module. Belongs to the event loop in which it is used."""
+
+    def __init__(self, data: DataDirectory, interval_ms: int, failed: Callable[[Exception], None]) -> None:
+        self._data = data
+        self._interval_s = interval_ms / 1000
+        self._failed = failed
+        self._held: list[Callable[[], None]] = []
+        self._syncing: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def take(self, records: Sequence[Record], now_ms: int, release: Callable[[], None]) -> None:
+        """Write records; `release` is called when they are as safe as the policy wants."""
+        try:
+            self._data.write(records, now_ms)
+        except (StorageFailed, ValueError) as error:
+            self._failed(error)
+            return
+        if self._data.settings.fsync is FsyncPolicy.INTERVAL:
+            release()
+            if records:
+                self._sync_later()
+        elif records or self._held or self._syncing is not None:
+            self._held.append(release)
+            if self._syncing is None:
+                self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
+        else:
+            release()
+
+    async def close(self) -> None:
+        """Wait until nothing is under way."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._syncing is not None:
+            await self._syncing
+
+    async def _sync_held(self) -> None:
+        """Let go of what waits, until nothing does."""
+        try:
+            while self._held:
+                held, self._held = self._held, []
+                await self._sync()
+                for release in held:
+                    release()
+        except StorageFailed as error:
+            self._failed(error)
+        finally:
+            self._syncing = None
+
+    def _sync_later(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._interval_s, self._sync_now)
+
+    def _sync_now(self) -> None:
+        self._timer = None
+        if self._syncing is None:
+            self._syncing = asyncio.get_running_loop().create_task(self._sync_once())
+        else:  # the disk is slower than the interval
+            self._sync_later()
+
+    async def _sync_once(self) -> None:
+        try:
+            await self._sync()
+        except StorageFailed as error:
+            self._failed(error)
+        finally:
+            self._syncing = None
+
+    async def _sync(self) -> None:
+        unsynced = self._data.unsynced()
+        if unsynced is not None:
+            await asyncio.to_thread(unsynced.run)
