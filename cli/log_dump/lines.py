@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cli.log_dump.chunks import Chunk
@@ -21,15 +21,15 @@ def record_lines(chunk: Chunk) -> list[str]:
     begins = _begins(chunk)
     lines = [
         f'{begins[batch]}"offset":{offset},"timestamp":{timestamp},"key_size":{key_size},'
-        f'"value_size":{value_size if value_size >= 0 else NULL},"sequence":{sequence if sequence >= 0 else NULL},'
+        f'"value_size":{value_size},"sequence":{sequence},'
         f'"header_keys":[],"control":null,"key":{key.text},"payload":{payload},"error":null,"raw":null}}'
         for batch, offset, timestamp, key_size, value_size, sequence, key, payload in zip(
             chunk.batch_of,
             chunk.offsets,
             chunk.timestamps,
             chunk.key_sizes,
-            chunk.value_sizes,
-            chunk.sequences,
+            _or_null(chunk.value_sizes),
+            _or_null(chunk.sequences),
             chunk.keys,
             chunk.payloads,
             strict=True,
@@ -38,6 +38,13 @@ def record_lines(chunk: Chunk) -> list[str]:
     for place in chunk.odd:
         lines[place] = _odd_line(chunk, place, begins[chunk.batch_of[place]])
     return lines
+
+
+def _or_null(numbers: Sequence[int]) -> Sequence[int | str]:
+    """The numbers, and null for -1."""
+    if min(numbers, default=0) >= 0:
+        return numbers
+    return [NULL if number < 0 else number for number in numbers]
 
 
 def _begins(chunk: Chunk) -> dict[int, str]:

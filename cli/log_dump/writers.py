@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from cli.log_dump.cells import BATCH_COLUMNS, RECORD_COLUMNS, batch_rows, record_rows
 from cli.log_dump.chunks import ROWS, Chunk
@@ -16,7 +15,6 @@ from cli.render.cells import cell_text, safe_text
 from cli.render.document import FORMAT_VERSION, Cell, Column, Table
 from cli.render.table import column_lines
 from coordinator.model import Problem
-from coordinator.snapshot.emit import yaml_lines
 from coordinator.storage.batch_header import Batches
 
 COMMAND = "log dump"
@@ -90,17 +88,22 @@ class YamlWriter(LineWriter):
         super().__init__(stream, what)
         self._what = what
         self._begun = False
-        stream.writelines(yaml_lines({"kohort": FORMAT_VERSION, "command": COMMAND}))
+        self._write({"kohort": FORMAT_VERSION, "command": COMMAND})
 
     def _lines(self, lines: Sequence[str]) -> None:
         if lines:
-            entries = yaml_lines({self._what: [json.loads(line) for line in lines]})
-            self._stream.writelines(islice(entries, int(self._begun), None))
+            # The name of the list stands above its first part alone.
+            self._write({self._what: [json.loads(line) for line in lines]}, skipped=int(self._begun))
             self._begun = True
 
     def end(self, problems: Sequence[Problem]) -> None:
         empty = {} if self._begun else {self._what: list[str]()}
-        self._stream.writelines(yaml_lines({**empty, "errors": _errors(problems)}))
+        self._write({**empty, "errors": _errors(problems)})
+
+    def _write(self, tree: Mapping[str, Any], skipped: int = 0) -> None:
+        from coordinator.snapshot.emit import yaml_lines
+
+        self._stream.writelines(islice(yaml_lines(tree), skipped, None))
 
 
 class TableWriter:
@@ -137,6 +140,8 @@ class CsvWriter:
     """One table with the files in a column of their own."""
 
     def __init__(self, stream: TextIO, what: str) -> None:
+        import csv
+
         self._writer = csv.writer(stream, lineterminator="\n")
         columns = RECORD_COLUMNS if what == "records" else BATCH_COLUMNS
         self._writer.writerow(["FILE", *(column.name for column in columns)])
