@@ -1,0 +1,100 @@
+"""Index files that fit their segment pass, whoever wrote them; any bytes end in an answer."""
+
+from __future__ import annotations
+
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+from coordinator.storage.batches import ControlType
+from coordinator.storage.index_check import check_indexes
+from coordinator.storage.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from coordinator.storage.segments import read_segment
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.storage.restart import Restarted
+
+
+@pytest.fixture
+def segment(tmp_path: Path) -> Path:
+    """A segment of a hundred batches with all three indexes."""
+    log = Written()
+    for number in range(100):
+        log.batch([(b"key", bytes(200))] * 3, timestamp=1000 + number)
+    log.batch([(b"key", b"")], timestamp=2000, transaction_of=7)
+    log.end(7, ControlType.ABORT, timestamp=2001)
+    path = log.save(tmp_path) / "00000000000000000000.log"
+    found = read_segment(path)
+    (aborted,) = aborted_transactions([found.batches])
+    write_indexes(found, aborted)
+    assert all(path.with_suffix(suffix).exists() for suffix in INDEX_SUFFIXES)
+    return path
+
+
+def _faults(path: Path) -> list[str]:
+    found = read_segment(path)
+    return [str(each) for each in check_indexes(path, found.base_offset, found.batches)]
+
+
+def test_our_own_indexes_pass(segment: Path) -> None:
+    assert _faults(segment) == []
+
+
+@pytest.mark.kafka
+def test_a_broker_s_indexes_pass(real_log: RealLog) -> None:
+    """Also those of a segment that it was writing when it was killed."""
+    assert [fault for path in real_log.segments() for fault in _faults(path)] == []
+
+
+@pytest.mark.kafka
+def test_indexes_of_compacted_segments_pass(restarted: Restarted) -> None:
+    found = sorted(restarted.data.glob("__consumer_offsets-*/*.log"))
+    assert found
+    assert [fault for path in found for fault in _faults(path)] == []
+
+
+def test_an_index_of_several_batches_at_once_passes(segment: Path) -> None:
+    """As a follower writes it: the last offset of what was appended together, and where that begins."""
+    batches = read_segment(segment).batches
+    entry = struct.pack(">ii", batches[25].last_offset, batches[20].position)
+    segment.with_suffix(".index").write_bytes(entry)
+    assert _faults(segment) == []
+
+
+def test_missing_indexes_pass(segment: Path) -> None:
+    for suffix in INDEX_SUFFIXES:
+        segment.with_suffix(suffix).unlink()
+    assert _faults(segment) == []
+
+
+def test_the_index_of_another_segment_is_found(segment: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    log = Written()
+    log.batch([(b"key", bytes(300))], timestamp=1)
+    path = log.save(other) / segment.name
+    for suffix in INDEX_SUFFIXES:
+        path.with_suffix(suffix).write_bytes(segment.with_suffix(suffix).read_bytes())
+    assert [fault.partition(", byte 0: ")[0] for fault in _faults(path)] == [
+        str(path.with_suffix(suffix)) for suffix in INDEX_SUFFIXES
+    ]
+
+
+def test_an_index_beside_an_empty_segment_is_found(segment: Path) -> None:
+    segment.write_bytes(b"")
+    assert len(_faults(segment)) == len(INDEX_SUFFIXES)
+
+
+def test_any_bytes_end_in_an_answer(segment: Path) -> None:
+    chance = random.Random(4)
+    whole = {suffix: segment.with_suffix(suffix).read_bytes() for suffix in INDEX_SUFFIXES}
+    faults = 0
+    for _ in range(1500):
+        for suffix, data in whole.items():
+            changed = bytearray(data if chance.random() < 0.8 else chance.randbytes(chance.randrange(200)))
+            if changed:
+                changed[chance.randrange(len(changed))] = chance.randrange(256)
+            segment.with_suffix(suffix).write_bytes(changed)
+        faults += len(_faults(segment))
+    assert faults > 1500
