@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assignors.java_order import map_order, uuid_hashes
 from coordinator.broker import classic_rebalance
 from coordinator.broker.calls import JoinProtocol, TopicPartitions
 from coordinator.broker.classic_group import CONSUMER_PROTOCOL, ClassicGroup
@@ -103,16 +104,16 @@ def encode_assignment(
 ) -> bytes:
     """In the embedded protocol, at the version of the member's subscription; topics that are gone are left out.
 
-    What a client-side assignor says to the member is the user data.
+    Topics stand in the order of the broker's map. What a client-side assignor says to the member is the user data.
     """
-    named = {
-        topics.by_id[topic].name: numbers for topic, numbers in partitions.items() if topic in topics.by_id
-    }
+    ids = list(partitions)
+    order = map_order(uuid_hashes(ids)).indices.tolist() if ids else []
+    named = {topics.by_id[ids[i]].name: partitions[ids[i]] for i in order if ids[i] in topics.by_id}
     version = max(int.from_bytes(subscription[:2], "big", signed=True), 0)
     return write_assignment(
         EmbeddedAssignment(
             version=version,
-            partitions={name: named[name] for name in sorted(named)},
+            partitions=named,
             user_data=None if word.metadata is None else word.metadata.data,
         )
     )

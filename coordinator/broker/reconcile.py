@@ -74,7 +74,7 @@ def _next(current: CurrentAssignmentValue, goal: Goal, epoch: int) -> CurrentAss
     revoking: dict[UUID, set[int]] = {}
     free: dict[UUID, set[int]] = {}
     waits = False
-    for topic in goal.target.keys() | current.assigned.keys():
+    for topic in (*goal.target, *(each for each in current.assigned if each not in goal.target)):
         target = set(goal.target.get(topic, ())) if topic in goal.subscribed else set()
         has = set(current.assigned.get(topic, ()))
         own = set(current.revoking.get(topic, ()))

@@ -144,6 +144,16 @@ def test_an_assignment_has_the_version_of_the_subscription(driver: Driver, versi
     assert (answer.protocol_type, answer.protocol) == ("consumer", "range")
 
 
+def test_topics_of_an_assignment_stand_in_the_order_of_a_java_hash_map() -> None:
+    names = ("alpha", "beta", "delta", "eps", "gamma")
+    driver = Driver(images(*((name, 1) for name in names)), group_consumer_assignment_interval_ms="0")
+    Consumer(driver, "a", topics=()).join()
+    x = ClassicConsumer(driver, topics=names)
+    x.join()
+    assert x.sync() is NONE
+    assert list(x.owned) == ["alpha", "beta", "eps", "delta", "gamma"]
+
+
 def test_whose_ids_are_accepted(driver: Driver) -> None:
     Consumer(driver, "a").join()
     assert ClassicConsumer(driver, "mine").join().member == "mine"
