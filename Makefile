@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench oracle bench-assignors bench-coordinator bench-storage clean
+.PHONY: help demo test check format kafka completions bench oracle walks bench-assignors bench-coordinator bench-storage clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -44,6 +44,10 @@ bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are 
 oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
 	KOHORT_ORACLE_CASES=$${KOHORT_ORACLE_CASES:-10000} $(BIN)/python -m pytest tests/assignors/test_oracle.py \
 		--timeout 0 --capture no
+
+walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
+	KOHORT_WALK_STEPS=$${KOHORT_WALK_STEPS:-5000} KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} \
+		$(BIN)/python -m pytest tests/conformance/walks --capture no
 
 bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
 	$(BIN)/python -m benchmarks.assignors

@@ -57,23 +57,25 @@ class Transcript:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Parked:
+class Sent:
+    """A request and its answer to be; `at` is when it was sent, by the loop's kind of clock."""
+
     api: str
     future: asyncio.Future[Any]
-    sent: float
+    at: float
 
 
 class Play:
-    """One script on one server."""
+    """One script on one server; `exact`: ids and orders are the server's own."""
 
-    def __init__(self, script: Script, server: Server, cluster: Cluster) -> None:
+    def __init__(self, script: Script, server: Server, cluster: Cluster, *, exact: bool = False) -> None:
         self._script = script
         self._server = server
         self._cluster = cluster
         self._defaults: Mapping[str, Any] = load("defaults.yaml")
-        self._normaliser = Normaliser(server.port, group_name(script, server.tag))
+        self._normaliser = Normaliser(server.port, group_name(script, server.tag), exact=exact)
         self._peers: dict[str, Peer] = {}
-        self._parked: dict[str, _Parked] = {}
+        self._parked: dict[str, Sent] = {}
         self._topics = topic_names(script, server.tag)
         group = group_name(script, server.tag)
         self._names: dict[str, Any] = {
@@ -87,15 +89,31 @@ class Play:
     async def run(self) -> Transcript:
         """Play every step; an answer that does not come ends it."""
         try:
-            await self._learn_topics(self._script.topics)
+            await self.begin()
             for number, step in enumerate(self._script.steps, 1):
                 await self._step(number, step)
         except Exception as error:
             self.transcript.fault = f"{type(error).__name__}: {error}"
         finally:
-            for peer in self._peers.values():
-                await peer.close()
+            await self.close()
         return self.transcript
+
+    async def begin(self) -> None:
+        """Learn the ids of the topics."""
+        await self._learn_topics(self._script.topics)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for name in list(self._peers):
+            await self.hang_up(name)
+
+    async def hang_up(self, connection: str) -> None:
+        """Close a connection."""
+        await self._peers.pop(connection).close()
+
+    def shown(self, sent: Sent) -> Any:
+        """The normal form of an answer that has come."""
+        return self._normaliser.answer(sent.api, plain(sent.future.result()))
 
     async def _step(self, number: int, step: Mapping[str, Any]) -> None:
         label = f"{number} {next(iter(step))} {next(iter(step.values()))}"
@@ -138,7 +156,7 @@ class Play:
         elif "repeat" in step:
             await self._repeat(step)
         elif "close" in step:
-            await self._peers.pop(step["close"]).close()
+            await self.hang_up(step["close"])
         elif "topics" in step:
             await self._cluster.create({self._topics[name]: count for name, count in step["topics"].items()})
             await self._learn_topics(step["topics"])
@@ -148,7 +166,7 @@ class Play:
             await self._cluster.drop([self._topics[name] for name in step["drop"]])
 
     async def _send(self, step: Mapping[str, Any]) -> Any:
-        parked = await self._start(step["send"], step.get("with", {}))
+        parked = await self.start(step["send"], step.get("with", {}))
         if "parks" not in step:
             return await self._outcome(parked, step)
         self._parked[step["parks"]] = parked
@@ -161,7 +179,7 @@ class Play:
         begun, started = self._sent, time.monotonic()
         limit = started + step.get("limit", 20_000) / 1000
         while True:
-            outcome = await self._outcome(await self._start(step["until"], step.get("with", {})), {})
+            outcome = await self._outcome(await self.start(step["until"], step.get("with", {})), {})
             wanted = self._normaliser.expected(resolve(step["matches"], self._names))
             if not difference(wanted, outcome) or time.monotonic() > limit:
                 break
@@ -172,10 +190,10 @@ class Play:
         """Send a request every 0.5 s for a time; nobody looks at the answers."""
         limit = time.monotonic() + step["for"] / 1000
         while time.monotonic() < limit:
-            await self._outcome(await self._start(step["repeat"], step.get("with", {})), {})
+            await self._outcome(await self.start(step["repeat"], step.get("with", {})), {})
             await asyncio.sleep(0.5)
 
-    async def _start(self, words: str, given: Mapping[str, Any]) -> _Parked:
+    async def start(self, words: str, given: Mapping[str, Any]) -> Sent:
         """Send the request that `words` name: `CONNECTION API VERSION [as V] [reads V] [id CLIENT]`."""
         connection, api, number, *more = words.split()
         options = dict(zip(more[::2], more[1::2], strict=True))
@@ -191,9 +209,9 @@ class Play:
             client_id=None if client == NO_CLIENT else client,
         )
         self._sent = time.monotonic()
-        return _Parked(api=api, future=future, sent=self._sent)
+        return Sent(api=api, future=future, at=self._sent)
 
-    async def _outcome(self, parked: _Parked, step: Mapping[str, Any]) -> Any:
+    async def _outcome(self, parked: Sent, step: Mapping[str, Any]) -> Any:
         limit_s = max(ANSWER_S, (step.get("within", (0, 0))[1] + LATE_MS) / 1000)
         if "never" in step:
             limit_s = step["never"] / 1000
@@ -211,7 +229,7 @@ class Play:
         shown = self._normaliser.answer(parked.api, fields)
         if "look_at" in step:
             shown = {name: shown[name] for name in step["look_at"]}
-        return self._timed(shown, parked.sent, step)
+        return self._timed(shown, parked.at, step)
 
     def _timed(
         self, outcome: Any, started: float, step: Mapping[str, Any], *, earliest: float | None = None
@@ -274,7 +292,7 @@ def topic_names(script: Script, tag: str) -> dict[str, str]:
     return {name: f"{group_name(script, tag)}.{name}" for name in short}
 
 
-def _said(parked: _Parked) -> str:
+def _said(parked: Sent) -> str:
     if not parked.future.done():
         return PARKED
     return CLOSED if isinstance(parked.future.exception(), Closed) else "it is answered"

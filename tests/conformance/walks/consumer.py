@@ -1,0 +1,171 @@
+"""Members of the consumer protocol: joining, acknowledging what they must give up, or not, and leaving for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.uuids import format_uuid
+from tests.conformance.walks.walk import LONG_MS, Move, Walk
+
+TOPICS = (("$t",), ("$t",), ("$t", "$u"), ("$t", "$u", "$v"), ("$v", "nowhere"), ("$u",), ())
+"""What members subscribe to."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Client:
+    """What a consumer knows of itself."""
+
+    id: str
+    instance: str | None = None
+    epoch: int = 1
+    owned: list[dict[str, Any]] = field(default_factory=list)
+    before: list[dict[str, Any]] = field(default_factory=list)
+    """What it owned an answer ago: it is slow to give up."""
+
+
+class ConsumerWalk(Walk):
+    """One group of up to six members, two of them static, with wishes for assignors and racks."""
+
+    topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5}
+    settings: ClassVar[Mapping[str, str]] = {"group.consumer.max.size": "5"}
+    visits: ClassVar[frozenset[str]] = frozenset({"Empty", "Assigning", "Reconciling", "Stable"})
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.clients = [Client(id=self.fresh_id(), instance=instance) for instance in ("i", "j", *[None] * 4)]
+        self._all_alike = self.often(True, False)
+        self._topics = self.often(*TOPICS)
+
+    def moves(self) -> Mapping[Move, float]:
+        return {
+            self.join: 4,
+            self.beat: 14,
+            self.subscribe: 2,
+            self.leave: 1.5,
+            self.go_away: 1.5,
+            self.remove: 0.5,
+            self.commit: 2,
+            self.fetch: 1,
+            self.delete: 0.5,
+        }
+
+    # What there is
+
+    @property
+    def group(self) -> ConsumerGroup | None:
+        group = self.pair.group
+        return group if isinstance(group, ConsumerGroup) else None
+
+    def fresh_id(self) -> str:
+        """As a client makes one."""
+        return format_uuid(self.uuid())
+
+    def subscription(self) -> Sequence[str]:
+        return self._topics if self._all_alike else self.often(*TOPICS)  # type: ignore[no-any-return]
+
+    # What may be done
+
+    async def join(self) -> bool:
+        client = self.often(*self.clients)
+        if client.instance is not None and self.often(True, False):
+            client.id = self.fresh_id()
+        await self._say(
+            client,
+            member_epoch=0,
+            rebalance_timeout=LONG_MS,
+            subscribed_topic_names=self.subscription(),
+            server_assignor=self.often(None, None, "range", "uniform"),
+            rack_id=self.often(None, "r"),
+            instance_id=self.often(client.instance, client.instance, client.instance, None, "k"),
+            topic_partitions=[],
+        )
+        return True
+
+    async def beat(self) -> bool:
+        """Mostly with what it owns by now; else late, silent, or with an old epoch."""
+        client = self.often(*self.clients)
+        if self._is_pointless(client):
+            return False
+        owned = self.often(client.owned, client.owned, client.owned, client.before, [], None)
+        epoch = self.often(*[client.epoch] * 9, client.epoch + 1, max(1, client.epoch - 1))
+        await self._say(client, member_epoch=epoch, topic_partitions=owned)
+        return True
+
+    async def subscribe(self) -> bool:
+        client = self.often(*self.clients)
+        if self._is_pointless(client):
+            return False
+        full = {"rebalance_timeout": LONG_MS, "topic_partitions": client.owned}
+        await self._say(
+            client,
+            member_epoch=client.epoch,
+            subscribed_topic_names=self.subscription(),
+            server_assignor=self.often(None, None, "range", "uniform", "other"),
+            **self.often({}, full),
+        )
+        return True
+
+    async def leave(self) -> bool:
+        await self._say(self.often(*self.clients), member_epoch=-1)
+        return True
+
+    async def go_away(self) -> bool:
+        await self._say(self.often(*self.clients[:3]), member_epoch=-2)
+        return True
+
+    async def remove(self) -> bool:
+        """An administrator does."""
+        client = self.often(*self.clients)
+        named = self.often(("", client.instance), (client.id, None), (client.id, client.instance))
+        members = [{"member_id": named[0], "group_instance_id": named[1]}]
+        await self.pair.send("LeaveGroup 5", members=members)
+        return True
+
+    async def commit(self) -> bool:
+        client = self.often(*self.clients)
+        topic, version = self.often("$t", "$u"), self.often(8, 9, 10)
+        partitions = [{"partition_index": self.often(0, 1, 2, 9), "committed_offset": 5} for _ in range(2)]
+        named = {"topic_id": f"{topic}.id"} if version >= 10 else {"name": topic}
+        await self.pair.send(
+            f"OffsetCommit {version}",
+            generation_id_or_member_epoch=self.often(client.epoch, client.epoch - 1, client.epoch - 2, -1),
+            member_id=self.often(client.id, client.id, client.id, ""),
+            topics=[{**named, "partitions": partitions[: self.often(1, 2)]}],
+        )
+        return True
+
+    async def fetch(self) -> bool:
+        client = self.often(*self.clients)
+        group = {
+            "group_id": "$g",
+            "member_id": self.often(client.id, None),
+            "member_epoch": self.often(client.epoch, -1),
+            "topics": None,
+        }
+        if group["member_id"] is None:
+            group["member_epoch"] = -1  # else the broker fails: differences.yaml
+        await self.pair.look("OffsetFetch 9", groups=[group])
+        return True
+
+    async def delete(self) -> bool:
+        await self.pair.send("DeleteGroups 2", groups_names=["$g"])
+        return True
+
+    def _is_pointless(self, client: Client) -> bool:
+        """A client that is no member is refused: once in a while will do."""
+        return (self.group is None or not self.group.has_member(client.id)) and self.random.random() < 0.8
+
+    # How it is said
+
+    async def _say(self, client: Client, **fields: Any) -> None:
+        asked = {"member_id": client.id, "instance_id": client.instance, **fields}
+        answer = await self.pair.send("ConsumerGroupHeartbeat 1", **asked)
+        if answer is None or answer["error_code"]:
+            return
+        client.instance = asked["instance_id"] or client.instance
+        client.epoch = max(answer["member_epoch"], 1)
+        if answer["assignment"] is not None:
+            client.before, client.owned = client.owned, answer["assignment"]["topic_partitions"]

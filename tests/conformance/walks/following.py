@@ -1,0 +1,77 @@
+"""Kohort's server in this process, with the ids that a real broker has given: to topics, and to members.
+
+What a broker decides by the order of a hash map, who leads, who gets which partition, hangs on these ids. Where both
+have the same ones, both decide alike, and can be compared to the last detail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+from uuid import UUID
+
+from coordinator.broker.calls import Call
+from coordinator.broker.engine import Engine
+from coordinator.broker.result import Result
+from coordinator.wire.server import node as node_module
+from coordinator.wire.server import topics as topics_module
+from coordinator.wire.server.listener import Listener
+from coordinator.wire.server.node import Node
+from coordinator.wire.server.settings import parse_settings
+from tests.conformance.play import Server
+from tests.kafka.ports import HOST
+
+
+class FollowingEngine(Engine):
+    """An engine whose next new member, of a client id, gets the id that it is told."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._ids: dict[str, UUID] = {}
+
+    def follow(self, client_id: str, fresh_id: UUID) -> None:
+        """Let the next call of this client make a member of this id."""
+        self._ids[client_id] = fresh_id
+
+    def handle(self, call: Call) -> Result:
+        return super().handle(replace(call, fresh_id=self._ids.pop(call.client_id, call.fresh_id)))
+
+
+class Following:
+    """A server that listens: `server`; what it knows: `engine`."""
+
+    def __init__(self, node: Node, engine: FollowingEngine) -> None:
+        self._node = node
+        self.engine = engine
+
+    @property
+    def server(self) -> Server:
+        return Server(name="Kohort", host=HOST, port=self._node.port)
+
+    def create(self, topics: Mapping[str, tuple[UUID, int]]) -> None:
+        """Make topics: id and number of partitions by name."""
+        for name, (topic_id, partitions) in topics.items():
+            with patch.object(topics_module, "uuid4", return_value=topic_id):
+                self._node.topics.create(name, partitions)
+        self._node.topics_changed()
+
+
+@asynccontextmanager
+async def following(settings: Mapping[str, str]) -> AsyncIterator[Following]:
+    """A node on a free port, until the end."""
+    engines: list[FollowingEngine] = []
+
+    def make(*args: Any) -> FollowingEngine:
+        engines.append(FollowingEngine(*args))
+        return engines[-1]
+
+    with patch.object(node_module, "Engine", make):
+        node = Node(*parse_settings(settings))
+    listener = await Listener.open(node, HOST, 0)
+    try:
+        yield Following(node, engines[-1])
+    finally:
+        await listener.close()
