@@ -18,12 +18,14 @@ from confluent_kafka import Consumer, TopicPartition
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.engine import Engine
 from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.storage.batches import records_of
 from coordinator.storage.compaction import CompactionSettings
 from coordinator.storage.data_directory import DataDirectory, StorageSettings
 from coordinator.storage.loader import load
 from coordinator.storage.log import SegmentLimits
+from coordinator.storage.segments import read_log
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log import OFFSETS_TOPIC, SEGMENT_BYTES, RealLog, copy_directory
+from tests.coordinator.storage.real_log import OFFSETS_TOPIC, RealLog, copy_directory
 from tests.coordinator.storage.real_log_story import BUSY, JAVA, METADATA, ORDERS, PAYMENTS, commit
 from tests.coordinator.storage.restart import Restarted, broker_on, complaints
 from tests.coordinator.storage.state_records import state_records
@@ -48,7 +50,7 @@ ELSEWHERE = {"COORDINATOR (ID)", "LOG-END-OFFSET", "LAG", "OFFSET-LAG"}
 FOREIGN = {"share", "streams"}
 WITHOUT_A_RECORD = {"pending-only", "aborted-only"}
 """Groups that nothing but offsets of transactions speak of."""
-LIMITS = SegmentLimits(segment_bytes=SEGMENT_BYTES // 8)
+LIMITS = SegmentLimits(segment_bytes=2048)
 
 
 def test_a_broker_goes_on_with_what_kohort_wrote_of_its_groups(
@@ -70,7 +72,31 @@ def test_a_broker_goes_on_with_what_kohort_wrote_of_its_groups(
         said = Witness(broker, tools, Kohort(tmp_path / "home"), moving={BUSY}).note("ours")
         assert complaints(broker) <= restarted.complaints
         assert_same(said, real_log.last, but=FOREIGN | WITHOUT_A_RECORD)
+        assert_finds_records(broker, ours)
         assert_goes_on(broker, said)
+
+
+def assert_finds_records(broker: Broker, ours: Path) -> None:
+    """By offset, in the middle of a segment, and by time: with our index files, which it has not written anew."""
+    reader = _client(broker, "reader", **{"enable.auto.commit": "false"})
+    for directory in ours.glob(f"{OFFSETS_TOPIC}-*"):
+        partition = int(directory.name.rpartition("-")[2])
+        records = [
+            record
+            for segment in read_log(directory)
+            for batch in segment.batches
+            for record in records_of(batch, segment.data)
+        ]
+        for wanted in (records[len(records) // 3], records[len(records) // 2], records[-1]):
+            reader.assign([TopicPartition(OFFSETS_TOPIC, partition, wanted.offset)])
+            found = wait_until(lambda: reader.poll(1.0), f"{directory.name} from {wanted.offset} on")
+            assert (found.error(), found.offset(), found.key()) == (None, wanted.offset, wanted.key)
+            first = min(record.offset for record in records if record.timestamp >= wanted.timestamp)
+            (place,) = reader.offsets_for_times(
+                [TopicPartition(OFFSETS_TOPIC, partition, wanted.timestamp)], timeout=10
+            )
+            assert place.offset == first
+    reader.close()
 
 
 def put_in_place(ours: Path, theirs: Path) -> None:
