@@ -67,7 +67,6 @@ class LeavingMember:
 
     member: str
     instance: str | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +197,6 @@ class ListGroups:
 
     states: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
-    version: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +212,6 @@ class ConsumerGroupDescribe:
     """ConsumerGroupDescribe v0–v1."""
 
     groups: tuple[str, ...]
-    version: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
