@@ -112,6 +112,12 @@ def test_a_moment_in_between_is_the_same_at_its_begin_and_end(
     assert begin == Log(kohort, real_log.data, moment.after_ms).groups()
 
 
+def test_a_dry_run_comes_to_what_it_came_to_live(log: Log, moment: Moment) -> None:
+    document = log.ask("dry-run", "--all-groups", "--output", "json").document
+    assert document["errors"] == []
+    assert document["groups"] == moment.kohort_dry_run["groups"]
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_describe_shows_what_kafkas_tool_showed(log: Log, moment: Moment, mode: str) -> None:
     told = moment.rows("consumer", mode)

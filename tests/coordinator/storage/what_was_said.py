@@ -35,6 +35,7 @@ class Moment:
         described: what `--describe --all-groups MODE --verbose` printed: by tool, then by mode.
         kohort_list: the document of `kohort list`.
         kohort_describe: the document of `kohort describe --all-groups`.
+        kohort_dry_run: the document of `kohort dry-run --all-groups`.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Moment:
     described: Mapping[str, Mapping[str, str]]
     kohort_list: Document
     kohort_describe: Document
+    kohort_dry_run: Document
 
     def rows(self, tool: str, mode: str) -> list[Row]:
         """The rows that a tool printed in a mode."""
@@ -117,6 +119,7 @@ class Witness:
             described=described,
             kohort_list=self.ask_kohort("list"),
             kohort_describe=self.ask_kohort("describe", "--all-groups"),
+            kohort_dry_run=self.ask_kohort("dry-run", "--all-groups"),
             after_ms=now_ms(),
         )
 
