@@ -57,13 +57,21 @@ def kohort_servers(scratch: Path) -> Iterator[Mapping[str, Server]]:
 @contextmanager
 def kohort_serve(log: Path, settings: Mapping[str, str]) -> Iterator[int]:
     """Run `kohort serve` with the rig's settings and `settings`, give its port, and see that it ends cleanly."""
+    with kohort_process(log, settings) as (port, _):
+        yield port
+
+
+@contextmanager
+def kohort_process(log: Path, settings: Mapping[str, str]) -> Iterator[tuple[int, int]]:
+    """As `kohort_serve`; gives the id of the process too."""
     command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0"]
     for name, value in {**_known_defaults(), **settings}.items():
         command += ["--config", f"{name}={value}"]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     try:
-        yield wait_until(lambda: _port(process, log), "kohort serve listens", timeout_s=START_TIMEOUT_S)
+        port = wait_until(lambda: _port(process, log), "kohort serve listens", timeout_s=START_TIMEOUT_S)
+        yield port, process.pid
     finally:
         status = end(process)
     if status != 0:

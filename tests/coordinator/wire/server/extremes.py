@@ -1,0 +1,51 @@
+"""Requests that are well formed and mean nothing: the ends of every field's range."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+from uuid import UUID
+
+from coordinator.wire.schema_fields import SchemaField, schema_fields
+from tests.conformance.messages import build
+
+LONGEST = "x" * 32_767
+TEXTS = ("", " ", "a", "\0", "ü" * 16_383, LONGEST, "..", "(" * 300, "consumer", "neighbour")
+BYTES = (b"", b"\xff", b"\0\x03\0\0\0\1\0\1t\xff\xff\xff\xff\x7f\xff\xff\xff", b"\xff" * 70_000)
+IDS = (None, UUID(int=1), UUID(int=2**128 - 1))
+BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "timedelta_i32": 32, "timedelta_i64": 56}
+ORDINARY = (0, 1, -1, -2, 2, 6000, 30_000)
+NOTHING_WAITED = frozenset({"max_wait"})
+"""Times that the server really waits: a request without records is answered at their end."""
+
+
+def extreme(entity: Any, chance: random.Random) -> Any:
+    """A message of the kio class `entity`, every field of it at some end of its range."""
+    return build(entity, {field.name: _value(field, chance) for field in schema_fields(entity)})
+
+
+def _value(field: SchemaField, chance: random.Random) -> Any:
+    if field.array:
+        if field.nullable and chance.random() < 0.2:
+            return None
+        once = _element(field, chance)
+        return [once] * chance.choice((0, 1, 1, 3)) + [
+            _element(field, chance) for _ in range(chance.randrange(3))
+        ]
+    if field.nullable and chance.random() < 0.2:
+        return None
+    return _element(field, chance)
+
+
+def _element(field: SchemaField, chance: random.Random) -> Any:
+    if field.entity is not None:
+        return extreme(field.entity, chance)
+    kind = field.kafka_type or ""
+    if field.name in NOTHING_WAITED:
+        return chance.choice((0, -1, -(2**31)))
+    if kind in BITS:
+        end = 1 << (BITS[kind] - 1)
+        return chance.choice((-end, end - 1, *(one for one in ORDINARY if -end <= one < end)))
+    return chance.choice(
+        {"string": TEXTS, "bytes": BYTES, "records": BYTES, "uuid": IDS}.get(kind, (False, True))
+    )

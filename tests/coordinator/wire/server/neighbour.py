@@ -1,0 +1,125 @@
+"""Two members that behave, beside clients that do not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Self
+
+from tests.conformance.cluster import Cluster
+from tests.conformance.messages import build, request_type, response_type
+from tests.conformance.peer import Peer
+from tests.coordinator.wire.server.running import HOST
+
+BEAT_S = 0.05
+CLASSIC, CONSUMER = "neighbour-classic", "neighbour-consumer"
+TOPIC = "neighbour-orders"
+PARTITIONS = 4
+
+
+class Neighbour:
+    """A classic member and one of the consumer protocol, who send heartbeats and look at every answer."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._beating: asyncio.Task[None] | None = None
+        self._classic: dict[str, Any] = {}
+        self._consumer: dict[str, Any] = {}
+        self.beats = 0
+
+    async def __aenter__(self) -> Self:
+        await self._join_classic()
+        await self._join_consumer()
+        self._beating = asyncio.create_task(self._beat())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Neither member noticed anything. :raises AssertionError:"""
+        before = self.beats
+        async with asyncio.timeout(60):
+            while self.beats < before + 2 and self._beating is not None and not self._beating.done():
+                await asyncio.sleep(BEAT_S)
+        if self._beating is not None:
+            self._beating.cancel()
+            (outcome,) = await asyncio.gather(self._beating, return_exceptions=True)
+            if not isinstance(outcome, asyncio.CancelledError):
+                raise AssertionError(f"a heartbeat was not answered as ever: {outcome}")
+        await self._leave()
+        await self._peer.close()
+
+    @classmethod
+    async def at(cls, port: int) -> Self:
+        peer = await Peer.connect(HOST, port)
+        cluster = Cluster(peer)
+        if TOPIC not in await cluster.ids([TOPIC]):
+            await cluster.create({TOPIC: PARTITIONS})
+        return cls(peer)
+
+    async def _ask(self, api: str, version: int, **fields: Any) -> Any:
+        message = build(request_type(api, version), fields)
+        return await self._peer.send(message, response_type(api, version), client_id="neighbour")
+
+    async def _join_classic(self) -> None:
+        joining = {
+            "group_id": CLASSIC,
+            "session_timeout": 6000,
+            "rebalance_timeout": 6000,
+            "protocol_type": "consumer",
+            "protocols": [{"name": "range", "metadata": b""}],
+        }
+        told = await self._ask("JoinGroup", 9, **joining, group_instance_id=None)
+        joined = await self._ask("JoinGroup", 9, **joining, member_id=told.member_id, group_instance_id=None)
+        assert not joined.error_code
+        self._classic = {"member_id": joined.member_id, "generation_id": joined.generation_id}
+        synced = await self._ask(
+            "SyncGroup",
+            5,
+            group_id=CLASSIC,
+            **self._classic,
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=[{"member_id": joined.member_id, "assignment": b"mine"}],
+        )
+        assert (synced.error_code, synced.assignment) == (0, b"mine")
+
+    async def _join_consumer(self) -> None:
+        joined = await self._heartbeat(
+            member_epoch=0, rebalance_timeout=6000, subscribed_topic_names=[TOPIC], topic_partitions=[]
+        )
+        (assigned,) = joined.assignment.topic_partitions
+        assert (joined.error_code, assigned.partitions) == (0, tuple(range(PARTITIONS)))
+        self._consumer = {"member_epoch": joined.member_epoch}
+
+    async def _heartbeat(self, **fields: Any) -> Any:
+        given = {"rebalance_timeout": -1, "subscribed_topic_names": None, "topic_partitions": None, **fields}
+        return await self._ask(
+            "ConsumerGroupHeartbeat",
+            1,
+            group_id=CONSUMER,
+            member_id="neighbour",
+            instance_id=None,
+            rack_id=None,
+            server_assignor=None,
+            **given,
+        )
+
+    async def _beat(self) -> None:
+        while True:
+            classic = await self._ask(
+                "Heartbeat", 4, group_id=CLASSIC, **self._classic, group_instance_id=None
+            )
+            consumer = await self._heartbeat(**self._consumer)
+            assert not classic.error_code
+            assert (consumer.error_code, consumer.assignment) == (0, None)
+            assert consumer.member_epoch == self._consumer["member_epoch"]
+            self.beats += 1
+            await asyncio.sleep(BEAT_S)
+
+    async def _leave(self) -> None:
+        left = await self._ask(
+            "LeaveGroup",
+            5,
+            group_id=CLASSIC,
+            members=[{"member_id": self._classic["member_id"], "group_instance_id": None, "reason": None}],
+        )
+        assert [one.error_code for one in left.members] == [0]
+        assert not (await self._heartbeat(member_epoch=-1)).error_code

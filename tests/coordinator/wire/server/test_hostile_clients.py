@@ -1,0 +1,290 @@
+"""Whatever one client sends to `kohort serve`, it is answered by the protocol or its connection ends; others go on.
+
+Beside every one of these clients two members send heartbeats: to no other end than that none of theirs fails. No
+answer is UNKNOWN_SERVER_ERROR, and the server says nothing but which connections it closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import struct
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator.wire.encode import write_uvarint
+from coordinator.wire.framing import MAX_FRAME_BYTES
+from coordinator.wire.server.incoming import MOST_ELEMENTS
+from coordinator.wire.server.served import SERVED, ServedApi
+from tests.conformance.messages import build, decoded, encoded, plain
+from tests.conformance.servers import kohort_process
+from tests.coordinator.wire.server.extremes import extreme
+from tests.coordinator.wire.server.neighbour import Neighbour
+from tests.coordinator.wire.server.running import connected
+
+ANSWER_S = 120.0
+PARKING = frozenset({"JoinGroup", "SyncGroup"})
+PARKED_S = 0.3
+AT_ONCE = 16
+MOST_MEMORY_KB = 1 << 20
+SAID = re.compile(r"kohort: .*|Listening on .*|A connection from /127\.0\.0\.1 is (closed|refused): .*|")
+CLOSED, PARKED = "closed", "parked"
+VERSIONS = [
+    (api, version)
+    for api in SERVED.values()
+    for version in range(max(api.minimum, api.oldest), api.maximum + 1)
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    port: int
+    pid: int
+    log: Path
+
+    def memory_kb(self) -> int:
+        """The most that the process has had, where the system tells."""
+        status = Path(f"/proc/{self.pid}/status")
+        if not status.exists():
+            return 0
+        return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])  # type: ignore[index]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    log = tmp_path_factory.mktemp("hostile") / "serve.log"
+    with kohort_process(log, {}) as (port, pid):
+        server = Served(port=port, pid=pid, log=log)
+        yield server
+        assert server.memory_kb() < MOST_MEMORY_KB
+    strange = [line for line in log.read_text().splitlines() if not SAID.fullmatch(line)]
+    assert strange == []
+
+
+def beside(served: Served, attack: Callable[[], Awaitable[Any]]) -> Any:
+    """Attack while the neighbours go on. Gives what the attack gives."""
+
+    async def scene() -> Any:
+        async with await Neighbour.at(served.port):
+            return await asyncio.wait_for(attack(), 600)
+
+    return asyncio.run(scene())
+
+
+async def outcome(port: int, content: bytes, api: str = "") -> bytes | str:
+    """Send one frame on a connection of its own: what comes back, CLOSED or PARKED."""
+    async with connected(port) as (reader, writer):
+        writer.write(len(content).to_bytes(4, "big") + content)
+        try:
+            async with asyncio.timeout(PARKED_S if api in PARKING else ANSWER_S):
+                length = int.from_bytes(await reader.readexactly(4), "big")
+                return await reader.readexactly(length)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return CLOSED
+        except TimeoutError:
+            if api not in PARKING:
+                raise
+            return PARKED
+
+
+async def all_outcomes(port: int, frames: list[tuple[str, bytes]]) -> list[bytes | str]:
+    """A few at a time, in the order given."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(api: str, content: bytes) -> bytes | str:
+        async with turns:
+            return await outcome(port, content, api)
+
+    return await asyncio.gather(*(one(api, content) for api, content in frames))
+
+
+def frame_of(api: ServedApi, version: int, message: Any) -> bytes:
+    return encoded(message, 7, version, "hostile")
+
+
+def errors_of(fields: Any) -> Iterator[int]:
+    """Every error code of an answer."""
+    if isinstance(fields, dict):
+        for name, value in fields.items():
+            if name == "error_code":
+                yield value
+            yield from errors_of(value)
+    elif isinstance(fields, list):
+        for value in fields:
+            yield from errors_of(value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_ends_of_every_field(served: Served, seed: int) -> None:
+    chance = random.Random(seed)
+    asked = [(api, version) for api, version in VERSIONS for _ in range(4)]
+    frames = [
+        (api.name, frame_of(api, version, extreme(api.request_type(version), chance)))
+        for api, version in asked
+    ]
+    found = beside(served, lambda: all_outcomes(served.port, frames))
+    answered = 0
+    for (api, version), answer in zip(asked, found, strict=True):
+        if isinstance(answer, bytes):
+            answered += 1
+            assert -1 not in set(errors_of(plain(decoded(api.response_type(version), answer))))
+        elif answer == CLOSED:
+            # A producer that wants no answer is told that way.
+            assert api.name == "Produce", f"{api.name} {version}"
+    assert answered > len(asked) * 3 / 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_requests(served: Served, seed: int) -> None:
+    chance = random.Random(seed)
+    frames = []
+    for api, version in VERSIONS:
+        for _ in range(6):
+            content = bytearray(frame_of(api, version, extreme(api.request_type(version), chance)))
+            for _ in range(chance.choice((1, 1, 2, 8))):
+                content[chance.randrange(8, min(len(content), 200))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
+            if chance.random() < 0.3:
+                del content[chance.randrange(8, len(content)) :]
+            # What was damaged may be a time that a Fetch then waits.
+            frames.append(("JoinGroup" if api.name == "Fetch" else api.name, bytes(content)))
+    assert set(map(type, beside(served, lambda: all_outcomes(served.port, frames)))) <= {bytes, str}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_bytes(served: Served, seed: int) -> None:
+    chance = random.Random(seed)
+    frames = [("", chance.randbytes(chance.randrange(64))) for _ in range(100)]
+    for api, version in VERSIONS:
+        for _ in range(3):
+            head = struct.pack(">hhi", api.key, version, 7)
+            frames.append(
+                (
+                    "JoinGroup" if api.name == "Fetch" else api.name,
+                    head + b"\xff\xff" + chance.randbytes(chance.randrange(300)),
+                )
+            )
+    beside(served, lambda: all_outcomes(served.port, frames))
+
+
+def flexible(api: str, version: int, *parts: bytes) -> bytes:
+    """A frame of a flexible version, its body made of parts."""
+    (served_api,) = (one for one in SERVED.values() if one.name == api)
+    return struct.pack(">hhi", served_api.key, version, 7) + b"\xff\xff\0" + b"".join(parts)
+
+
+def many(element: bytes, count: int) -> bytes:
+    """A compact array of `count` times one element."""
+    length = bytearray()
+    write_uvarint(length, count + 1)
+    return bytes(length) + element * count
+
+
+LARGE = {
+    "names of groups": flexible("DescribeGroups", 6, many(b"\x02g", 100_000), b"\0\0"),
+    "names of consumer groups": flexible("ConsumerGroupDescribe", 1, many(b"\x02g", 100_000), b"\0\0"),
+    "one group's offsets": flexible("OffsetFetch", 9, many(b"\x02g" + bytes(7), 100_000), b"\0\0"),
+    "partitions": flexible(
+        "OffsetCommit",
+        9,
+        b"\x02g\xff\xff\xff\xff\x01\0",
+        many(b"\x02t" + many(bytes(18), 100_000) + b"\0", 1),
+        b"\0",
+    ),
+    "members that leave": flexible("LeaveGroup", 5, b"\x02g", many(b"\x02m\0\0\0", 100_000), b"\0"),
+    "owned partitions of one topic": flexible(
+        "ConsumerGroupHeartbeat",
+        1,
+        b"\x02h\x02m" + bytes(13),
+        many(b"\1" * 16 + b"\x02\0\0\0\0\0", 100_000),
+        b"\0",
+    ),
+    "resources": flexible("DescribeConfigs", 4, many(b"\x20\x02g\0\0", 100_000), b"\0\0\0"),
+    "tagged fields": flexible(
+        "Fetch",
+        17,
+        bytes(13) + struct.pack(">ii", 0, -1),
+        many(bytes(16) + many(bytes(32) + b"\1\0\x10" + bytes(16), 50_000) + b"\0", 1),
+        b"\1\1\0",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_large_arrays_are_answered(served: Served, what: str) -> None:
+    assert isinstance(beside(served, lambda: outcome(served.port, LARGE[what])), bytes)
+
+
+def test_arrays_too_large_end_the_connection(served: Served) -> None:
+    content = flexible("DescribeGroups", 6, many(b"\x01", MOST_ELEMENTS + 1), b"\0\0")
+    assert beside(served, lambda: outcome(served.port, content)) == CLOSED
+
+
+@pytest.mark.parametrize("count", [10_001, 2**31 - 1])
+def test_partitions_without_number(served: Served, count: int) -> None:
+    async def attack() -> list[set[int]]:
+        found = []
+        for key, version, topic in (
+            (19, 7, {"name": "vast", "num_partitions": count, "replication_factor": 1}),
+            (37, 3, {"name": "neighbour-orders", "count": count + 100, "assignments": None}),
+        ):
+            if key == 37 and count + 100 > 2**31 - 1:
+                topic["count"] = count
+            api = SERVED[key]
+            message = build(api.request_type(version), {"topics": [topic], "timeout": 1000})
+            answer = await outcome(served.port, frame_of(api, version, message))
+            assert isinstance(answer, bytes)
+            found.append(set(errors_of(plain(decoded(api.response_type(version), answer)))))
+        return found
+
+    assert beside(served, attack) == [{44}, {44}]
+
+
+@pytest.mark.parametrize("length", [-1, -(2**31), MAX_FRAME_BYTES + 1, 2**31 - 1])
+def test_frames_beyond_the_limit(served: Served, length: int) -> None:
+    async def attack() -> bytes:
+        async with connected(served.port) as (reader, writer):
+            writer.write(length.to_bytes(4, "big", signed=True))
+            return await asyncio.wait_for(reader.read(), ANSWER_S)
+
+    assert beside(served, attack) == b""
+
+
+def test_a_frame_at_the_limit(served: Served) -> None:
+    """A request is in front, and what is behind it means nothing, as to Kafka."""
+    content = flexible("FindCoordinator", 4, b"\0", many(b"\x02g", 1), b"\0").ljust(MAX_FRAME_BYTES, b"\xff")
+    answer = beside(served, lambda: outcome(served.port, content))
+    assert isinstance(answer, bytes)
+    assert not any(errors_of(plain(decoded(SERVED[10].response_type(4), answer))))
+
+
+def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
+    async def attack() -> bytes | str:
+        async with AsyncExitStack() as stack:
+            for number in range(400):
+                _, writer = await stack.enter_async_context(connected(served.port))
+                writer.write((MAX_FRAME_BYTES.to_bytes(4, "big") + bytes(1000))[: number % 3 * 500])
+            content = flexible("FindCoordinator", 4, b"\0", many(b"\x02g", 1), b"\0")
+            return await outcome(served.port, content)
+
+    assert isinstance(beside(served, attack), bytes)
+
+
+def test_many_requests_whose_answers_nobody_reads(served: Served) -> None:
+    async def attack() -> None:
+        api = SERVED[18]
+        content = frame_of(api, 0, build(api.request_type(0), {}))
+        async with connected(served.port, limit=1) as (_, writer):
+            for _ in range(200):
+                writer.write((len(content).to_bytes(4, "big") + content) * 1000)
+                try:
+                    await asyncio.wait_for(writer.drain(), 0.1)
+                except TimeoutError:
+                    break
+
+    beside(served, attack)
