@@ -26,6 +26,7 @@ from coordinator.broker import (
     consumer_replay,
     consumer_timers,
     expiry,
+    foreign,
     groups,
     offset_commit,
     offset_delete,
@@ -119,6 +120,7 @@ class Engine:
         ctx = self._ctx
         ctx.now_ms = call.now_ms
         try:
+            foreign.check(ctx.state, call.request)
             HANDLERS[type(call.request)](ctx, call, call.request)
         except CoordinatorError as error:
             ctx.answer(call.ticket, refusal(call.request, error.code, error.message))
@@ -144,12 +146,7 @@ class Engine:
 
     def note_foreign(self, group: str, *, exists: bool) -> None:
         """There is a group of a type that is not coordinated here, and no other of its id; or there is none now."""
-        state = self._ctx.state
-        if exists:
-            state.groups.pop(group, None)
-            state.foreign.add(group)
-        else:
-            state.foreign.discard(group)
+        foreign.note(self._ctx.state, group, exists=exists)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
         """Make a COMMIT or ABORT marker true; nothing happens where the producer has committed no offsets.

@@ -1,0 +1,44 @@
+"""Ids of groups whose type is not coordinated here stay theirs."""
+
+from __future__ import annotations
+
+from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer, JoinGroupAnswer
+from coordinator.broker.calls import ConsumerGroupHeartbeat
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.records import ConsumerGroupRecord, ConsumerGroupValue
+from tests.coordinator.broker.classic import GROUP, Member
+from tests.coordinator.broker.driver import Driver
+
+HEARTBEAT = ConsumerGroupHeartbeat(
+    group=GROUP, member="m", epoch=0, rebalance_timeout_ms=1000, topics=("t1",), owned={}
+)
+
+
+def test_nobody_joins_under_the_id_of_a_foreign_group() -> None:
+    driver = Driver()
+    driver.engine.note_foreign(GROUP, exists=True)
+    answer = driver.ask(Member(driver).request(), JoinGroupAnswer)
+    assert answer.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    beat = driver.ask(HEARTBEAT, ConsumerGroupHeartbeatAnswer)
+    assert (beat.error, beat.message) == (
+        ErrorCode.GROUP_ID_NOT_FOUND,
+        f"Group {GROUP} is not a consumer group.",
+    )
+    assert driver.records == []
+
+
+def test_a_foreign_group_that_is_gone_leaves_its_id() -> None:
+    driver = Driver()
+    driver.engine.note_foreign(GROUP, exists=True)
+    driver.engine.note_foreign(GROUP, exists=False)
+    assert driver.ask(HEARTBEAT, ConsumerGroupHeartbeatAnswer).error is ErrorCode.NONE
+
+
+def test_the_record_that_came_last_says_whose_the_id_is() -> None:
+    driver = Driver()
+    record = ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=3))
+    driver.engine.replay(record)
+    driver.engine.note_foreign(GROUP, exists=True)
+    assert (driver.engine.state.groups, driver.engine.state.foreign) == ({}, {GROUP})
+    driver.engine.replay(record)
+    assert (set(driver.engine.state.groups), driver.engine.state.foreign) == ({GROUP}, set())
