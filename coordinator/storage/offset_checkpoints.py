@@ -30,7 +30,9 @@ def read_offsets(path: Path) -> dict[tuple[str, int], int]:
     except FileNotFoundError:
         return {}
     lines = text.splitlines(keepends=True)
-    if not lines or lines[0].strip() != str(VERSION):
+    if not lines:  # so a new broker has it
+        return {}
+    if lines[0].strip() != str(VERSION):
         raise DamagedLog(path, 0, f"a checkpoint file begins with its version, {VERSION}")
     count = _number(lines[1]) if len(lines) > 1 else None
     if count is None or count != len(lines) - 2:

@@ -87,7 +87,7 @@ class Node:
             self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail)
             self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
         self._deliver(self._engine.loaded(self.now_ms()))
-        if self._data is not None and self._data.topics.deleted:
+        if self._engine.topics != self.topics.image:
             self.topics_changed()
 
     def stop(self) -> None:
