@@ -1,22 +1,31 @@
 """Subscription regexes as the broker judges them: RE2/J, matching a topic's whole name.
 
-google-re2 stands in for RE2/J. The two disagree in a few places, and there the broker wins:
-`\\C` is refused, and the program may be larger than google-re2's own bound.
+Our own parser (coordinator.re2j) says what RE2/J takes; google-re2 does the matching. RE2/J has no bound of its own
+on what a pattern may cost, so a pattern can be taken and still harm the broker: such a one is not compiled here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from coordinator.re2j.parse import Parsed, PatternRefusedError, parse
+from coordinator.re2j.write import TooLongError, write_for_re2
 
 MAX_BYTES = 32_767
 """A regex is stored in the key of a record whose strings have a two-byte length."""
 
 MAX_PROGRAM_BYTES = 256 << 20
 """RE2/J has no bound; ours only protects the machine that Kohort runs on."""
+
+MAX_INSTRUCTIONS = 100_000
+"""More than this take RE2/J 1.8 a tenth of a second and more to compile, and a million 1.3 s and 85 MB."""
+
+MAX_DEPTH = 1000
+"""RE2/J 1.8 compiles by recursion: with a stack of 1 MiB it overflows between 2,000 and 3,000 levels."""
 
 
 class InvalidRegexError(Exception):
@@ -41,12 +50,15 @@ class BrokerRegex:
 
 
 def compile_broker_regex(pattern: str) -> BrokerRegex:
-    """Judge a pattern as the broker does; InvalidRegexError says why not, and where."""
-    if len(pattern.encode()) > MAX_BYTES:
-        raise InvalidRegexError(pattern, f"longer than {MAX_BYTES} bytes, the most a record key holds", None)
-    compiled = _compile(pattern)
-    _refuse_what_only_re2_takes(pattern)
-    return BrokerRegex(pattern, compiled)
+    """Judge a pattern as the broker does; InvalidRegexError says why not, and where.
+
+    What could harm a broker is refused too.
+    """
+    parsed = _parse(pattern)
+    danger = _danger(parsed)
+    if danger is not None:
+        raise InvalidRegexError(pattern, danger, None)
+    return BrokerRegex(pattern, _compile(pattern))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,70 +67,58 @@ class RegexVerdict:
 
     pattern: str
     regex: BrokerRegex | None
+    """None when it is refused, and when it is too dangerous to be compiled."""
+    parsed: Parsed | None = None
     """None when it is refused."""
     reason: str | None = None
     position: int | None = None
     """Where the fault begins, in characters from 0; None when the engine does not tell."""
+    danger: str | None = None
+    """What an accepted pattern would do to the broker; None when it is harmless."""
 
     @property
     def valid(self) -> bool:
-        return self.regex is not None
+        return self.reason is None
 
 
 def judge(pattern: str) -> RegexVerdict:
-    """Like compile_broker_regex, with a refusal as a value."""
+    """Like compile_broker_regex, with a refusal and a danger as values."""
     try:
-        return RegexVerdict(pattern=pattern, regex=compile_broker_regex(pattern))
+        parsed = _parse(pattern)
     except InvalidRegexError as error:
         return RegexVerdict(pattern=pattern, regex=None, reason=error.reason, position=error.position)
+    danger = _danger(parsed)
+    if danger is None:
+        try:
+            regex = BrokerRegex(pattern, _compile(pattern))
+            return RegexVerdict(pattern=pattern, regex=regex, parsed=parsed)
+        except InvalidRegexError as error:
+            danger = error.reason
+    return RegexVerdict(pattern=pattern, regex=None, parsed=parsed, danger=danger)
 
 
 def compile_filter(pattern: str) -> Any:
     """A regex given to `--match`, to be searched for anywhere in a name; InvalidRegexError likewise."""
-    return _compile(pattern)
+    return compile_broker_regex(pattern).compiled
 
 
-_TOKEN = re.compile(
-    r"""\\Q.*?(?:\\E|\Z)                                # literal text
-    | \\x\{[^}]*\} | \\.                               # an escape
-    | \[\^?\]?(?:\[:\^?\w+:\] | \\. | [^\]\\])*\]   # a character class
-    | \(\?P?<(?P<name>[^>]*)>                          # a named group
-    | \{(?P<least>\d+)(?:,(?P<most>\d*))?\}           # a repeat count""",
-    re.DOTALL | re.VERBOSE,
-)
-_NAME = re.compile(r"[0-9A-Za-z_]+")
-_TOO_MANY = 100_000_000
-"""From here on google-re2 takes a repeat count for literal text."""
+@lru_cache(maxsize=4096)
+def _parse(pattern: str) -> Parsed:
+    if len(pattern.encode()) > MAX_BYTES:
+        raise InvalidRegexError(pattern, f"longer than {MAX_BYTES} bytes, the most a record key holds", None)
+    try:
+        return parse(pattern)
+    except PatternRefusedError as error:
+        raise InvalidRegexError(pattern, error.reason, error.position) from None
 
 
-def _refuse_what_only_re2_takes(pattern: str) -> None:
-    """google-re2 compiled it; RE2/J knows no `\\C`, no name twice, and only ASCII in names."""
-    names: set[str] = set()
-    for token in _TOKEN.finditer(pattern):
-        text, name = token.group(), token["name"]
-        if text == "\\C":
-            raise InvalidRegexError(pattern, "invalid escape sequence: `\\C`", token.start())
-        if name is not None and not _NAME.fullmatch(name):
-            raise InvalidRegexError(pattern, f"invalid named capture: `{text}`", token.start())
-        if name in names:
-            raise InvalidRegexError(pattern, f"duplicate capture group name: `{name}`", token.start())
-        if name is not None:
-            names.add(name)
-        if any(len(number or "") > 8 and int(number) >= _TOO_MANY for number in token.group("least", "most")):
-            raise InvalidRegexError(pattern, f"invalid repeat count: `{text}`", token.start())
-
-
-_REASONS = {
-    "no argument for repetition operator": "missing argument to repetition operator",
-    "bad repetition operator": "invalid nested repetition operator",
-    "invalid repetition size": "invalid repeat count",
-    "missing ]": "missing closing ]",
-    "missing )": "missing closing )",
-    "trailing \\": "trailing backslash at end of expression",
-    "invalid named capture group": "invalid named capture",
-    "invalid perl operator": "invalid or unsupported Perl syntax",
-}
-"""google-re2's reasons in RE2/J's words."""
+def _danger(parsed: Parsed) -> str | None:
+    if parsed.instructions > MAX_INSTRUCTIONS:
+        count = f"{parsed.instructions:,}" if parsed.instructions < 10**12 else "over a million million"
+        return f"its repetitions come to {count} instructions, and RE2/J has no bound: memory and time of the broker"
+    if parsed.depth > MAX_DEPTH:
+        return f"{parsed.depth:,} groups inside each other, which overflows the stack of the broker's RE2/J"
+    return None
 
 
 @lru_cache(maxsize=4096)
@@ -128,36 +128,11 @@ def _compile(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_PROGRAM_BYTES
+    parsed = _parse(pattern)
+    if not parsed.differs:
+        with suppress(re2.error):  # raised for what RE2/J takes and google-re2 does not
+            return re2.compile(pattern, options)
     try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        raise _invalid(pattern, error.args[0]) from None
-
-
-def _invalid(pattern: str, said: bytes | str) -> InvalidRegexError:
-    text = said.decode(errors="replace") if isinstance(said, bytes) else said
-    reason, _, fragment = text.partition(": ")
-    reason = _REASONS.get(reason, reason)
-    if reason == "missing closing )":
-        return InvalidRegexError(pattern, reason, _unpaired(pattern)[0])
-    if reason == "unexpected )":
-        return InvalidRegexError(pattern, reason, _unpaired(pattern)[1])
-    position = pattern.find(fragment) if fragment else -1
-    shown = f"{reason}: `{fragment}`" if fragment and fragment != pattern else reason
-    return InvalidRegexError(pattern, shown, position if position >= 0 else None)
-
-
-def _unpaired(pattern: str) -> tuple[int | None, int | None]:
-    """Positions of the last parenthesis that nothing closes, and of the first that nothing opened."""
-    open_at: list[int] = []
-    bare = _TOKEN.sub(
-        lambda token: ("(" if token["name"] is not None else " ").ljust(len(token.group())), pattern
-    )
-    for position, character in enumerate(bare):
-        if character == "(":
-            open_at.append(position)
-        elif character == ")" and not open_at:
-            return None, position
-        elif character == ")":
-            open_at.pop()
-    return (open_at[-1] if open_at else None), None
+        return re2.compile(write_for_re2(parsed.tree), options)
+    except (re2.error, TooLongError, RecursionError):
+        raise InvalidRegexError(pattern, "too large to be matched on this machine", None) from None

@@ -1,0 +1,136 @@
+"""A regular expression as a tree, whichever engine's syntax it was written in.
+
+Topic names have 65 characters, so a set of characters is a bit mask over them: what an engine does with any other
+character cannot matter to a subscription. `^`, `$`, `\\A`, `\\z`, `\\Z` and their multi-line readings all mean the
+edge of the name, for no name holds a line break.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+"""What a topic's name may be made of (Kafka's Topic class), in ASCII's order."""
+
+INDEX = {character: index for index, character in enumerate(ALPHABET)}
+ALL = (1 << len(ALPHABET)) - 1
+
+
+def mask_of(characters: Iterable[str]) -> int:
+    """The set of those of the characters that a topic's name may have."""
+    mask = 0
+    for character in characters:
+        index = INDEX.get(character)
+        if index is not None:
+            mask |= 1 << index
+    return mask
+
+
+def mask_between(low: int, high: int) -> int:
+    """The set of characters from one code point to another."""
+    return mask_of(character for character in ALPHABET if low <= ord(character) <= high)
+
+
+def characters_of(mask: int) -> str:
+    """The members of a set, in ASCII's order."""
+    return "".join(character for index, character in enumerate(ALPHABET) if mask >> index & 1)
+
+
+DIGITS = mask_of("0123456789")
+UPPER = mask_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+LOWER = mask_of("abcdefghijklmnopqrstuvwxyz")
+LETTERS = UPPER | LOWER
+WORD = LETTERS | DIGITS | mask_of("_")
+
+
+def fold(mask: int) -> int:
+    """The set with the other case of each of its letters."""
+    return mask | mask_of(characters_of(mask).swapcase())
+
+
+class Place(Enum):
+    """Where an assertion holds."""
+
+    START = auto()
+    END = auto()
+    WORD_EDGE = auto()
+    NO_WORD_EDGE = auto()
+
+
+class Greed(Enum):
+    """How a repetition chooses; all but POSSESSIVE match the same names."""
+
+    GREEDY = auto()
+    LAZY = auto()
+    POSSESSIVE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set; `text` is how google-re2 is to read it, wherever it stands."""
+
+    mask: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One after the other; nothing at all matches the empty string."""
+
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Any of them, the first preferred."""
+
+    options: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`least` to `most` times, without end where `most` is None."""
+
+    body: Tree
+    least: int
+    most: int | None
+    greed: Greed = Greed.GREEDY
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """Matches between characters; `text` as in Chars."""
+
+    place: Place
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What must, or must not, follow or come before."""
+
+    body: Tree
+    behind: bool
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """Whatever its body matches first is final."""
+
+    body: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Something whose meaning is not known for certain; `construct` names it."""
+
+    construct: str
+
+
+Tree = Chars | Sequence | Choice | Repeat | Assertion | Look | Atomic | Unsure
+
+NOTHING = Sequence(())
+"""Matches the empty string."""

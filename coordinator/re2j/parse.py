@@ -1,0 +1,425 @@
+"""RE2/J 1.8's parser: which patterns it takes, why it refuses the others, and what they mean for topic names.
+
+No Python stack is used per level of the pattern: 20,000 open parentheses are a list of 20,000 levels here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from coordinator.pattern_tree import (
+    ALL,
+    Assertion,
+    Chars,
+    Choice,
+    Greed,
+    Place,
+    Repeat,
+    Sequence,
+    Tree,
+    characters_of,
+    fold,
+    mask_between,
+    mask_of,
+)
+from coordinator.re2j.names import PERL, POSIX, UNICODE, UNICODE_FOLDED
+
+MAX_REPEAT = 1000
+
+
+class PatternRefusedError(Exception):
+    """RE2/J refuses the pattern; `position` in characters from 0, None where the whole is the fault."""
+
+    def __init__(self, reason: str, fragment: str = "", position: int | None = None) -> None:
+        self.reason = f"{reason}: `{fragment}`" if fragment else reason
+        self.position = position
+        super().__init__(self.reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A pattern that RE2/J takes."""
+
+    tree: Tree
+    instructions: int
+    """About as many as RE2/J's program has: it writes every repetition out."""
+    depth: int
+    """Levels of parentheses; RE2/J spends stack on each."""
+    differs: bool
+    """Whether google-re2 would take the pattern and understand something else."""
+
+
+def parse(pattern: str) -> Parsed:
+    """Read a pattern as RE2/J does with its default flags; PatternRefusedError says why it would not."""
+    return _Parser(pattern).parse()
+
+
+@dataclass(frozen=True, slots=True)
+class _Flags:
+    fold: bool = False
+    multi_line: bool = False
+    dot_all: bool = False
+    ungreedy: bool = False
+
+
+_Item = tuple[Tree, int]
+"""A tree and how many instructions it takes."""
+
+
+@dataclass(slots=True)
+class _Level:
+    """What stands between two parentheses, as far as it is read."""
+
+    position: int
+    outer: _Flags
+    sequence: list[_Item] = field(default_factory=list)
+    options: list[_Item] = field(default_factory=list)
+
+    def end_option(self) -> None:
+        parts, self.sequence = self.sequence, []
+        tree = parts[0][0] if len(parts) == 1 else Sequence(tuple(part for part, _ in parts))
+        self.options.append((tree, sum(size for _, size in parts)))
+
+    def close(self) -> _Item:
+        self.end_option()
+        if len(self.options) == 1:
+            return self.options[0]
+        size = sum(size for _, size in self.options) + len(self.options)
+        return Choice(tuple(option for option, _ in self.options)), size
+
+
+_COUNTS = re.compile(r"\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
+_NAME = re.compile(r"[0-9A-Za-z_]+")
+_HEX = "0123456789abcdefABCDEF"
+_CONTROL = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ASSERTIONS = {"A": Place.START, "b": Place.WORD_EDGE, "B": Place.NO_WORD_EDGE, "z": Place.END}
+
+
+class _Parser:
+    def __init__(self, pattern: str) -> None:
+        self.text = pattern
+        self.at = 0
+        self.flags = _Flags()
+        self.names: set[str] = set()
+        self.levels = [_Level(0, self.flags)]
+        self.differs = False
+        self.unlike_re2 = False
+
+    def parse(self) -> Parsed:
+        repeated_at: int | None = None
+        depth = 0
+        while self.at < len(self.text):
+            start, character = self.at, self.text[self.at]
+            is_repeat = False
+            if character in "*+?":
+                self.at += 1
+                self.repeat(*{"*": (0, None), "+": (1, None), "?": (0, 1)}[character], start, repeated_at)
+                is_repeat = True
+            elif character == "{" and (counts := _COUNTS.match(self.text, start)):
+                self.at = counts.end()
+                self.repeat(*self.counts(counts), start, repeated_at)
+                is_repeat = True
+            else:
+                self.token(character)
+                depth = max(depth, len(self.levels) - 1)
+                is_repeat = (
+                    character == "{"
+                )  # RE2/J counts a brace that repeats nothing, too: `a{?` is an error
+            repeated_at = start if is_repeat else None
+        if len(self.levels) > 1:
+            raise PatternRefusedError("missing closing )", position=self.levels[-1].position)
+        tree, size = self.levels[0].close()
+        return Parsed(tree=tree, instructions=size, depth=depth, differs=self.differs)
+
+    def token(self, character: str) -> None:
+        match character:
+            case "(":
+                self.open()
+            case ")":
+                self.close()
+            case "|":
+                self.at += 1
+                self.levels[-1].end_option()
+            case "^" | "$":
+                self.at += 1
+                place = Place.START if character == "^" else Place.END
+                self.add(Assertion(place, f"(?m:{character})" if self.flags.multi_line else character))
+            case ".":
+                self.at += 1
+                self.add(Chars(ALL, "(?s:.)" if self.flags.dot_all else "."))
+            case "[":
+                self.character_class()
+            case "\\":
+                self.backslash()
+            case _:
+                self.at += 1
+                self.literal(character, re.escape(character))
+
+    def add(self, tree: Tree, size: int = 1) -> None:
+        self.levels[-1].sequence.append((tree, size))
+
+    def literal(self, character: str, text: str) -> None:
+        self.add(
+            Chars(
+                self.folded(mask_of(_as_ascii(character) if self.flags.fold else character)), self.said(text)
+            )
+        )
+
+    def folded(self, mask: int) -> int:
+        return fold(mask) if self.flags.fold else mask
+
+    def said(self, text: str) -> str:
+        return f"(?i:{text})" if self.flags.fold else text
+
+    # Groups
+
+    def open(self) -> None:
+        start = self.at
+        outer = self.flags
+        if not self.text.startswith("(?", start):
+            self.at += 1
+        elif self.text.startswith(("(?P<", "(?<"), start):
+            self.name()
+        elif not self.inline_flags():
+            return
+        self.levels.append(_Level(start, outer))
+
+    def name(self) -> None:
+        start = self.at
+        begin = self.text.index("<", start) + 1
+        end = self.text.find(">", begin)
+        if end < 0:
+            raise PatternRefusedError("invalid named capture", self.text[start:], start)
+        name = self.text[begin:end]
+        if not _NAME.fullmatch(name):
+            raise PatternRefusedError("invalid named capture", self.text[start : end + 1], start)
+        if name in self.names:
+            raise PatternRefusedError("duplicate capture group name", name, start)
+        self.names.add(name)
+        self.at = end + 1
+
+    def inline_flags(self) -> bool:
+        """Set the flags; whether a group begins with them, `(?i:`, rather than `(?i)`."""
+        start = self.at
+        self.at += 2
+        changed: dict[str, bool] = {}
+        sign, seen = True, False
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            self.at += 1
+            if character in "imsU":
+                changed[_FLAGS[character]] = sign
+                seen = True
+            elif character == "-" and sign:
+                sign, seen = False, False
+            elif character in ":)" and (sign or seen):
+                self.flags = _changed(self.flags, changed)
+                return character == ":"
+            else:
+                break
+        raise PatternRefusedError("invalid or unsupported Perl syntax", self.text[start : self.at], start)
+
+    def close(self) -> None:
+        if len(self.levels) == 1:
+            raise PatternRefusedError("unexpected )", position=self.at)
+        self.at += 1
+        level = self.levels.pop()
+        self.flags = level.outer
+        tree, size = level.close()
+        self.add(tree, size + 2)
+
+    # Repetitions
+
+    def counts(self, counts: re.Match[str]) -> tuple[int, int | None]:
+        least, comma, most = counts.groups()
+        numbers = [number for number in (least, most) if number is not None]
+        too_long = any(len(number) > 8 or int(number) > MAX_REPEAT for number in numbers)
+        if too_long or (most is not None and int(least) > int(most)):
+            raise PatternRefusedError("invalid repeat count", counts.group(), counts.start())
+        return int(least), int(most) if most is not None else None if comma else int(least)
+
+    def repeat(self, least: int, most: int | None, start: int, repeated_at: int | None) -> None:
+        lazy = self.flags.ungreedy
+        if self.text.startswith("?", self.at):
+            self.at += 1
+            lazy = not lazy
+        if repeated_at is not None:
+            fragment = self.text[repeated_at : self.at]
+            raise PatternRefusedError("invalid nested repetition operator", fragment, repeated_at)
+        sequence = self.levels[-1].sequence
+        if not sequence:
+            fragment = self.text[start : self.at]
+            raise PatternRefusedError("missing argument to repetition operator", fragment, start)
+        body, size = sequence.pop()
+        copies = max(1, least if most is None else most)
+        self.add(Repeat(body, least, most, Greed.LAZY if lazy else Greed.GREEDY), copies * (size + 1))
+
+    # Escapes and classes
+
+    def backslash(self) -> None:
+        start = self.at
+        following = self.text[start + 1 : start + 2]
+        if following in _ASSERTIONS:
+            self.at += 2
+            self.add(Assertion(_ASSERTIONS[following], f"\\{following}"))
+        elif following == "C":
+            raise PatternRefusedError("invalid escape sequence", "\\C", start)
+        elif following == "Q":
+            end = self.text.find("\\E", start + 2)
+            quoted = self.text[start + 2 :] if end < 0 else self.text[start + 2 : end]
+            for character in quoted:
+                self.literal(character, re.escape(character))
+            self.at = len(self.text) if end < 0 else end + 2
+        elif (mask := self.named_escape()) is not None:
+            self.add_class(mask, self.text[start : self.at])
+        else:
+            character = self.escape()
+            text = re.escape(character) if character.isascii() else f"\\x{{{ord(character):X}}}"
+            self.literal(character, text)
+
+    def named_escape(self) -> int | None:
+        """The class behind `\\p…`, `\\d` and their like, if one stands here."""
+        following = self.text[self.at + 1 : self.at + 2]
+        if self.text[self.at : self.at + 1] != "\\" or not following:
+            return None
+        if following in PERL:
+            self.at += 2
+            return PERL[following]
+        if following not in "pP":
+            return None
+        start = self.at
+        end = start + 3
+        if self.text.startswith("{", start + 2):
+            end = self.text.find("}", start + 3) + 1
+        name = self.text[start + 2 : end].removeprefix("{").removesuffix("}")
+        if not end or end > len(self.text):
+            raise PatternRefusedError("invalid character class range", self.text[start:], start)
+        self.at = end
+        negative = following == "P"
+        if name.startswith("^"):
+            name, negative = name[1:], not negative
+        if name not in UNICODE:
+            raise PatternRefusedError("invalid character class range", self.text[start:end], start)
+        mask = UNICODE_FOLDED.get(name, UNICODE[name]) if self.flags.fold else UNICODE[name]
+        self.unlike_re2 |= name == "Unknown" or (self.flags.fold and name in UNICODE_FOLDED)
+        return ALL & ~mask if negative else mask
+
+    def escape(self) -> str:
+        """The character that an escape stands for."""
+        start = self.at
+        if start + 1 == len(self.text):
+            raise PatternRefusedError("trailing backslash at end of expression")
+        character = self.text[start + 1]
+        self.at += 2
+        octal = re.compile("0[0-7]{0,2}|[1-7][0-7]{1,2}").match(self.text, start + 1)
+        if octal:
+            self.at = octal.end()
+            return chr(int(octal.group(), 8))
+        if character == "x":
+            return self.hexadecimal(start)
+        if character in _CONTROL:
+            return _CONTROL[character]
+        if not (character.isascii() and character.isalnum()):
+            return character
+        raise PatternRefusedError("invalid escape sequence", self.text[start : self.at], start)
+
+    def hexadecimal(self, start: int) -> str:
+        digits = ""
+        braced = self.text.startswith("{", self.at)
+        self.at += braced
+        while self.at < len(self.text) and (braced or len(digits) < 2):
+            character = self.text[self.at]
+            self.at += 1
+            if braced and character == "}" and digits:
+                return chr(int(digits, 16))
+            if character not in _HEX:
+                break
+            digits += character
+            if int(digits, 16) > 0x10FFFF:
+                break
+            if not braced and len(digits) == 2:
+                return chr(int(digits, 16))
+        if not braced:
+            self.at = min(start + 4, len(self.text))
+        raise PatternRefusedError("invalid escape sequence", self.text[start : self.at], start)
+
+    def character_class(self) -> None:
+        start = self.at
+        self.at += 1
+        negative = self.text.startswith("^", self.at)
+        self.at += negative
+        mask, first = 0, True
+        while first or not self.text.startswith("]", self.at):
+            first = False
+            mask |= self.class_item(start)
+        self.at += 1
+        self.add_class(ALL & ~mask if negative else mask, _re2_class(self.text[start : self.at]))
+
+    def add_class(self, mask: int, text: str) -> None:
+        # `(?i)\p{Ll}` and its like: the tables of the two engines are not the same.
+        differs, self.unlike_re2 = self.unlike_re2, False
+        self.differs |= differs
+        self.add(Chars(mask, _class_of(mask) if differs else self.said(text)))
+
+    def class_item(self, class_start: int) -> int:
+        start = self.at
+        named = self.text.find(":]", start) if self.text.startswith("[:", start) else -1
+        if named >= 0:
+            self.at = named + 2
+            return self.posix_class(self.text[start : self.at], start)
+        mask = self.named_escape()
+        if mask is not None:
+            return mask
+        low = high = self.class_character(class_start)
+        if self.text.startswith("-", self.at) and not self.text.startswith("]", self.at + 1):
+            self.at += 1
+            high = self.class_character(class_start)
+            if high < low:
+                raise PatternRefusedError("invalid character class range", self.text[start : self.at], start)
+        mask = mask_between(low, high)
+        if not self.flags.fold:
+            return mask
+        others = "".join(letter for code, letter in _FOLDS_TO_ASCII.items() if low <= code <= high)
+        return fold(mask | mask_of(others))
+
+    def posix_class(self, text: str, start: int) -> int:
+        name = text[2:-2]
+        negative = name.startswith("^")
+        mask = POSIX.get(name.removeprefix("^"))
+        if mask is None:
+            raise PatternRefusedError("invalid character class range", text, start)
+        mask = self.folded(mask)
+        return ALL & ~mask if negative else mask
+
+    def class_character(self, class_start: int) -> int:
+        if self.at >= len(self.text):
+            raise PatternRefusedError("missing closing ]", self.text[class_start:], class_start)
+        if self.text[self.at] == "\\":
+            return ord(self.escape())
+        self.at += 1
+        return ord(self.text[self.at - 1])
+
+
+_FLAGS = {"i": "fold", "m": "multi_line", "s": "dot_all", "U": "ungreedy"}
+_FOLDS_TO_ASCII = {0x17F: "s", 0x212A: "k"}
+"""The long s and the Kelvin sign are other cases of ASCII letters."""
+
+
+def _as_ascii(character: str) -> str:
+    return _FOLDS_TO_ASCII.get(ord(character), character)
+
+
+def _changed(flags: _Flags, changed: dict[str, bool]) -> _Flags:
+    values = {name: changed.get(name, getattr(flags, name)) for name in _FLAGS.values()}
+    return _Flags(**values)
+
+
+def _class_of(mask: int) -> str:
+    """Only right for topic names."""
+    return f"[{re.escape(characters_of(mask))}]" if mask else r"[^\x00-\x{10FFFF}]"
+
+
+def _re2_class(text: str) -> str:
+    """google-re2 knows no backslash before a character beyond ASCII; RE2/J takes it for that character."""
+    return re.sub(r"\\(.)", lambda found: found[0] if found[1].isascii() else found[1], text, flags=re.DOTALL)
