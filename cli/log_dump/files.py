@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cli.cluster.log_directories import list_directory, partition_of, why_no_log
 from cli.errors import CommandError
-from coordinator.storage.partition_files import OFFSETS_TOPIC, PartitionName, parse_partition_name
+from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
 from coordinator.storage.segments import list_segments
 
 LOG = ".log"
@@ -16,14 +16,17 @@ LOG = ".log"
 def partition_directories(directory: Path) -> list[Path]:
     """The partitions of `__consumer_offsets` in a log directory, by number, or the one that the directory is.
 
+    Those that are to be deleted or moved count where they are named themselves.
+
     :raises CommandError: it is neither, with what it may be
     """
     if partition_of(directory.resolve()) is not None:
         return [directory]
     entries = list_directory(directory)
     found = [(name, entry) for entry in entries if (name := partition_of(entry)) and entry.is_dir()]
-    if found:
-        return [entry for _, entry in sorted(found, key=_by_number)]
+    numbered = {name.partition: entry for name, entry in found if name.fate is Fate.NONE}
+    if numbered:
+        return [numbered[number] for number in sorted(numbered)]
     _refuse_other_topic(directory)
     raise CommandError(why_no_log(directory, entries))
 
@@ -65,8 +68,3 @@ def _refuse_other_topic(directory: Path) -> None:
     name = parse_partition_name(directory.resolve().name)
     if name is not None and name.topic != OFFSETS_TOPIC:
         raise CommandError(f"{directory} holds records of {name.topic}, and not those of {OFFSETS_TOPIC}")
-
-
-def _by_number(found: tuple[PartitionName, Path]) -> tuple[int, str]:
-    name, path = found
-    return name.partition, path.name

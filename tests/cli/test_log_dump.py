@@ -250,6 +250,14 @@ def test_files_partitions_and_log_directories(kohort: Kohort, directory: Path, t
     assert _offsets(kohort, elsewhere) == wanted[:7]
 
 
+def test_a_partition_that_is_to_be_deleted_counts_where_it_is_named(kohort: Kohort, directory: Path) -> None:
+    deleted = directory / f"__consumer_offsets-3.{'0' * 32}-delete"
+    deleted.mkdir()
+    (deleted / FIRST).write_bytes((directory / PARTITION / FIRST).read_bytes())
+    assert _offsets(kohort, directory) == list(range(RECORDS))
+    assert _offsets(kohort, deleted) == list(range(7))
+
+
 def test_what_is_no_log_of_the_coordinator(kohort: Kohort, directory: Path, tmp_path: Path) -> None:
     other = directory / "orders-0"
     other.mkdir()
