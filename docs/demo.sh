@@ -21,6 +21,6 @@ run kohort validate-regex '^(?!audit).*'
 expected=0
 run kohort dry-run billing --assignor roundrobin
 run kohort dry-run billing --assignor range --add 1
-run kohort plan billing --to cooperative --output markdown
+run kohort plan billing --to cooperative --client java:3.7.0 --output markdown
 expected=1
 run kohort plan search-indexer --to consumer

@@ -16,8 +16,6 @@ from cli.output import notice
 if TYPE_CHECKING:
     from cli.cluster.topics_file import NamedTopic
 
-SAMPLE = "snapshot.yaml"
-"""What `kohort demo` puts into an embedded data directory."""
 META_PROPERTIES = "meta.properties"
 """What a coordinator puts into it first."""
 
@@ -55,7 +53,7 @@ def source_is_named(options: SourceOptions) -> bool:
         options.embedded,
         options.log_dirs,
     )
-    return any(named) or (data_directory() / SAMPLE).is_file() or is_log_directory(data_directory())
+    return any(named) or is_log_directory(data_directory())
 
 
 def data_directory() -> Path:
@@ -119,9 +117,7 @@ def _embedded(directory: Path) -> Source:
     if is_log_directory(directory):
         from cli.cluster.replayed import ReplayedSource
 
-        return ReplayedSource.read([directory], has_all_topics=True)
-    if (directory / SAMPLE).is_file():
-        return _saved(directory / SAMPLE)
+        return ReplayedSource.read([directory], is_embedded=True)
     raise CommandError(
         f"{directory} holds no groups; name a source (--bootstrap-server, --snapshot, --embedded, --log-dir), "
         "or run `kohort demo` to fill it with a sample"

@@ -29,16 +29,19 @@ from coordinator.storage.topic_names import KnownTopic, KnownTopics
 INTERNAL = "__"
 """What the names of Kafka's own topics begin with."""
 
+EMBEDDED_FEATURES = {"group.version": 1}
+"""What the embedded coordinator finalises: it always speaks the consumer protocol. A broker's log does not tell."""
+
 
 class ReplayedSource:
     """A `Source` over log directories. Nothing in them is changed, and a broker may be running on them."""
 
     def __init__(
-        self, log: LoadedLog, *, named: tuple[NamedTopic, ...] = (), has_all_topics: bool = False
+        self, log: LoadedLog, *, named: tuple[NamedTopic, ...] = (), is_embedded: bool = False
     ) -> None:
-        """`named` are topics that the user names; `has_all_topics`: no other broker has any."""
+        """`named` are topics that the user names; `is_embedded`: there is no broker but this coordinator."""
         self.name = ", ".join(map(str, log.directories))
-        self.log, self.named, self.has_all_topics = log, named, has_all_topics
+        self.log, self.named, self.is_embedded = log, named, is_embedded
         self._problems = tuple(_problem(each) for each in log.notices if each.is_problem)
         for each in log.notices:
             if not each.is_problem:
@@ -53,14 +56,15 @@ class ReplayedSource:
         *,
         as_of_ms: int | None = None,
         named: tuple[NamedTopic, ...] = (),
-        has_all_topics: bool = False,
+        is_embedded: bool = False,
     ) -> ReplayedSource:
         """Read everything. CommandError when the directories are of different clusters."""
         _check_one_cluster(directories)
-        return cls(load(directories, as_of_ms=as_of_ms), named=named, has_all_topics=has_all_topics)
+        return cls(load(directories, as_of_ms=as_of_ms), named=named, is_embedded=is_embedded)
 
     def cluster(self) -> Cluster:
-        return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None))
+        features = EMBEDDED_FEATURES if self.is_embedded else {}
+        return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None), features=features)
 
     def list_groups(self) -> Read[GroupListing]:
         log = self.log
@@ -150,7 +154,7 @@ class ReplayedSource:
         guessed = [
             topic.name
             for topic in topics
-            if not (topic.is_whole or self.has_all_topics or topic.name.startswith(INTERNAL))
+            if not (topic.is_whole or self.is_embedded or topic.name.startswith(INTERNAL))
         ]
         if guessed:
             more = f" and {len(guessed) - 3} more" if len(guessed) > 3 else ""

@@ -44,7 +44,7 @@ USAGE = {
         "--client names 'nobody', which is no member of billing",
     ),
     "no-pattern": (["validate-regex"], "give a PATTERN, or --file FILE"),
-    "demo-twice": (["demo", "{sample}"], "is there already; --force replaces it"),
+    "demo-twice": (["demo", "{sample}"], "holds groups already; --force replaces them"),
 }  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_without_a_source_the_demo_is_named(kohort: Kohort, command: str) -> Non
 def test_no_group_matches(kohort: Kohort, sample: Path) -> None:
     answer = kohort("describe", "--match", "^no-such", "--embedded", sample)
     assert (answer.status, answer.stdout) == (3, "")
-    assert answer.stderr == f"kohort: no group in {sample}/snapshot.yaml matches '^no-such'\n"
+    assert answer.stderr == f"kohort: no group in {sample} matches '^no-such'\n"
 
 
 def test_a_list_without_a_match_is_an_empty_list(kohort: Kohort, sample: Path) -> None:
