@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.log_dump.chunks import Chunk, Segment, chunks_of_part, damage_of, shown_path
+from cli.log_dump.chunks import Chunk, chunks_of_part
 from cli.log_dump.files import partition_directories
+from cli.log_dump.segment import Segment, damage_of, shown_path
 from cli.log_dump.texts import Texts
 from cli.log_dump.wanted import Wanted
 from cli.progress import Progress

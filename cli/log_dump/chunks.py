@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cli.log_dump.plain_commits import Ints, plain_payloads
+from cli.log_dump.segment import Segment, damage_of
 from cli.log_dump.texts import NULL, KeyText, Texts
 from cli.log_dump.wanted import Wanted
 from coordinator.model import Problem
@@ -19,8 +18,7 @@ from coordinator.storage.batch_header import CONTROL, Batches
 from coordinator.storage.batches import Columns, ControlType, DamagedLog, records_of
 from coordinator.storage.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
 from coordinator.storage.record_codec import MalformedRecord
-from coordinator.storage.salvage import Part, parts_of, readable_columns
-from coordinator.storage.segments import MOST_BYTES
+from coordinator.storage.salvage import Part, readable_columns
 
 ROWS = 4096
 """Of a chunk: as many as a processor's cache holds in all the forms they take."""
@@ -75,43 +73,6 @@ class Chunk:
         return sorted({*self.markers, *self.header_keys, *self.errors})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
-    """A segment's file, with its path as it is shown."""
-
-    file: str
-    data: bytes
-
-    @classmethod
-    def read(cls, path: Path) -> Segment:
-        """:raises OSError: the file cannot be read; :raises DamagedLog: it is too long for a segment"""
-        if path.stat().st_size > MOST_BYTES:
-            raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
-        return cls(file=shown_path(path), data=path.read_bytes())
-
-    def parts(self) -> Iterator[Part]:
-        """Its whole batches, and what stands between them."""
-        return parts_of(self.data, self.file)
-
-    def damage(self, part: Part) -> Problem | None:
-        """What is wrong behind a part."""
-        if part.fault is None:
-            return None
-        position, reason = part.fault.position, part.fault.reason
-        left = len(self.data) - position
-        if part.torn:
-            zeros = self.data.count(0, position) == left
-            reason = f"torn tail: {f'{left} bytes of zeros' if zeros else reason}"
-        elif part.last:
-            reason = f"{reason}; nothing behind it is read"
-        return Problem(subject=f"{self.file}, byte {position}", message=reason)
-
-
-def shown_path(path: Path) -> str:
-    """The path as text, whatever its bytes."""
-    return os.fsencode(path).decode(errors="replace")
-
-
 def chunks_of(segment: Segment, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
     """The wanted records of a segment; in the place of what cannot be read, where it stands and why."""
     for part in segment.parts():
@@ -131,11 +92,6 @@ def chunks_of_part(segment: Segment, part: Part, wanted: Wanted, texts: Texts) -
     problem = segment.damage(part)
     if problem is not None:
         yield problem
-
-
-def damage_of(damage: DamagedLog) -> Problem:
-    """What is wrong with a file, and where."""
-    return Problem(subject=f"{shown_path(Path(damage.file))}, byte {damage.position}", message=damage.reason)
 
 
 class _Reading:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cli.log_dump.chunks import Chunk, Segment, chunks_of, shown_path
+from cli.log_dump.chunks import Chunk, chunks_of
+from cli.log_dump.segment import Segment, shown_path
 from cli.log_dump.texts import Texts
 from cli.log_dump.wanted import Wanted
 from cli.log_dump.writers import Writer

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.log_dump.chunks import Chunk, Segment, chunks_of
+from cli.log_dump.chunks import Chunk, chunks_of
 from cli.log_dump.lines import record_lines
+from cli.log_dump.segment import Segment
 from cli.log_dump.texts import Texts, json_text
 from cli.log_dump.wanted import Wanted
 from coordinator.storage.batches import encode_batch
