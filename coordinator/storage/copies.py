@@ -7,6 +7,7 @@ of one epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,7 @@ class Reach:
 
 
 EMPTY = Reach(-1, 0)
+_LISTINGS = 4
 
 
 def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list[Path]], list[Notice]]:
@@ -49,6 +51,14 @@ def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list
 
 def reach(directory: Path) -> Reach:
     """How far a copy goes. :raises DamagedLog: if its end cannot be read :raises OSError: likewise"""
+    for _ in range(_LISTINGS):
+        # Compaction may have renamed a segment since it was listed.
+        with suppress(FileNotFoundError):
+            return _reach(directory)
+    return _reach(directory)
+
+
+def _reach(directory: Path) -> Reach:
     for path in reversed(list_segments(directory)):
         batches = read_segment(path).batches
         if len(batches):
