@@ -36,12 +36,19 @@ def settle(
 
     A retriable error code is repeated until the deadline (or `attempts` times in all), a dead broker a few times
     (its keys may move to another), anything else not at all.
+    :raises WireError: when the first look-up fails; what a later one fails to find keeps the failure it had
     """
     order = list(dict.fromkeys(keys))
     outcomes: dict[K, T | Failure] = {}
     pending, pause_ms, attempt = order, _FIRST_PAUSE_MS, 1
     while pending:
-        dead = _round(pending, locate(pending, attempt > 1), ask, connection, deadline, outcomes)
+        try:
+            places = locate(pending, attempt > 1)
+        except WireError:
+            if attempt == 1:
+                raise
+            break
+        dead = _round(pending, places, ask, connection, deadline, outcomes)
         if attempt >= _ATTEMPTS_AT_A_DEAD_BROKER:
             dead = set()
         pending = [key for key in pending if key in dead or _retriable(outcomes[key])]

@@ -29,7 +29,7 @@ def _serve(server: socket.socket, script: Script) -> None:
         except OSError:
             return
         with connection, suppress(OSError):
-            connection.settimeout(10)
+            connection.settimeout(60)
             script(connection)
 
 

@@ -19,8 +19,12 @@ from coordinator.wire.errors import (
 from coordinator.wire.security import ConnectionSettings, SecurityProtocol
 from tests.coordinator.wire.peer import Script, answer, black_hole, closed_port, peer, request
 
+# Silence in these tests is longer than any time they wait for, also on a machine that has other things to do.
+SILENCE_S = 60
+PATIENCE_MS = 60_000
 
-def failure(servers: str, timeout_ms: int = 5000, **settings: Any) -> WireError:
+
+def failure(servers: str, timeout_ms: int = PATIENCE_MS, **settings: Any) -> WireError:
     """The error of connecting to `servers`."""
     with pytest.raises(WireError) as caught:
         Client.connect(
@@ -56,7 +60,8 @@ def test_a_host_that_never_answers_the_connection() -> None:
     with black_hole() as address:
         began = time.monotonic()
         error = failure(address, timeout_ms=300)
-        assert 0.25 < time.monotonic() - began < 2
+        # Ten seconds is what the setting up of a connection may take.
+        assert 0.25 < time.monotonic() - began < 8
     assert isinstance(error, RequestTimedOut)
     assert str(error).startswith(f"{address}: timed out connecting.")
 
@@ -65,12 +70,12 @@ def test_the_setup_timeout_ends_before_the_whole_call() -> None:
     with black_hole() as address:
         began = time.monotonic()
         assert isinstance(failure(address, connection_setup_timeout_ms=300), RequestTimedOut)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < PATIENCE_MS / 2000
 
 
 def test_a_peer_that_accepts_and_says_nothing() -> None:
     def silent(connection: socket.socket) -> None:
-        connection.settimeout(2)
+        connection.settimeout(SILENCE_S)
         while connection.recv(1000):
             pass
 
@@ -161,7 +166,7 @@ def test_tls_to_a_peer_that_does_not_speak_it() -> None:
 
 def test_a_tls_handshake_that_hangs_ends_in_time() -> None:
     def script(connection: socket.socket) -> None:
-        connection.settimeout(2)
+        connection.settimeout(SILENCE_S)
         while connection.recv(1000):
             pass
 
@@ -206,4 +211,4 @@ def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
     with black_hole() as dark, closed_port() as closed, peer(script) as good:
         began = time.monotonic()
         Client.connect(ConnectionSettings(bootstrap_servers=(dark, closed, good))).close()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 8

@@ -41,9 +41,10 @@ def metadata(*addresses: str) -> Callable[[int], Any]:
             )
             for number, address in enumerate(addresses)
         )
-        late: dict[str, Any] = {"throttle_time": NOW} if version >= 3 else {}
+        late: dict[str, Any] = {"controller_id": 0} if version >= 1 else {}
+        late |= {"throttle_time": NOW} if version >= 3 else {}
         late |= {"error_code": 0} if version >= 13 else {}
-        return module.MetadataResponse(brokers=brokers, topics=(), controller_id=0, **late)
+        return module.MetadataResponse(brokers=brokers, topics=(), **late)
 
     return respond
 
@@ -92,7 +93,7 @@ def coordinator(address: Callable[[], str]) -> Callable[[int], Any]:
 
 
 def client(*servers: str, **settings: Any) -> Client:
-    return Client.connect(ConnectionSettings(bootstrap_servers=servers, **settings), timeout_ms=5000)
+    return Client.connect(ConnectionSettings(bootstrap_servers=servers, **settings), timeout_ms=60_000)
 
 
 ALL = {
@@ -168,7 +169,7 @@ def test_asking_again_ends_at_the_deadline() -> None:
     with peer(broker(answers, ALL)) as address:
         answers["Metadata"] = metadata(address)
         with client(address) as asking:
-            (failure,) = asking.list_groups(timeout_ms=400).failed.values()
+            (failure,) = asking.list_groups(timeout_ms=2000).failed.values()
     assert failure.name == "COORDINATOR_LOAD_IN_PROGRESS"
 
 
@@ -200,6 +201,41 @@ def test_a_dead_coordinator_fails_its_groups_only() -> None:
             answer = asking.describe_groups(["g"])
             assert answer.found == {}
             assert answer.failed["g"].message.startswith(f"{dead}: connection refused.")
+
+
+def test_what_was_found_is_kept_when_a_second_look_up_fails() -> None:
+    """The only broker knows the coordinator of "g" once; of "h" it says it moved, and then answers no more."""
+    lookups = 0
+
+    def coordinators(version: int) -> Any:
+        nonlocal lookups
+        lookups += 1
+        if lookups > 1:
+            raise ConnectionResetError
+        module, (host, _, port) = schema("find_coordinator", version), address.rpartition(":")
+        entries = tuple(
+            module.Coordinator(key=key, node_id=1, host=host, port=int(port), error_code=0, error_message="")
+            for key in ("g", "h")
+        )
+        return module.FindCoordinatorResponse(throttle_time=NOW, coordinators=entries)
+
+    def both(version: int) -> Any:
+        module = schema("describe_groups", version)
+        fields = {"protocol_type": "", "protocol_data": "", "members": ()}
+        groups = tuple(
+            module.DescribedGroup(error_code=error, group_id=name, group_state="Stable", **fields)
+            for name, error in (("g", 0), ("h", 16))
+        )
+        return module.DescribeGroupsResponse(groups=groups, throttle_time=NOW)
+
+    answers: dict[str, Callable[[int], Any]] = {"FindCoordinator": coordinators, "DescribeGroups": both}
+    with peer(broker(answers, ALL)) as address:
+        answers["Metadata"] = metadata(address)
+        with client(address) as asking:
+            answer = asking.describe_groups(["g", "h"])
+    assert lookups > 1
+    assert answer.found["g"].state == "Stable"
+    assert answer.failed["h"].name == "NOT_COORDINATOR"
 
 
 def test_a_broker_without_the_request_says_who_has_it() -> None:

@@ -30,7 +30,9 @@ def test_a_silent_one_holds_up_nobody() -> None:
     (quiet, here), (loud, there) = socket.socketpair(), socket.socketpair()
     with quiet, loud, here, there:
         loud.sendall(b"hello")
-        outcomes = run_all({"quiet": read(here, 100), "loud": read(there, 5000), "pause": pause(1, "rested")})
+        outcomes = run_all(
+            {"quiet": read(here, 100), "loud": read(there, 60_000), "pause": pause(1, "rested")}
+        )
     assert (outcomes["loud"], outcomes["pause"]) == ("hello", "rested")
     assert isinstance(outcomes["quiet"], WireError)
     assert list(outcomes) == ["quiet", "loud", "pause"]
@@ -38,8 +40,8 @@ def test_a_silent_one_holds_up_nobody() -> None:
 
 def test_pauses_run_side_by_side() -> None:
     began = time.monotonic()
-    run_all({number: pause(100, "done") for number in range(50)})
-    assert time.monotonic() - began < 1
+    run_all({number: pause(100, "done") for number in range(200)})
+    assert time.monotonic() - began < 10
 
 
 def test_enough_closes_the_others() -> None:

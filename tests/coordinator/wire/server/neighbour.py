@@ -11,6 +11,8 @@ from tests.conformance.peer import Peer
 from tests.coordinator.wire.server.running import HOST
 
 BEAT_S = 0.05
+SESSION_MS = 20_000
+"""Longer than a busy machine makes a heartbeat late, and far shorter than a server that hangs."""
 CLASSIC, CONSUMER = "neighbour-classic", "neighbour-consumer"
 TOPIC = "neighbour-orders"
 PARTITIONS = 4
@@ -61,8 +63,8 @@ class Neighbour:
     async def _join_classic(self) -> None:
         joining = {
             "group_id": CLASSIC,
-            "session_timeout": 6000,
-            "rebalance_timeout": 6000,
+            "session_timeout": SESSION_MS,
+            "rebalance_timeout": SESSION_MS,
             "protocol_type": "consumer",
             "protocols": [{"name": "range", "metadata": b""}],
         }
@@ -83,7 +85,7 @@ class Neighbour:
 
     async def _join_consumer(self) -> None:
         joined = await self._heartbeat(
-            member_epoch=0, rebalance_timeout=6000, subscribed_topic_names=[TOPIC], topic_partitions=[]
+            member_epoch=0, rebalance_timeout=SESSION_MS, subscribed_topic_names=[TOPIC], topic_partitions=[]
         )
         (assigned,) = joined.assignment.topic_partitions
         assert (joined.error_code, assigned.partitions) == (0, tuple(range(PARTITIONS)))

@@ -25,7 +25,7 @@ from coordinator.wire.server.served import SERVED, ServedApi
 from tests.conformance.messages import build, decoded, encoded, plain
 from tests.conformance.servers import kohort_process
 from tests.coordinator.wire.server.extremes import extreme
-from tests.coordinator.wire.server.neighbour import Neighbour
+from tests.coordinator.wire.server.neighbour import SESSION_MS, Neighbour
 from tests.coordinator.wire.server.running import connected
 
 ANSWER_S = 120.0
@@ -59,7 +59,8 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     log = tmp_path_factory.mktemp("hostile") / "serve.log"
-    with kohort_process(log, {}) as (port, pid):
+    session = {"group.consumer.session.timeout.ms": str(SESSION_MS)}
+    with kohort_process(log, session) as (port, pid):
         server = Served(port=port, pid=pid, log=log)
         yield server
         assert server.memory_kb() < MOST_MEMORY_KB

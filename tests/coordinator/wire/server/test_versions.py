@@ -10,6 +10,7 @@ from coordinator.wire.server.served import SERVED, ServedApi
 from tests.conformance.messages import build, encoded
 from tests.coordinator.wire.server.running import HOST, running
 
+DEADLINE_S = 60
 VERSIONS = [
     pytest.param(api, version, id=f"{api.name} {version}")
     for api in SERVED.values()
@@ -34,7 +35,7 @@ async def _ask(api: ServedApi, version: int) -> None:
         reader, writer = await asyncio.open_connection(HOST, node.port)
         content = encoded(build(request_type, given), 7, None, "tests")
         writer.write(len(content).to_bytes(4, "big") + content)
-        length = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), 10), "big")
+        length = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), DEADLINE_S), "big")
         answer = await reader.readexactly(length)
         writer.close()
     header, head = entity_reader(response_type.__header_schema__)(answer, 0)
