@@ -95,7 +95,8 @@ class ReplayedSource:
             return replayed_groups.share_group(self.log.share[name], self.topic_names), ()
         if name in self.log.streams:
             return replayed_groups.streams_group(self.log.streams[name]), ()
-        return None, (Problem(subject=name, message=f"no such group in {self.name}"),)
+        where = f"what can be read of {self.name}" if self.log.problems else self.name
+        return None, (Problem(subject=name, message=f"no such group in {where}"),)
 
     def _with_offsets(self, group: Group) -> Group:
         if group.type is GroupType.SHARE:

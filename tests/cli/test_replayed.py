@@ -469,6 +469,8 @@ def test_a_damaged_partition_is_named_and_the_others_are_shown(kohort: Kohort, t
         (error,) = answer.document["errors"]
         assert error["subject"] == f"{file}, byte 0"
         assert f"kohort: {error['subject']}: {error['message']}\n" in answer.stderr
+    answer = kohort.quick("describe", "a", "--log-dir", directory)
+    assert f"kohort: a: no such group in what can be read of {directory}\n" in answer.stderr
 
 
 def test_a_torn_tail_is_said_and_nothing_is_lost(kohort: Kohort, tmp_path: Path) -> None:
