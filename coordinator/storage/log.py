@@ -56,6 +56,21 @@ class SegmentLimits:
     roll_ms: int = 7 * 86_400_000
 
 
+def prepare(directory: Path, topic_id: UUID) -> None:
+    """Make what a partition's directory lacks, and finish a compaction that was interrupted.
+
+    :raises DamagedLog: a small file in it is no broker's, or a `.swap` is not whole :raises OSError:
+    """
+    directory.mkdir(exist_ok=True)
+    if read_topic_id(directory) is None:
+        write_topic_id(directory, topic_id)
+    if not read_leader_epochs(directory):
+        write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+    finish(directory)
+    if not list_segments(directory):
+        _create(directory, 0)
+
+
 class PartitionLog:
     """See the module. Every OSError leaves what was appended before as it was."""
 
@@ -73,32 +88,19 @@ class PartitionLog:
 
     @classmethod
     def open(
-        cls,
-        directory: Path,
-        topic_id: UUID,
-        limits: SegmentLimits,
-        see: Callable[[Segment], None] = lambda _: None,
+        cls, directory: Path, limits: SegmentLimits, see: Callable[[Segment], None] = lambda _: None
     ) -> tuple[Self, Torn | None]:
-        """Go on from the log in a directory, or begin one; and the tail that was torn, and is cut off now.
+        """Go on from the log in a directory that was prepared; and the tail that was torn, and is cut off now.
 
         `see` is shown every segment, in order. :raises DamagedLog: a file is no broker's :raises OSError:
         """
-        directory.mkdir(exist_ok=True)
-        if read_topic_id(directory) is None:
-            write_topic_id(directory, topic_id)
-        epochs = read_leader_epochs(directory)
-        if not epochs:
-            epochs = (LeaderEpoch(epoch=0, start_offset=0),)
-            write_leader_epochs(directory, epochs)
-        finish(directory)
-        if not list_segments(directory):
-            _create(directory, 0)
         for active in read_log(directory):
             see(active)
         if active.torn is not None:
             _cut(active.path, active.batches.end)
         delete_indexes(active.path)
-        epoch = max(epochs[-1].epoch, active.batches[-1].leader_epoch if len(active.batches) else 0)
+        checkpoint = read_leader_epochs(directory)[-1].epoch
+        epoch = max(checkpoint, active.batches[-1].leader_epoch if len(active.batches) else 0)
         return cls(directory, limits, active, epoch), active.torn
 
     @property

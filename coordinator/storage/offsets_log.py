@@ -1,8 +1,8 @@
 """All partitions of `__consumer_offsets`: what was written to them, and where the next records go.
 
 Theory of operation. Records of one group stand in one partition, told by the hash of its id, so the number of
-partitions must never change: it is given when the first one is made, and is from then on the number of directories.
-They are made from the last to the first, so that a kill meanwhile leaves the highest number true.
+partitions must never change: it is given when they are made, and is from then on the number of directories. The last
+one is made first, so that a kill meanwhile leaves the highest number true.
 
 What is appended together becomes one batch per partition. Where one of them cannot be written, the others are taken
 back.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
@@ -27,8 +27,8 @@ from coordinator.storage.batches import columns_of
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.digest import Digest
 from coordinator.storage.errors import StorageFailed, Unusable
-from coordinator.storage.fsync import sync
-from coordinator.storage.log import KeyAndValue, PartitionLog, SegmentLimits
+from coordinator.storage.fsync import side_by_side, sync
+from coordinator.storage.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
 from coordinator.storage.partition_files import (
     OFFSETS_TOPIC,
     Fate,
@@ -51,15 +51,17 @@ class Sync:
 
     def run(self) -> None:
         """:raises StorageFailed: nobody knows any more what is on the disk"""
+        side_by_side(self._run, self._descriptors)
+
+    @staticmethod
+    def _run(directory_and_descriptor: tuple[Path, int]) -> None:
+        directory, descriptor = directory_and_descriptor
         try:
-            for path, descriptor in self._descriptors:
-                try:
-                    os.fsync(descriptor)
-                except OSError as error:
-                    raise StorageFailed("synchronising", path, error) from error
+            os.fsync(descriptor)
+        except OSError as error:
+            raise StorageFailed("synchronising", directory, error) from error
         finally:
-            for _, descriptor in self._descriptors:
-                os.close(descriptor)
+            os.close(descriptor)
 
 
 class OffsetsLog:
@@ -90,15 +92,18 @@ class OffsetsLog:
                     "that are taken for true"
                 )
             topic_id = next(filter(None, map(read_topic_id, existing.values())), None) or uuid4()
-            for number in reversed(range(max(existing, default=partitions - 1) + 1)):
-                digest = Digest()
-                log, cut = PartitionLog.open(
-                    root / f"{OFFSETS_TOPIC}-{number}", topic_id, limits, _into(digest)
-                )
-                logs.insert(0, log)
-                digests.insert(0, digest)
-                torn += [] if cut is None else [cut]
+            *others, last = (
+                root / f"{OFFSETS_TOPIC}-{number}"
+                for number in range(max(existing, default=partitions - 1) + 1)
+            )
+            prepare(last, topic_id)
+            side_by_side(partial(prepare, topic_id=topic_id), others)
             sync(root)
+            for directory in (*others, last):
+                digests.append(Digest())
+                log, cut = PartitionLog.open(directory, limits, _into(digests[-1]))
+                logs.append(log)
+                torn += [] if cut is None else [cut]
         except BaseException as error:
             for log in logs:
                 log.abandon()
@@ -170,15 +175,7 @@ class OffsetsLog:
     def close(self) -> None:
         """Synchronise everything and let go of it. :raises StorageFailed: :raises DamagedLog:"""
         logs, self._logs = self._logs, ()
-        for index, log in enumerate(logs):
-            try:
-                log.close()
-            except (OSError, DamagedLog) as error:
-                for other in logs[index + 1 :]:
-                    other.abandon()
-                if isinstance(error, OSError):
-                    raise StorageFailed("closing", log.directory, error) from error
-                raise
+        side_by_side(_close, logs)
 
     def abandon(self) -> None:
         """Let go of everything as a kill would."""
@@ -209,6 +206,13 @@ class OffsetsLog:
                 f"{places[index]} of {count}: some partitions of {OFFSETS_TOPIC} are missing beside it. "
                 "Put the directories of all partitions there."
             )
+
+
+def _close(log: PartitionLog) -> None:
+    try:
+        log.close()
+    except OSError as error:
+        raise StorageFailed("closing", log.directory, error) from error
 
 
 def _existing(root: Path) -> dict[int, Path]:

@@ -3,11 +3,11 @@
     orders-0/partition.metadata      orders has the id that stands in there
     orders-1/partition.metadata      and two partitions
 
-Theory of operation. A topic is as large as its directories are contiguous from partition 0 on. Directories are made
-from the last to the first, so that a topic comes into being, and grows, with the last one that is made; it ends with
-partition 0, which is the first one to be renamed to `-delete`. What a kill leaves half done is therefore no part of a
-topic, and is cleared away at the next start. Deleted topics are remembered until `purge`: their offsets are to be
-deleted too, and a kill in between must not save them.
+Theory of operation. A topic is as large as its directories are contiguous from partition 0 on. Of new directories the
+first one is made last, so that a topic comes into being, and grows, at one moment; it ends with partition 0, which is
+the first one to be renamed to `-delete`. What a kill leaves half done is therefore no part of a topic, and is cleared
+away at the next start. Deleted topics are remembered until `purge`: their offsets are to be deleted too, and a kill in
+between must not save them.
 
 A directory in which there is more than `partition.metadata` was not made here: it is a broker's, who may have the
 other partitions elsewhere. Such a topic is as large as its highest partition says, and nothing of it is cleared away.
@@ -19,12 +19,13 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from uuid import UUID, uuid4
 
 from coordinator.broker.topics import TopicInfo
 from coordinator.storage.errors import StorageFailed
-from coordinator.storage.fsync import UNFINISHED, sync
+from coordinator.storage.fsync import UNFINISHED, side_by_side, sync
 from coordinator.storage.partition_files import (
     OFFSETS_TOPIC,
     PARTITION_METADATA,
@@ -72,15 +73,15 @@ class TopicDirectories:
 
     def grow(self, topic: TopicInfo, before: int) -> None:
         """Let a topic that had `before` partitions have those that it says. :raises StorageFailed: it has not"""
-        made: list[Path] = []
+        first, *others = (self._path(topic, number) for number in range(before, topic.partitions))
+        make = partial(_make, topic_id=topic.id)
         try:
-            for partition in reversed(range(before, topic.partitions)):
-                if partition == before:
-                    sync(self._root)  # whoever sees the last directory sees all of them
-                made.append(self._make(topic, partition))
+            side_by_side(make, others)
+            sync(self._root)  # whoever sees the first of them sees all
+            make(first)
             sync(self._root)
         except OSError as error:
-            _clear(reversed(made))
+            _clear((first, *others))
             raise StorageFailed(f"making topic {topic.name} in", self._root, error) from error
 
     def delete(self, topic: TopicInfo) -> None:
@@ -147,15 +148,10 @@ class TopicDirectories:
     def _path(self, topic: TopicInfo, partition: int) -> Path:
         return self._root / f"{topic.name}-{partition}"
 
-    def _make(self, topic: TopicInfo, partition: int) -> Path:
-        path = self._path(topic, partition)
-        path.mkdir()
-        try:
-            write_topic_id(path, topic.id)
-        except OSError:
-            _clear([path])
-            raise
-        return path
+
+def _make(path: Path, topic_id: UUID) -> None:
+    path.mkdir()
+    write_topic_id(path, topic_id)
 
 
 def _deleted_name(topic: str, partition: int) -> str:
@@ -168,6 +164,8 @@ def _clear(paths: Iterable[Path]) -> None:
     """Remove directories that were made here, as far as that can be done; never anything else."""
     for path in paths:
         with suppress(OSError):
-            for name in _OURS:
-                (path / name).unlink(missing_ok=True)
-            path.rmdir()
+            inside = list(path.iterdir())
+            if {each.name for each in inside} <= _OURS:
+                for each in inside:
+                    each.unlink()
+                path.rmdir()
