@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,11 +38,13 @@ from coordinator.embedded_protocol import (
 from coordinator.snapshot import read_snapshot
 from coordinator.storage.meta_properties import MetaProperties, write_meta_properties
 from coordinator.storage.partition_files import write_topic_id
+from coordinator.storage.record_codec import encode_key, encode_value
 from coordinator.uuids import format_uuid
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import START_MS, commit, pairs, save_log
 from tests.cli.schemas import faults
 from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.random_records import TYPES_AND_VERSIONS, random_key, random_value
 
 ORDERS, PAYMENTS, GONE = (UUID(int=1 << 100 | number) for number in (1, 2, 3))
 
@@ -530,3 +533,34 @@ def test_plan_and_dry_run_of_a_snapshot_are_those_of_the_log(kohort: Kohort, tmp
         saved = kohort.quick(*question, "--snapshot", file, "--output", "json")
         assert direct.status == saved.status
         assert direct.document == saved.document
+
+
+# Any records
+
+
+QUESTIONS = (
+    ["list"], ["describe", "--all-groups"], ["describe", "--all-groups", "--members", "--verbose"], ["snapshot"],
+    ["dry-run", "--all-groups"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_records_of_any_type_end_in_an_answer(kohort: Kohort, tmp_path: Path, seed: int) -> None:
+    """Few groups and members, so that records of all types and versions meet in them."""
+    chance = random.Random(seed)
+    log = Written()
+    for _ in range(10):
+        log.batch([_any_record(chance) for _ in range(10)])
+    directory = save_log(log, tmp_path)
+    for question in QUESTIONS:
+        answer = kohort.quick(*question, "--log-dir", directory)
+        assert not answer.traceback, answer.stderr
+        assert answer.status in (0, 3)
+
+
+def _any_record(chance: random.Random) -> tuple[bytes, bytes | None]:
+    key_type, version = chance.choice(TYPES_AND_VERSIONS)
+    key = random_key(chance, key_type)
+    few = {name: chance.choice(["one", "two"]) for name, value in key.items() if isinstance(value, str)}
+    value = encode_value(key_type, version, random_value(chance, key_type, version))
+    return encode_key(key_type, {**key, **few}), None if chance.random() < 0.2 else value
