@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
 from kio.schema.metadata.v12.response import MetadataResponse
 from kio.schema.types import TopicName
 
-from tests.cli.command import Kohort
 from tests.coordinator.storage.real_log import OFFSETS_TOPIC, SETTINGS, RealLog, copy_directory
 from tests.coordinator.storage.real_log_story import ORDERS, RECORDS, TOPICS, commit
-from tests.coordinator.storage.what_was_said import Moment, Witness
 from tests.kafka.broker import Broker
-from tests.kafka.tool_host import ToolHost
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
@@ -87,33 +83,13 @@ COMPRESSED = "compressed"
 """A group that commits before the broker is killed again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restarted:
-    """A broker that went on with a directory that nobody had touched, compacted it and was killed again.
-
-    Attributes:
-        data: a copy of its directory after that.
-        said: what it said of the groups, which had been left alone.
-        complaints: what it warned of.
-    """
-
-    data: Path
-    said: Moment
-    complaints: frozenset[str]
-
-
-def restart_and_compact(
-    jars: Path, log: RealLog, scratch: Path, tools: ToolHost, kohort: Kohort
-) -> Restarted:
-    """See `Restarted`."""
-    with broker_on(jars, log.data, scratch / "broker", COMPACTING) as broker:
+def restart_and_compact(jars: Path, log: RealLog, scratch: Path) -> Path:
+    """Have a broker go on with a copy of the log's directory, compact it, and be killed again; the directory then."""
+    with broker_on(jars, log.data, scratch, COMPACTING) as broker:
         partitions = {path.parent.name for path in log.segments()}
         wait_until(lambda: compacted(broker.data) == partitions, f"{partitions} are compacted")
-        said = Witness(broker, tools, kohort).note("restarted")
         commit(broker, COMPRESSED, ORDERS, dict.fromkeys(range(TOPICS[ORDERS]), RECORDS))
-        broker.crash()
-        copy_directory(broker.data, scratch / "data")
-        return Restarted(data=scratch / "data", said=said, complaints=frozenset(complaints(broker)))
+    return broker.data
 
 
 def compacted(data: Path) -> set[str]:

@@ -33,7 +33,6 @@ from coordinator.storage.records import decode_record, encode_record
 from coordinator.storage.schemas.record_types import RECORD_TYPES
 from coordinator.storage.segments import Segment, read_log, read_segment
 from tests.coordinator.storage.real_log import RealLog, segments_of
-from tests.coordinator.storage.restart import Restarted
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 
 pytestmark = pytest.mark.kafka
@@ -94,10 +93,10 @@ def test_batches_and_records_are_what_the_dump_tool_prints(tools: ToolHost, segm
 
 
 def test_the_cleaners_batches_and_records_are_what_the_dump_tool_prints(
-    tools: ToolHost, restarted: Restarted
+    tools: ToolHost, compacted_log: Path
 ) -> None:
     """With offsets that are missing, batches that are empty, horizons of deletion, and compressed ones."""
-    segments = [read_segment(path) for path in segments_of(restarted.data)]
+    segments = [read_segment(path) for path in segments_of(compacted_log)]
     batches = [batch for segment in segments for batch in segment.batches]
     assert {batch.codec for batch in batches} == {Codec.NONE, Codec.SNAPPY}
     assert any(batch.delete_horizon_ms is not None for batch in batches)

@@ -11,7 +11,6 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.coordinator.storage.real_log import RealLog, segments_of
-from tests.coordinator.storage.restart import Restarted
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 
 pytestmark = pytest.mark.kafka
@@ -30,9 +29,9 @@ def kohort(tmp_path: Path) -> Kohort:
 
 
 @pytest.fixture(params=["whole", "compacted"])
-def data(request: pytest.FixtureRequest, real_log: RealLog, restarted: Restarted) -> Path:
+def data(request: pytest.FixtureRequest, real_log: RealLog, compacted_log: Path) -> Path:
     """A broker's log directory."""
-    return real_log.data if request.param == "whole" else restarted.data
+    return real_log.data if request.param == "whole" else compacted_log
 
 
 def test_dump_says_what_kafkas_tool_says(kohort: Kohort, tools: ToolHost, data: Path) -> None:
