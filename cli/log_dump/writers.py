@@ -107,17 +107,17 @@ class YamlWriter(LineWriter):
 
 
 class TableWriter:
-    """A table per file, in parts: columns become wider where a later part needs it."""
+    """A table per file that has any rows, in parts: columns become wider where a later part needs it."""
 
     def __init__(self, stream: TextIO, _: str) -> None:
         self._stream = stream
         self._widths: list[int] = []
-        self._files = 0
+        self._heading = ""
+        self._gap = ""
 
     def file(self, name: str) -> None:
-        self._stream.write(("\n" if self._files else "") + safe_text(name) + "\n")
+        self._heading = safe_text(name)
         self._widths = []
-        self._files += 1
 
     def records(self, chunk: Chunk) -> None:
         self._part(RECORD_COLUMNS, record_rows(chunk))
@@ -129,6 +129,9 @@ class TableWriter:
 
     def _part(self, columns: tuple[Column, ...], rows: Iterable[Sequence[Cell]]) -> None:
         table = Table(columns=columns, rows=list(rows))
+        if table.rows and not self._widths:
+            self._stream.write(f"{self._gap}{self._heading}\n")
+            self._gap = "\n"
         if table.rows:
             self._stream.writelines(line + "\n" for line in column_lines(table, self._widths))
 

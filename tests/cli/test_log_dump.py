@@ -163,6 +163,13 @@ def test_a_table_per_file(kohort: Kohort, directory: Path) -> None:
     assert "cannot be read: " in second
 
 
+def test_files_without_rows_have_no_table(kohort: Kohort, directory: Path) -> None:
+    shown = _dump(kohort, directory, "--from", "12", output="table").stdout
+    assert shown.splitlines()[0] == str(directory / PARTITION / SECOND)
+    assert len(shown.splitlines()) == 4
+    assert _dump(kohort, directory, "--group", "nobody", output="table").stdout == ""
+
+
 def test_a_table_in_parts_keeps_its_columns(kohort: Kohort, tmp_path: Path) -> None:
     log = Written()
     for number in range(120):
