@@ -1,0 +1,257 @@
+"""The deterministic automaton of a pattern: which names it matches, and whether two patterns match the same.
+
+It reads a name from its last character to its first (see migration.regexes.program) and is built as far as it is
+used. Characters that the pattern does not tell apart are one class.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coordinator.pattern_tree import ALL, ALPHABET, INDEX, WORD, Place, Tree, characters_of
+from migration.regexes.program import (
+    Ahead,
+    At,
+    Behind,
+    Condition,
+    Program,
+    TooLargeError,
+    compile_beginning,
+    compile_whole,
+)
+
+MAX_CONTEXTS = 64
+MAX_TRANSITIONS = 60_000
+MAX_PAIRS = 60_000
+MAX_NAME = 249
+"""Characters of a topic's name."""
+
+LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+"""The order in which characters are tried for an example: it should look like a name."""
+
+
+def classes_of(masks: set[int]) -> list[int]:
+    """The coarsest partition of the alphabet that tells the masks apart, as masks."""
+    parts = [ALL]
+    for mask in sorted(masks):
+        parts = [piece for part in parts for piece in (part & mask, part & ~mask) if piece]
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What comes before a place in a name."""
+
+    at_start: bool
+    after_word: bool
+    behind: int
+    """Bits of the program of the look-behinds."""
+
+
+class Automaton:
+    """Built from a tree for whole names. UnsureError, TooLargeError."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.program = compile_whole(tree)
+        self.behind, self.behind_entries = compile_beginning(self.program.behind)
+        self.classes = classes_of(self.program.masks() | self.behind.masks())
+        self.class_of = [0] * len(ALPHABET)
+        for number, mask in enumerate(self.classes):
+            for character in characters_of(mask):
+                self.class_of[INDEX[character]] = number
+        self._chars = [_chars(self.program, mask) for mask in self.classes]
+        self._behind_chars = [_chars(self.behind, mask) for mask in self.classes]
+        self._places = self.program.places()
+        self._contexts, self._after = self._all_contexts()
+        self._ids: dict[tuple[int, ...], int] = {}
+        self._states: list[tuple[int, ...]] = []
+        self.accepting: list[bool] = []
+        """By state: whether the name is matched if it begins here."""
+        self.rows: list[list[int]] = []
+        """By state and class: the next state, -1 where it is not worked out yet."""
+        end = self.program.end
+        self.start = self._state(tuple(self._closed(end, context, None) for context in self._contexts))
+
+    def follow(self, state: int, number: int) -> int:
+        """The state after a character of a class."""
+        known = self.rows[state][number]
+        if known >= 0:
+            return known
+        truths, chars = self._states[state], self._chars[number]
+        found = self._state(
+            tuple(
+                self._closed((truths[self._after[index][number]] << 1) & chars, context, number)
+                for index, context in enumerate(self._contexts)
+            )
+        )
+        self.rows[state][number] = found
+        return found
+
+    def matches(self, name: str) -> bool:
+        """Whether a name, all of whose characters are a topic's, is matched whole."""
+        state = self.start
+        for character in reversed(name):
+            state = self.follow(state, self.class_of[INDEX[character]])
+        return self.accepting[state]
+
+    def complete(self) -> None:
+        """Work all states out; TooLargeError when they are too many."""
+        state = 0
+        while state < len(self.rows):
+            if len(self.rows) * len(self.classes) > MAX_TRANSITIONS:
+                raise TooLargeError
+            for number in range(len(self.classes)):
+                self.follow(state, number)
+            state += 1
+
+    def _state(self, truths: tuple[int, ...]) -> int:
+        known = self._ids.get(truths)
+        if known is None:
+            known = self._ids[truths] = len(self._states)
+            self._states.append(truths)
+            self.accepting.append(bool(truths[0] & self.program.entry))
+            self.rows.append([-1] * len(self.classes))
+        return known
+
+    def _all_contexts(self) -> tuple[list[_Context], list[list[int]]]:
+        """The contexts, the beginning of a name first, and by context and class the one that follows."""
+        first = _Context(True, False, self._looked_behind(0))
+        contexts, after = [first], [self._next_contexts(first)]
+        numbers = {self._key(first): 0}
+        rows: list[list[int]] = []
+        while len(rows) < len(contexts):
+            row = []
+            for context in after[len(rows)]:
+                key = self._key(context)
+                if key not in numbers:
+                    if len(contexts) == MAX_CONTEXTS:
+                        raise TooLargeError
+                    numbers[key] = len(contexts)
+                    contexts.append(context)
+                    after.append(self._next_contexts(context))
+                row.append(numbers[key])
+            rows.append(row)
+        return contexts, rows
+
+    def _key(self, context: _Context) -> tuple[bool, bool, int]:
+        """What of a context the program can tell."""
+        edges = bool(self._places & {Place.WORD_EDGE, Place.NO_WORD_EDGE})
+        behind = context.behind if self.behind_entries else 0
+        return context.at_start and Place.START in self._places, context.after_word and edges, behind
+
+    def _next_contexts(self, context: _Context) -> list[_Context]:
+        return [
+            _Context(False, bool(mask & WORD), self._looked_behind((context.behind << 1) & chars))
+            for mask, chars in zip(self.classes, self._behind_chars, strict=True)
+        ]
+
+    def _looked_behind(self, truths: int) -> int:
+        truths |= self.behind.always
+        for fork in self.behind.forks:
+            if truths & fork.reach:
+                truths |= fork.bit
+        return truths
+
+    def _closed(self, truths: int, context: _Context, following: int | None) -> int:
+        """What is true at a place, from the truths of the instructions that take a character there."""
+        truths |= self.program.always
+        for block in self.program.blocks:
+            before = -1
+            while truths != before:
+                before = truths
+                for check in block:
+                    if (
+                        truths & check.reach
+                        and not truths & check.bit
+                        and self._holds(check, truths, context, following)
+                    ):
+                        truths |= check.bit
+        for fork in self.program.forks:
+            if truths & fork.reach:
+                truths |= fork.bit
+        return truths
+
+    def _holds(self, check: Condition, truths: int, context: _Context, following: int | None) -> bool:
+        match check:
+            case Ahead(body=body, negative=negative):
+                return bool(truths & body) != negative
+            case Behind(number=number, negative=negative):
+                return bool(context.behind & self.behind_entries[number]) != negative
+            case At(place=Place.START):
+                return context.at_start
+            case At(place=Place.END):
+                return following is None
+        edge = context.after_word != (following is not None and bool(self.classes[following] & WORD))
+        return edge == (check.place is Place.WORD_EDGE)
+
+
+def _chars(program: Program, mask: int) -> int:
+    """The instructions that take the characters of a class."""
+    bits = 0
+    for bit, taken in program.chars:
+        if taken & mask:
+            bits |= bit
+    return bits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Shortest names that only one of two patterns matches; both None when they match the same names."""
+
+    only_first: str | None
+    only_second: str | None
+
+    @property
+    def same(self) -> bool:
+        return self.only_first is None and self.only_second is None
+
+
+def difference(first: Automaton, second: Automaton) -> Difference:
+    """Compare for all names that a topic may have; TooLargeError when there are too many states to look at."""
+    if first is second:
+        return Difference(only_first=None, only_second=None)
+    only: dict[bool, str] = {}
+    for name, in_first in _told_apart(first, second):
+        only.setdefault(in_first, name)
+        if len(only) == 2:
+            break
+    return Difference(only_first=only.get(True), only_second=only.get(False))
+
+
+def _told_apart(first: Automaton, second: Automaton) -> Iterator[tuple[str, bool]]:
+    """One name per pair of states in which one automaton matches and the other does not, shortest first."""
+    letters = {(first.class_of[INDEX[c]], second.class_of[INDEX[c]]): c for c in reversed(LIKELY)}
+    moves = sorted(letters.items(), key=lambda move: LIKELY.index(move[1]))
+    start = (first.start, second.start)
+    reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None] = {start: None}
+    queue = deque([(start, 0)])
+    while queue:
+        pair, length = queue.popleft()
+        if length == MAX_NAME:
+            continue
+        for (in_first, in_second), character in moves:
+            found = (first.follow(pair[0], in_first), second.follow(pair[1], in_second))
+            if found in reached:
+                continue
+            if len(reached) == MAX_PAIRS:
+                raise TooLargeError
+            reached[found] = (pair, character)
+            queue.append((found, length + 1))
+            matched = first.accepting[found[0]]
+            if matched != second.accepting[found[1]]:
+                yield _spelled(reached, found), matched
+
+
+def _spelled(
+    reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None], pair: tuple[int, int]
+) -> str:
+    """The name that leads to a pair; the automata read it from its end."""
+    name = ""
+    step = reached[pair]
+    while step is not None:
+        pair, character = step
+        name += character
+        step = reached[pair]
+    return name

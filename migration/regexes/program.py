@@ -1,0 +1,248 @@
+"""A pattern's tree as a program that is run over a name from its end to its beginning.
+
+Theory of operation. At each place in a name, every instruction either does or does not lead to a match of what is
+left of the name; these truths are one integer, a bit an instruction. The truths at a place follow from the next
+character, the truths behind it, and what comes before the place. So a look-ahead needs no second run, it is one of
+the bits; what comes before (`^`, `\\b`, look-behind) is a context of which there are few, and the truths are kept for
+each of them. What backtracking does is all in the tree (migration.regexes.atomic); no input makes this slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Sequence_
+from dataclasses import dataclass, field
+
+from coordinator.pattern_tree import (
+    WORD,
+    Assertion,
+    Atomic,
+    Chars,
+    Choice,
+    Look,
+    Place,
+    Repeat,
+    Sequence,
+    Tree,
+    Unsure,
+)
+
+MAX_INSTRUCTIONS = 20_000
+
+
+class UnsureError(Exception):
+    """The meaning of a construct is not known for certain."""
+
+    def __init__(self, construct: str) -> None:
+        self.construct = construct
+        super().__init__(construct)
+
+
+class TooLargeError(Exception):
+    """The pattern comes to more instructions or states than are worth the time."""
+
+
+@dataclass(slots=True)
+class At:
+    """True where one of `reach` is, if the place is right."""
+
+    bit: int
+    reach: int
+    place: Place
+
+
+@dataclass(slots=True)
+class Ahead:
+    """True where one of `reach` is, if a look-ahead comes out as it should; one of `body` is true if it matches."""
+
+    bit: int
+    reach: int
+    body: int
+    negative: bool
+
+
+@dataclass(slots=True)
+class Behind:
+    """Likewise for the look-behind whose number in Program.behind is `number`."""
+
+    bit: int
+    reach: int
+    number: int
+    negative: bool
+
+
+Condition = At | Ahead | Behind
+"""An instruction that takes no character and holds only sometimes."""
+
+
+@dataclass(slots=True)
+class Fork:
+    """True where one of `reach` is: what takes a character, or has a condition, that is reached without either."""
+
+    bit: int
+    reach: int
+
+
+@dataclass(slots=True)
+class Program:
+    """All fields are sets of instructions as bits, unless said."""
+
+    entry: int = 0
+    """A match begins with any of these."""
+    end: int = 0
+    """True only behind the last character."""
+    always: int = 0
+    chars: list[tuple[int, int]] = field(default_factory=list)
+    """Instruction and mask of characters: true if the one before it is true behind such a character."""
+    forks: list[Fork] = field(default_factory=list)
+    """Those that stand before an instruction that takes a character."""
+    blocks: list[list[Condition]] = field(default_factory=list)
+    """In the order in which they can be worked out: what a look-ahead asks comes before what asks it."""
+    behind: list[Tree] = field(default_factory=list)
+    """The bodies of the look-behinds, written backwards."""
+
+    def masks(self) -> set[int]:
+        """The sets of characters that the program tells apart."""
+        masks = {mask for _, mask in self.chars}
+        if self.places() & {Place.WORD_EDGE, Place.NO_WORD_EDGE}:
+            masks.add(WORD)
+        return masks
+
+    def places(self) -> set[Place]:
+        """The assertions in it."""
+        return {check.place for block in self.blocks for check in block if isinstance(check, At)}
+
+
+def compile_whole(tree: Tree) -> Program:
+    """A program for whole names. UnsureError, TooLargeError."""
+    builder = _Builder()
+    end = builder.emit()
+    builder.program.end = end
+    return builder.finish(builder.build(tree, end))
+
+
+def compile_beginning(trees: Sequence_[Tree]) -> tuple[Program, list[int]]:
+    """A program for what a name begins with, and by tree what it begins with; used backwards for look-behinds."""
+    builder = _Builder()
+    yes = builder.emit()
+    builder.program.always |= yes
+    entries = [builder.build(tree, yes) for tree in trees]
+    return builder.finish(0), [builder.reach(entry) for entry in entries]
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.program = Program()
+        self.count = 0
+        self.forks: dict[int, Fork] = {}
+        self.block: list[Condition] = []
+        self.made: list[Fork | Condition] = []
+        """Forks and conditions in the order in which they were made."""
+
+    def finish(self, entry: int) -> Program:
+        program = self.program
+        program.entry = self.reach(entry)
+        program.blocks.append(self.block)
+        program.blocks = [block for block in program.blocks if block]
+        taking = {bit for bit, _ in program.chars}
+        program.forks = [fork for fork in self.forks.values() if fork.bit << 1 in taking]
+        return program
+
+    def emit(self) -> int:
+        self.count += 1
+        if self.count > MAX_INSTRUCTIONS:
+            raise TooLargeError
+        return 1 << (self.count - 1)
+
+    def reach(self, bit: int) -> int:
+        fork = self.forks.get(bit)
+        return bit if fork is None else fork.reach
+
+    def fork(self, bit: int, reach: int) -> int:
+        self.forks[bit] = fork = Fork(bit, reach)
+        self.made.append(fork)
+        return bit
+
+    def condition(self, condition: Condition) -> int:
+        self.block.append(condition)
+        self.made.append(condition)
+        return condition.bit
+
+    def build(self, tree: Tree, following: int) -> int:
+        """The instruction that matches `tree` and then goes on with `following`."""
+        match tree:
+            case Chars(mask=mask):
+                if following != 1 << (self.count - 1):
+                    self.fork(self.emit(), self.reach(following))
+                bit = self.emit()
+                self.program.chars.append((bit, mask))
+                return bit
+            case Sequence(parts):
+                for part in reversed(parts):
+                    following = self.build(part, following)
+                return following
+            case Choice(options):
+                reach = 0
+                for option in options:
+                    reach |= self.reach(self.build(option, following))
+                return self.fork(self.emit(), reach)
+            case Repeat():
+                return self.repeat(tree, following)
+            case Assertion(place=place):
+                return self.condition(At(self.emit(), self.reach(following), place))
+            case Look():
+                return self.look(tree, following)
+            case Unsure(construct):
+                raise UnsureError(construct)
+            case Atomic():
+                raise UnsureError("atomic group")
+
+    def repeat(self, tree: Repeat, following: int) -> int:
+        entry = following
+        if tree.most is None:
+            entry = self.loop(tree.body, following)
+        else:
+            for _ in range(tree.most - tree.least):
+                reach = self.reach(following) | self.reach(self.build(tree.body, entry))
+                entry = self.fork(self.emit(), reach)
+        for _ in range(tree.least):
+            entry = self.build(tree.body, entry)
+        return entry
+
+    def loop(self, body: Tree, following: int) -> int:
+        entry = self.emit()
+        first = len(self.made)
+        reach = (self.reach(following) | self.reach(self.build(body, entry))) & ~entry
+        # Inside the loop its own entry is known only now.
+        for made in self.made[first:]:
+            if made.reach & entry:
+                made.reach = made.reach & ~entry | reach
+        return self.fork(entry, reach)
+
+    def look(self, tree: Look, following: int) -> int:
+        if tree.behind:
+            self.program.behind.append(backwards(tree.body))
+            number = len(self.program.behind) - 1
+            return self.condition(Behind(self.emit(), self.reach(following), number, tree.negative))
+        outer, self.block = self.block, []
+        yes = self.emit()
+        self.program.always |= yes
+        body = self.reach(self.build(tree.body, yes))
+        self.program.blocks.append(self.block)
+        self.block = outer
+        return self.condition(Ahead(self.emit(), self.reach(following), body, tree.negative))
+
+
+def backwards(tree: Tree) -> Tree:
+    """What matches the reversed strings. UnsureError for what depends on its surroundings."""
+    match tree:
+        case Chars():
+            return tree
+        case Sequence(parts):
+            return Sequence(tuple(backwards(part) for part in reversed(parts)))
+        case Choice(options):
+            return Choice(tuple(backwards(option) for option in options))
+        case Repeat(body, least, most):
+            return Repeat(backwards(body), least, most)
+        case Unsure(construct):
+            raise UnsureError(construct)
+    raise UnsureError("look-behind with an assertion in it")
