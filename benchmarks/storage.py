@@ -3,7 +3,8 @@
 1,000 groups commit 100 partitions 12 times, so that 100,000 records count. A real broker writes the log, five
 partitions of 17.6 MiB, and loads it when it starts again: its own log says in how many ms it loaded each. Our times
 are those of whole processes, from their start on, in an environment without the dev extra; Java runs with the options
-of Kafka's scripts. Median of the rounds; broker and we take turns.
+of Kafka's scripts. Median of the rounds; broker and we take turns. In brackets the processor time, which other work on
+the machine changes less; what part of it a broker spends on loading nobody knows.
 
 A DIRECTORY keeps the log for the next time.
 """
@@ -54,9 +55,10 @@ LOAD = "import sys, pathlib; from coordinator.storage.loader import load; load([
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One process."""
+    """One process. `cpu_s` None: not known of this part of it."""
 
     wall_s: float
+    cpu_s: float | None
     peak_mib: float
 
 
@@ -74,6 +76,11 @@ class Runs:
     def peak_mib(self) -> float:
         return max(run.peak_mib for run in self.runs)
 
+    def __str__(self) -> str:
+        cpu = [run.cpu_s for run in self.runs if run.cpu_s is not None]
+        spent = f"({statistics.median(cpu) * 1000:.0f})" if cpu else ""
+        return f"{self.wall_s * 1000:>6.0f} ms {spent:>7} {self.peak_mib:>5.0f}"
+
 
 def main() -> None:
     """Print one table."""
@@ -84,7 +91,7 @@ def main() -> None:
             _write(broker)
         python = plain_environment(Path(scratch) / "venv") / "python"
         print(f"{platform.machine()}, Python {platform.python_version()}")
-        print(f"{'what':<44} {'Kohort':>12} {'MiB':>5} {'beside':>12} {'MiB':>5} {'ratio':>7} {'bound':>7}")
+        print(f"{'what':<48} {'Kohort':>17} {'MiB':>5} {'beside':>17} {'MiB':>5} {'ratio':>6} {'bound':>6}")
         _loading(broker, python)
         _list(broker, python)
         _dump(broker, python)
@@ -114,10 +121,7 @@ def _loading(broker: Broker, python: Path) -> None:
 def _list(broker: Broker, python: Path) -> None:
     command = [str(python.parent / "kohort"), "list", "--log-dir", str(broker.data)]
     runs = Runs(runs=tuple(_run(command) for _ in range(ROUNDS)))
-    print(
-        f"{'kohort list --log-dir':<44} {runs.wall_s * 1000:>9.0f} ms {runs.peak_mib:>5.0f} "
-        f"{'':>12} {'':>5} {'':>7} {'3 s':>7}"
-    )
+    print(f"{'kohort list --log-dir':<48} {runs} {'':>23} {'':>6} {'3 s':>6}")
 
 
 def _dump(broker: Broker, python: Path) -> None:
@@ -134,10 +138,7 @@ def _dump(broker: Broker, python: Path) -> None:
 
 
 def _row(what: str, ours: Runs, theirs: Runs, bound: float) -> None:
-    print(
-        f"{what:<44} {ours.wall_s * 1000:>9.0f} ms {ours.peak_mib:>5.0f} "
-        f"{theirs.wall_s * 1000:>9.0f} ms {theirs.peak_mib:>5.0f} {ours.wall_s / theirs.wall_s:>7.2f} {bound:>7.2f}"
-    )
+    print(f"{what:<48} {ours} {theirs} {ours.wall_s / theirs.wall_s:>6.2f} {bound:>6.2f}")
 
 
 def _broker_loads(broker: Broker) -> tuple[Run, int]:
@@ -152,7 +153,7 @@ def _broker_loads(broker: Broker) -> tuple[Run, int]:
         end(process)
     loaded = _loaded(broker)
     ms = sum(int(each["ms"]) - int(each["waited_ms"]) for each in loaded)
-    return Run(wall_s=ms / 1000, peak_mib=peak_mib), sum(int(each["records"]) for each in loaded)
+    return Run(wall_s=ms / 1000, cpu_s=None, peak_mib=peak_mib), sum(int(each["records"]) for each in loaded)
 
 
 def _loaded(broker: Broker) -> list[re.Match[str]]:
@@ -178,7 +179,7 @@ def _run(command: Sequence[str]) -> Run:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{command[0]} ended with {process.returncode}")
-    return Run(wall_s=wall_s, peak_mib=usage.ru_maxrss / 1024)
+    return Run(wall_s=wall_s, cpu_s=usage.ru_utime + usage.ru_stime, peak_mib=usage.ru_maxrss / 1024)
 
 
 if __name__ == "__main__":
