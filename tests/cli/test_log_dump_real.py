@@ -15,7 +15,7 @@ from coordinator.storage.batches import Codec, encode_batch, read_batch_headers,
 from tests.cli.command import Kohort
 from tests.cli.coordinator_log import START_MS, commit, pairs, save_log, small_log
 from tests.coordinator.storage.random_records import random_records
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.storage.real_log import RealLog, segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 
 pytestmark = pytest.mark.kafka
@@ -105,7 +105,7 @@ def _compare(kohort: Kohort, tools: ToolHost, files: Sequence[Path]) -> None:
 
 
 def test_every_record_of_a_real_log(kohort: Kohort, tools: ToolHost, real_log: RealLog) -> None:
-    files = real_log.segments()
+    files = segments_of(real_log.data)
     assert len(files) > 5
     _compare(kohort, tools, files)
 
@@ -113,7 +113,7 @@ def test_every_record_of_a_real_log(kohort: Kohort, tools: ToolHost, real_log: R
 def test_a_whole_directory_is_its_partitions_one_after_the_other(kohort: Kohort, real_log: RealLog) -> None:
     shown = [(each["file"], each["offset"]) for each in _shown(kohort, real_log.data)]
     expected = [
-        (each["file"], each["offset"]) for file in real_log.segments() for each in _shown(kohort, file)
+        (each["file"], each["offset"]) for file in segments_of(real_log.data) for each in _shown(kohort, file)
     ]
     assert shown == expected
 

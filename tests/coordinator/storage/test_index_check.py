@@ -13,8 +13,7 @@ from coordinator.storage.index_check import check_indexes
 from coordinator.storage.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from coordinator.storage.segments import read_segment
 from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.real_log import RealLog
-from tests.coordinator.storage.restart import Restarted
+from tests.coordinator.storage.real_log import RealLog, segments_of
 
 
 @pytest.fixture
@@ -45,12 +44,12 @@ def test_our_own_indexes_pass(segment: Path) -> None:
 @pytest.mark.kafka
 def test_a_broker_s_indexes_pass(real_log: RealLog) -> None:
     """Also those of a segment that it was writing when it was killed."""
-    assert [fault for path in real_log.segments() for fault in _faults(path)] == []
+    assert [fault for path in segments_of(real_log.data) for fault in _faults(path)] == []
 
 
 @pytest.mark.kafka
-def test_indexes_of_compacted_segments_pass(restarted: Restarted) -> None:
-    found = sorted(restarted.data.glob("__consumer_offsets-*/*.log"))
+def test_indexes_of_compacted_segments_pass(compacted_log: Path) -> None:
+    found = segments_of(compacted_log)
     assert found
     assert [fault for path in found for fault in _faults(path)] == []
 
