@@ -23,9 +23,12 @@ class Terminal:
     other_end: int
 
     def shown(self) -> str:
-        self.stream.write("$")  # a read from an empty terminal would wait
+        self.stream.write("$")  # a terminal has no end
         self.stream.flush()
-        return os.read(self.other_end, 10_000).decode().removesuffix("$")
+        shown = b""
+        while not shown.endswith(b"$"):
+            shown += os.read(self.other_end, 10_000)
+        return shown.decode().removesuffix("$")
 
 
 @pytest.fixture
