@@ -126,6 +126,8 @@ def compile_beginning(trees: Sequence_[Tree]) -> tuple[Program, list[int]]:
     yes = builder.emit()
     builder.program.always |= yes
     entries = [builder.build(tree, yes) for tree in trees]
+    if builder.block or builder.program.blocks or builder.program.behind:
+        raise UnsureError("look-behind with an assertion in it")
     return builder.finish(0), [builder.reach(entry) for entry in entries]
 
 
@@ -232,17 +234,22 @@ class _Builder:
         return self.condition(Ahead(self.emit(), self.reach(following), body, tree.negative))
 
 
+_MIRRORED = {Place.START: Place.END, Place.END: Place.START}
+
+
 def backwards(tree: Tree) -> Tree:
-    """What matches the reversed strings. UnsureError for what depends on its surroundings."""
+    """What matches the reversed names."""
     match tree:
-        case Chars():
-            return tree
         case Sequence(parts):
             return Sequence(tuple(backwards(part) for part in reversed(parts)))
         case Choice(options):
             return Choice(tuple(backwards(option) for option in options))
         case Repeat(body, least, most):
             return Repeat(backwards(body), least, most)
-        case Unsure(construct):
-            raise UnsureError(construct)
-    raise UnsureError("look-behind with an assertion in it")
+        case Assertion(place):
+            return Assertion(_MIRRORED.get(place, place))
+        case Look(body, behind, negative):
+            return Look(backwards(body), not behind, negative)
+        case Atomic(body):
+            return Atomic(backwards(body))
+    return tree

@@ -1,0 +1,264 @@
+"""What becomes of a subscription regex when its group moves to the consumer protocol.
+
+Until then the client matches topics by its own engine; from then on the broker does, by RE2/J. Both are judged for
+the topics there are, and for all names that a topic may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import starmap
+from operator import gt
+
+from coordinator.pattern_tree import Assertion, Chars, Choice, Look, Place, Tree, mask_of
+from coordinator.pattern_tree import Sequence as Chain
+from coordinator.regex import BrokerRegex, RegexVerdict, judge
+from migration.regexes import posix, rewrite
+from migration.regexes.atomic import without_atoms
+from migration.regexes.automaton import Automaton, Difference, difference
+from migration.regexes.java import JavaSyntaxError, parse_java
+from migration.regexes.names import Names
+from migration.regexes.program import TooLargeError, UnsureError
+
+INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
+"""What a Java consumer leaves out unless `exclude.internal.topics=false` (Kafka's Topic class)."""
+
+ASKED_WHOLLY = 2000
+"""The C library is asked about so many names one by one; of more, about some (see posix)."""
+
+TOO_LARGE = "too many states to follow"
+
+
+class ClientEngine(Enum):
+    """Whose engine matches the topics before the migration."""
+
+    JAVA = "java"
+    LIBRDKAFKA = "librdkafka"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    """Topics by who matches them, sorted; None where it is not known."""
+
+    broker: tuple[str, ...] | None = None
+    client: tuple[str, ...] | None = None
+    gained: tuple[str, ...] | None = None
+    lost: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A pattern before and after the migration."""
+
+    verdict: RegexVerdict
+    is_literal: bool = False
+    """To librdkafka a subscription that does not begin with `^` is the name of one topic, and stays it."""
+    client_reason: str | None = None
+    """Why the client's engine refuses the pattern; None when it takes it, or was not asked."""
+    flagged: tuple[str, ...] = ()
+    """What keeps the client's matches from being known for certain."""
+    matched: Matched = Matched()
+    ever: Difference | None = None
+    """Examples of names that only the client (first) or only the broker (second) matches, of all that a topic may
+    have; None when that is not known.
+    """
+    rewritten: str | None = None
+    """What to subscribe to instead, where something means to the broker what the old pattern means to the client."""
+
+    @property
+    def stands(self) -> bool:
+        """Whether the broker takes the pattern unharmed and nothing is known to be lost or gained."""
+        if not self.is_literal and (not self.verdict.valid or self.verdict.danger is not None):
+            return False
+        if self.client_reason is not None:
+            return False
+        if self.matched.client is None:
+            return self.ever is None or self.ever.same
+        return not self.matched.gained and not self.matched.lost
+
+
+def compare(pattern: str, client: ClientEngine | None, names: Names | None) -> Comparison:
+    """Judge a pattern; `names` are the topics there are, internal ones included, None when they are not known."""
+    verdict = judge(pattern)
+    match client:
+        case None:
+            return Comparison(
+                verdict=verdict, matched=Matched(broker=_chosen(names, _of_broker(verdict, names)))
+            )
+        case ClientEngine.JAVA:
+            return _from_java(verdict, names)
+        case ClientEngine.LIBRDKAFKA:
+            return _from_librdkafka(verdict, names)
+
+
+def _from_java(verdict: RegexVerdict, names: Names | None) -> Comparison:
+    try:
+        tree = without_atoms(parse_java(verdict.pattern))
+        automaton = Automaton(Chain((_NOT_INTERNAL, tree)))
+    except JavaSyntaxError as error:
+        return _unknown(verdict, names, client_reason=str(error))
+    except UnsureError as error:
+        return _unknown(verdict, names, flagged=error.construct)
+    except TooLargeError:
+        return _unknown(verdict, names, flagged=TOO_LARGE)
+    mine: bytes | None = None
+    if names is not None:
+        try:
+            mine = _without_internal(names, names.matched(tree))
+        except TooLargeError:
+            return _unknown(verdict, names, flagged=TOO_LARGE)
+        except UnsureError:  # only known once the pattern is read from the other end
+            mine = bytes(map(automaton.matches, names.names))
+    return _compared(
+        verdict, names, mine, automaton, lambda: rewrite.of_java(parse_java(verdict.pattern), automaton)
+    )
+
+
+def _from_librdkafka(verdict: RegexVerdict, names: Names | None) -> Comparison:
+    pattern = verdict.pattern
+    if not pattern.startswith("^"):
+        return _literal(verdict, names)
+    try:
+        regex = posix.PosixRegex(pattern)
+    except posix.PosixSyntaxError as error:
+        return _unknown(verdict, names, client_reason=str(error))
+    except posix.NotAskedError as error:
+        return _unknown(verdict, names, flagged=str(error))
+    read = posix.parse_posix(pattern)
+    tree = None if read is None else posix.anywhere(read)
+    try:
+        automaton = None if tree is None else Automaton(tree)
+    except (TooLargeError, UnsureError):
+        tree = automaton = None
+    mine: bytes | None = None
+    if names is not None:
+        try:
+            mine = _found(regex, tree, names)
+        except posix.NotAskedError as error:
+            return _unknown(verdict, names, flagged=str(error))
+    if automaton is None:
+        return _compared(verdict, names, mine, None, None)
+    return _compared(verdict, names, mine, automaton, lambda: rewrite.of_librdkafka(pattern, automaton))
+
+
+def _literal(verdict: RegexVerdict, names: Names | None) -> Comparison:
+    there = None if names is None else () if names.index(verdict.pattern) is None else (verdict.pattern,)
+    nothing = None if names is None else ()
+    return Comparison(
+        verdict=verdict,
+        is_literal=True,
+        matched=Matched(broker=there, client=there, gained=nothing, lost=nothing),
+        ever=Difference(only_first=None, only_second=None),
+    )
+
+
+def _unknown(
+    verdict: RegexVerdict,
+    names: Names | None,
+    *,
+    client_reason: str | None = None,
+    flagged: str | None = None,
+) -> Comparison:
+    return Comparison(
+        verdict=verdict,
+        client_reason=client_reason,
+        flagged=() if flagged is None else (flagged,),
+        matched=Matched(broker=_chosen(names, _of_broker(verdict, names))),
+    )
+
+
+def _compared(
+    verdict: RegexVerdict,
+    names: Names | None,
+    mine: bytes | None,
+    client: Automaton | None,
+    candidates: Callable[[], rewrite.Candidates] | None,
+) -> Comparison:
+    """The comparison of what the client matches, `mine`, with what the broker does."""
+    theirs = _of_broker(verdict, names)
+    ever = _ever(client, verdict)
+    rewritten = None
+    if client is not None and candidates is not None and (ever is None or not ever.same):
+        rewritten = rewrite.proven(candidates(), client)
+    matched = Matched(broker=_chosen(names, theirs), client=_chosen(names, mine))
+    if names is not None and mine is not None and theirs is not None:
+        same = mine == theirs
+        matched = Matched(
+            broker=matched.broker,
+            client=matched.client,
+            gained=() if same else _chosen(names, _more(theirs, mine)),
+            lost=() if same else _chosen(names, _more(mine, theirs)),
+        )
+    elif names is not None and not verdict.valid:
+        matched = Matched(client=matched.client, gained=(), lost=matched.client)
+    return Comparison(verdict=verdict, matched=matched, ever=ever, rewritten=rewritten)
+
+
+def _ever(client: Automaton | None, verdict: RegexVerdict) -> Difference | None:
+    if client is None or verdict.parsed is None or verdict.danger is not None:
+        return None
+    try:
+        return difference(client, Automaton(verdict.parsed.tree))
+    except (TooLargeError, UnsureError, RecursionError):
+        return None
+
+
+def _of_broker(verdict: RegexVerdict, names: Names | None) -> bytes | None:
+    """By name 1 where the broker matches it; None where the broker refuses the pattern or is harmed by it."""
+    if names is None or verdict.regex is None or verdict.parsed is None:
+        return None
+    if len(names) > ASKED_WHOLLY:
+        try:
+            return names.matched(verdict.parsed.tree)
+        except (TooLargeError, UnsureError, RecursionError):
+            pass
+    return _asked(verdict.regex, names)
+
+
+def _asked(regex: BrokerRegex, names: Names) -> bytes:
+    match = regex.compiled.fullmatch
+    return bytes(match(name) is not None for name in names.names)
+
+
+def _found(regex: posix.PosixRegex, tree: Tree | None, names: Names) -> bytes:
+    """What the C library finds; of many names our reading of the pattern, as long as the library agrees."""
+    if tree is not None and len(names) > ASKED_WHOLLY:
+        try:
+            read = names.matched(tree)
+        except (TooLargeError, UnsureError):
+            pass
+        else:
+            sample = range(0, len(names), len(names) // (ASKED_WHOLLY // 2))
+            if regex.found_in([names.names[index] for index in sample]) == [
+                bool(read[index]) for index in sample
+            ]:
+                return read
+    return bytes(regex.found_in(names.names))
+
+
+def _more(first: bytes, second: bytes) -> list[bool]:
+    return list(starmap(gt, zip(first, second, strict=True)))
+
+
+def _chosen(names: Names | None, flags: Sequence[object] | None) -> tuple[str, ...] | None:
+    return None if names is None or flags is None else tuple(names.chosen(flags))
+
+
+def _without_internal(names: Names, matched: bytes) -> bytes:
+    kept = bytearray(matched)
+    for name in INTERNAL_TOPICS:
+        index = names.index(name)
+        if index is not None:
+            kept[index] = 0
+    return bytes(kept)
+
+
+def _word(text: str) -> Tree:
+    return Chain(tuple(Chars(mask_of(character)) for character in text))
+
+
+_NOT_INTERNAL = Look(
+    Chain((Choice(tuple(map(_word, INTERNAL_TOPICS))), Assertion(Place.END))), behind=False, negative=True
+)

@@ -1,0 +1,105 @@
+"""Topic names, laid out so that an automaton reads all of them at once.
+
+Names that begin alike share their beginnings: they are a tree of characters, and a level of it is one look-up of an
+array. An automaton reads from the end to the beginning, so it is made of the pattern written backwards.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from coordinator.pattern_tree import INDEX, Tree
+from migration.regexes.automaton import Automaton
+from migration.regexes.program import TooLargeError, UnsureError, backwards
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FEW = 200
+"""So many names are read one by one: that is quicker than working all states of an automaton out."""
+
+MANY = 20_000
+"""More are not read one by one by an automaton of too many states."""
+
+_NAMES = re.compile(r"(?:[-.0-9A-Z_a-z]+\n)*")
+
+
+class Names:
+    """Names of topics, sorted and each once. ValueError for one that no topic can have."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = sorted(set(names))
+        if not _NAMES.fullmatch("".join(f"{name}\n" for name in self.names)):
+            wrong = next(name for name in self.names if not _NAMES.fullmatch(f"{name}\n") or "\n" in name)
+            raise ValueError(f"{wrong!r} is no name of a topic")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int | None:
+        """Where a name stands; None when it is not there."""
+        at = bisect_left(self.names, name)
+        return at if at < len(self.names) and self.names[at] == name else None
+
+    def chosen(self, flags: Iterable[object]) -> list[str]:
+        """The names whose flag is set."""
+        return list(compress(self.names, flags))
+
+    def matched(self, tree: Tree) -> bytes:
+        """By name 1 where the tree matches it whole, else 0. UnsureError, TooLargeError."""
+        if len(self.names) > FEW:
+            try:
+                mirrored = Automaton(backwards(tree))
+                mirrored.complete()
+                return self._at_once(mirrored)
+            except (TooLargeError, UnsureError):
+                if len(self.names) > MANY:
+                    raise
+        automaton = Automaton(tree)
+        return bytes(map(automaton.matches, self.names))
+
+    def _at_once(self, automaton: Automaton) -> bytes:
+        import numpy as np
+
+        classes = len(automaton.classes)
+        rows = np.array(automaton.rows, dtype=np.int32).ravel() * classes
+        accepting = np.array(automaton.accepting, dtype=np.uint8)
+        class_of = np.array(automaton.class_of, dtype=np.int32)
+        states = np.array([automaton.start * classes], dtype=np.int32)
+        matched = np.zeros(len(self.names), dtype=np.uint8)
+        for characters, parents, ending, nodes in self._levels:
+            states = rows.take(states.take(parents) + class_of.take(characters))
+            matched[ending] = accepting[states[nodes] // classes]
+        return matched.tobytes()
+
+    @cached_property
+    def _levels(self) -> list[tuple[NDArray[np.int64], ...]]:
+        """By level of the tree: the characters of its nodes and their parents in the level above, the names that end
+        there, and the nodes at which these do.
+        """
+        return list(self._each_level())
+
+    def _each_level(self) -> Iterator[tuple[NDArray[np.int64], ...]]:
+        import numpy as np
+
+        table = np.array(self.names, dtype="S").view(np.uint8).reshape(len(self.names), -1)
+        lengths = np.count_nonzero(table, axis=1)
+        shared = (table[1:] != table[:-1]).argmax(axis=1)  # sorted and each once: they differ somewhere
+        shared = np.concatenate([[-1], shared])
+        index = np.zeros(256, dtype=np.int64)
+        for character, number in INDEX.items():
+            index[ord(character)] = number
+        node = np.zeros(len(self.names), dtype=np.int64)
+        for level in range(table.shape[1]):
+            # A name that ends sooner comes before those that go on with it, and is no node here.
+            new = (lengths > level) & (shared <= level)
+            parents = node[new]
+            node = np.cumsum(new) - 1
+            ending = np.flatnonzero(lengths == level + 1)
+            yield index[table[new, level]], parents, ending, node[ending]

@@ -1,0 +1,253 @@
+"""POSIX extended regexes: the C library's own regcomp and regexec, as librdkafka's classic consumer calls them.
+
+A pattern is searched for in a name. What the library says is what counts; a reading of our own (`parse_posix`) is
+there for what it cannot do: a hundred patterns on a hundred thousand names in time, and proofs. It is checked
+against the library on a sample whenever it answers in its place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import sys
+import threading
+from collections.abc import Callable
+from collections.abc import Sequence as Sequence_
+from typing import Any, TypeVar
+
+from coordinator.pattern_tree import (
+    ALL,
+    WORD,
+    Assertion,
+    Chars,
+    Choice,
+    Place,
+    Repeat,
+    Sequence,
+    Tree,
+    mask_between,
+    mask_of,
+)
+from coordinator.re2j.names import POSIX
+
+PATIENCE_S = 5.0
+"""For one pattern: back references take the library exponential time."""
+
+MAX_WEIGHT = 2_000_000
+"""The library writes counts out; a pattern whose length times its counts comes to more is not shown to it."""
+
+T = TypeVar("T")
+
+
+class PosixSyntaxError(Exception):
+    """regcomp refuses the pattern; the text is the library's."""
+
+
+class NotAskedError(Exception):
+    """The C library cannot be asked, or does not answer in time; the text says which."""
+
+
+class PosixRegex:
+    """A pattern that regcomp takes. PosixSyntaxError, NotAskedError."""
+
+    def __init__(self, pattern: str) -> None:
+        weight = len(pattern)
+        for count in re.findall(r"\{(?:\d*,)?(\d+),?\}", pattern):
+            weight *= max(1, int(count[:9]))
+        if weight > MAX_WEIGHT:
+            raise NotAskedError("counts too large for the C library")
+        if "\0" in pattern:
+            raise PosixSyntaxError("a zero byte ends a string of C")
+        self._library = _library()
+        self._compiled = ctypes.create_string_buffer(1024)
+        code = _in_time(lambda: self._library.regcomp(self._compiled, pattern.encode(), _FLAGS))
+        if code:
+            said = ctypes.create_string_buffer(256)
+            self._library.regerror(code, self._compiled, said, len(said))
+            raise PosixSyntaxError(said.value.decode(errors="replace"))
+
+    def found_in(self, names: Sequence_[str]) -> list[bool]:
+        """By name, whether the pattern is found in it. NotAskedError when that takes too long."""
+        regexec, compiled = self._library.regexec, self._compiled
+        encoded = [name.encode() for name in names]
+        return _in_time(lambda: [regexec(compiled, name, 0, None, 0) == 0 for name in encoded])
+
+
+_EXTENDED = 1
+_NO_MATCHES = 4 if sys.platform == "darwin" else 8
+_FLAGS = _EXTENDED | _NO_MATCHES
+
+
+def _library() -> Any:
+    try:
+        library = ctypes.CDLL(None)
+        library.regexec.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            ctypes.c_void_p,
+            ctypes.c_int,
+        ]
+        library.regcomp.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+        library.regerror.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        library.regerror.restype = ctypes.c_size_t
+    except (OSError, TypeError, AttributeError):
+        raise NotAskedError("no regcomp in the C library of this machine") from None
+    return library
+
+
+def _in_time(ask: Callable[[], T]) -> T:
+    """The answer of the library, which knows no time limit: a thread that misses it is left behind."""
+    answers: list[T] = []
+    thread = threading.Thread(target=lambda: answers.append(ask()), daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S)
+    if not answers:
+        raise NotAskedError(f"no answer of the C library in {PATIENCE_S:g} s")
+    return answers[0]
+
+
+def parse_posix(pattern: str) -> Tree | None:
+    """Our reading of a pattern that regcomp takes, anchored at nothing; None for what is not plain enough."""
+    try:
+        return _Parser(pattern).parse()
+    except _NotPlainError:
+        return None
+
+
+def anywhere(tree: Tree) -> Tree:
+    """What matches a whole name in which `tree` is found."""
+    anything = Repeat(Chars(ALL), 0, None)
+    return Sequence((anything, tree, anything))
+
+
+class _NotPlainError(Exception):
+    pass
+
+
+_COUNTS = re.compile(r"\{(\d{0,5})(?:(,)(\d{0,5}))?\}")
+_MAX_DEPTH = 60
+_CLASSES = {"w": WORD, "W": ALL & ~WORD, "s": 0, "S": ALL}
+_PLACES = {"b": Place.WORD_EDGE, "B": Place.NO_WORD_EDGE}
+
+
+class _Parser:
+    def __init__(self, pattern: str) -> None:
+        self.text = pattern
+        self.at = 0
+        self.depth = 0
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def parse(self) -> Tree:
+        tree = self.choice()
+        if self.at != len(self.text):
+            raise _NotPlainError
+        return tree
+
+    def choice(self) -> Tree:
+        options = [self.sequence()]
+        while self.peek() == "|":
+            self.at += 1
+            options.append(self.sequence())
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def sequence(self) -> Tree:
+        parts: list[Tree] = []
+        while self.peek() not in ("", "|", ")"):
+            item = self.item()
+            while self.peek() and self.peek() in "*+?{":
+                if isinstance(item, Assertion):
+                    raise _NotPlainError
+                item = Repeat(item, *self.counts())
+            parts.append(item)
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def counts(self) -> tuple[int, int | None]:
+        character = self.peek()
+        if character != "{":
+            self.at += 1
+            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+        found = _COUNTS.match(self.text, self.at)
+        if found is None or found.group() in ("{}", "{,}"):
+            raise _NotPlainError
+        self.at = found.end()
+        least, comma, most = found.groups()
+        return int(least or 0), int(most) if most else None if comma else int(least)
+
+    def item(self) -> Tree:
+        character = self.peek()
+        if character in "*+?{":
+            raise _NotPlainError
+        if character == "(":
+            return self.group()
+        if character == "[":
+            return Chars(self.bracket())
+        if character == "\\":
+            return self.escape()
+        self.at += 1
+        match character:
+            case "^":
+                return Assertion(Place.START)
+            case "$":
+                return Assertion(Place.END)
+            case ".":
+                return Chars(ALL)
+        return Chars(mask_of(character))
+
+    def group(self) -> Tree:
+        self.depth += 1
+        self.at += 1
+        if self.depth > _MAX_DEPTH:
+            raise _NotPlainError
+        tree = self.choice()
+        if self.peek() != ")":
+            raise _NotPlainError
+        self.at += 1
+        self.depth -= 1
+        return tree
+
+    def escape(self) -> Tree:
+        """GNU's own escapes; before any other character a backslash only quotes it, so `\\d` is a d."""
+        character = self.text[self.at + 1 : self.at + 2]
+        self.at += 2
+        if character in _CLASSES:
+            return Chars(_CLASSES[character])
+        if character in _PLACES:
+            return Assertion(_PLACES[character])
+        if not character or character in "<>`'123456789":
+            raise _NotPlainError
+        return Chars(mask_of(character))
+
+    def bracket(self) -> int:
+        self.at += 1
+        negative = self.peek() == "^"
+        self.at += negative
+        mask, first = 0, True
+        while first or self.peek() != "]":
+            first = False
+            mask |= self.bracket_item()
+        self.at += 1
+        return ALL & ~mask if negative else mask
+
+    def bracket_item(self) -> int:
+        if self.text.startswith("[:", self.at):
+            end = self.text.find(":]", self.at)
+            name = self.text[self.at + 2 : end]
+            if end < 0 or name in ("ascii", "word") or name not in POSIX:
+                raise _NotPlainError
+            self.at = end + 2
+            return POSIX[name]
+        low = self.bracket_character()
+        if self.peek() != "-" or self.text.startswith("-]", self.at):
+            return mask_of(low)
+        self.at += 1
+        return mask_between(ord(low), ord(self.bracket_character()))
+
+    def bracket_character(self) -> str:
+        character = self.peek()
+        if not character or not character.isascii() or self.text.startswith(("[.", "[=", "[:"), self.at):
+            raise _NotPlainError
+        self.at += 1
+        return character

@@ -1,0 +1,198 @@
+"""A pattern that the broker reads as the client reads the old one.
+
+Candidates are made in several ways, the one nearest to the old pattern first. Whichever is told is proven: its
+automaton, from RE2/J's own reading of its text, matches the same names as the client's, of all that a topic may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from coordinator.pattern_tree import (
+    NOTHING,
+    Atomic,
+    Chars,
+    Choice,
+    Repeat,
+    Sequence,
+    Tree,
+)
+from coordinator.regex import judge
+from migration.regexes.automaton import Automaton, difference
+from migration.regexes.program import TooLargeError, UnsureError
+from migration.regexes.write import NotRegularError, write
+
+MAX_LENGTH = 2000
+"""Characters of a rewritten pattern; a longer one helps nobody."""
+
+Candidates = Iterator[str]
+
+MAX_STATES = 150
+MAX_BACKWARD_STATES = 400
+
+
+def proven(candidates: Candidates, client: Automaton) -> str | None:
+    """The first candidate that the broker takes and that matches the same names."""
+    for candidate in candidates:
+        if len(candidate) > MAX_LENGTH:
+            continue
+        verdict = judge(candidate)
+        if verdict.parsed is None or verdict.danger is not None:
+            continue
+        try:
+            if difference(client, Automaton(verdict.parsed.tree)).same:
+                return candidate
+        except (TooLargeError, UnsureError, RecursionError):
+            continue
+    return None
+
+
+def of_java(tree: Tree, client: Automaton) -> Candidates:
+    """Candidates for a pattern of Java's, whose reading is `tree` and whose names are `client`'s."""
+    yield from _written(lambda: write(_plain(tree)))
+    yield from _written(lambda: write(spelled_out(client)))
+
+
+def of_librdkafka(pattern: str, client: Automaton) -> Candidates:
+    """Candidates for a pattern that the C library searches for; they begin with `^`, or they would be no regex."""
+    yield f"{pattern}.*"
+    inner = pattern.removeprefix("^")
+    yield f"^(?:{inner}).*"
+    yield from _written(lambda: f"^(?:{write(spelled_out(client))})")
+
+
+def _written(text: Callable[[], str]) -> Iterator[str]:
+    try:
+        yield text()
+    except (NotRegularError, TooLargeError):
+        return
+
+
+def _plain(tree: Tree) -> Tree:
+    """Without the marks of atomic groups."""
+    match tree:
+        case Sequence(parts):
+            return Sequence(tuple(_plain(part) for part in parts))
+        case Choice(options):
+            return Choice(tuple(_plain(option) for option in options))
+        case Repeat(body, least, most):
+            return Repeat(_plain(body), least, most)
+        case Atomic(body):
+            return _plain(body)
+    return tree
+
+
+def spelled_out(automaton: Automaton) -> Tree:
+    """A tree without look-around for the names of an automaton. TooLargeError.
+
+    The automaton reads backwards; the sets of its states that lead to a match, stepped through forwards, are the
+    states of the smallest automaton that reads forwards. Its states are then removed one by one.
+    """
+    rows, accepting = _forwards(automaton)
+    edges = _edges(rows, accepting, automaton.classes)
+    waiting = set(range(1, len(rows)))
+    while waiting:
+        state = min(waiting, key=lambda state: (_cost(edges, state), -state))
+        waiting.remove(state)
+        _remove(edges, state)
+    rest = edges.get((0, _FINAL), Chars(0))
+    return _chain(_loop(edges[0, 0]), rest) if (0, 0) in edges else rest
+
+
+_FINAL = -1
+_Edges = dict[tuple[int, int], Tree]
+
+
+def _forwards(automaton: Automaton) -> tuple[list[list[int]], list[bool]]:
+    """By state and class the next state, -1 where nothing can match any more; and which states match."""
+    automaton.complete()
+    count = len(automaton.rows)
+    if count > MAX_BACKWARD_STATES:
+        raise TooLargeError
+    before = [
+        [_bits(state for state in range(count) if automaton.rows[state][number] == to) for to in range(count)]
+        for number in range(len(automaton.classes))
+    ]
+    states = [_bits(state for state in range(count) if automaton.accepting[state])]
+    numbers = {states[0]: 0}
+    rows: list[list[int]] = []
+    while len(rows) < len(states):
+        row = []
+        for into in before:
+            following = 0
+            for state in _members(states[len(rows)]):
+                following |= into[state]
+            if following and following not in numbers:
+                if len(states) == MAX_STATES:
+                    raise TooLargeError
+                numbers[following] = len(states)
+                states.append(following)
+            row.append(numbers[following] if following else -1)
+        rows.append(row)
+    return rows, [bool(state >> automaton.start & 1) for state in states]
+
+
+def _bits(members: Iterator[int]) -> int:
+    return sum(1 << member for member in members)
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _edges(rows: list[list[int]], accepting: list[bool], classes: list[int]) -> _Edges:
+    """A state of its own begins, for no topic has an empty name."""
+    masks: dict[tuple[int, int], int] = {}
+    for state, row in enumerate(rows):
+        for number, to in enumerate(row):
+            if to >= 0:
+                masks[state, to] = masks.get((state, to), 0) | classes[number]
+    edges: _Edges = {key: Chars(mask) for key, mask in masks.items()}
+    for state, matches in enumerate(accepting):
+        if matches and (state or any(to == 0 for _, to in masks)):
+            edges[state, _FINAL] = NOTHING
+    return edges
+
+
+def _cost(edges: _Edges, state: int) -> int:
+    entering = sum(1 for source, to in edges if to == state and source != state)
+    leaving = sum(1 for source, to in edges if source == state and to != state)
+    return entering * leaving
+
+
+def _remove(edges: _Edges, state: int) -> None:
+    loop = edges.pop((state, state), None)
+    entering = [(source, edges.pop((source, to))) for source, to in list(edges) if to == state]
+    leaving = [(to, edges.pop((source, to))) for source, to in list(edges) if source == state]
+    for source, first in entering:
+        for to, last in leaving:
+            path = _chain(first, _loop(loop), last)
+            known = edges.get((source, to))
+            edges[source, to] = path if known is None else _either(known, path)
+
+
+def _chain(*trees: Tree) -> Tree:
+    parts: list[Tree] = []
+    for tree in trees:
+        parts += tree.parts if isinstance(tree, Sequence) else (tree,)
+    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+
+def _loop(tree: Tree | None) -> Tree:
+    return NOTHING if tree is None else Repeat(tree, 0, None)
+
+
+def _either(first: Tree, second: Tree) -> Tree:
+    options: list[Tree] = []
+    for tree in (first, second):
+        for option in tree.options if isinstance(tree, Choice) else (tree,):
+            if option not in options:
+                options.append(option)
+    if NOTHING in options:
+        rest = [option for option in options if option != NOTHING]
+        inner = rest[0] if len(rest) == 1 else Choice(tuple(rest))
+        return inner if isinstance(inner, Repeat) and inner.least == 0 else Repeat(inner, 0, 1)
+    return options[0] if len(options) == 1 else Choice(tuple(options))

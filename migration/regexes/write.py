@@ -1,0 +1,101 @@
+"""A tree as text that RE2/J reads, right for topic names."""
+
+from __future__ import annotations
+
+import re
+
+from coordinator.pattern_tree import (
+    ALL,
+    ALPHABET,
+    DIGITS,
+    WORD,
+    Assertion,
+    Chars,
+    Choice,
+    Place,
+    Repeat,
+    Sequence,
+    Tree,
+    characters_of,
+)
+
+_PLACES = {Place.START: "^", Place.END: "$", Place.WORD_EDGE: r"\b", Place.NO_WORD_EDGE: r"\B"}
+_NO_CHARACTER = r"[^\x00-\x{10FFFF}]"
+_SHORT = {ALL: ".", DIGITS: r"\d", WORD: r"\w", 0: _NO_CHARACTER}
+
+
+class NotRegularError(Exception):
+    """The tree has a construct for which RE2/J has no syntax."""
+
+
+def write(tree: Tree) -> str:
+    """A pattern that means `tree` to RE2/J. Possessive repetitions are written plain: see that this is the same."""
+    return _choice(tree)
+
+
+def _choice(tree: Tree) -> str:
+    if isinstance(tree, Choice):
+        return "|".join(_sequence(option) for option in tree.options)
+    return _sequence(tree)
+
+
+def _sequence(tree: Tree) -> str:
+    if isinstance(tree, Sequence):
+        return "".join(_item(part) for part in tree.parts)
+    return _item(tree)
+
+
+def _item(tree: Tree) -> str:
+    match tree:
+        case Chars(mask=mask):
+            return _chars(mask)
+        case Assertion(place=place):
+            return _PLACES[place]
+        case Sequence(parts):
+            return _sequence(tree) if len(parts) < 2 else f"(?:{_sequence(tree)})"
+        case Choice():
+            return f"(?:{_choice(tree)})"
+        case Repeat(body, least, most):
+            inner = _item(body)
+            if isinstance(body, Repeat | Assertion) or (isinstance(body, Sequence) and len(body.parts) < 2):
+                inner = f"(?:{inner})"
+            return inner + _counts(least, most)
+    raise NotRegularError
+
+
+def _counts(least: int, most: int | None) -> str:
+    if most is None:
+        return {0: "*", 1: "+"}.get(least, f"{{{least},}}")
+    if (least, most) == (1, 1):
+        return ""
+    return "?" if (least, most) == (0, 1) else f"{{{least}}}" if least == most else f"{{{least},{most}}}"
+
+
+def _chars(mask: int) -> str:
+    if mask in _SHORT:
+        return _SHORT[mask]
+    if mask.bit_count() == 1:
+        return re.sub(r"(\.)", r"\\\1", characters_of(mask))
+    inside, outside = _ranges(mask), _ranges(ALL & ~mask)
+    return f"[{inside}]" if len(inside) <= len(outside) + 1 else f"[^{outside}]"
+
+
+def _ranges(mask: int) -> str:
+    """The inside of a class; a hyphen stands last."""
+    text = ""
+    characters = characters_of(mask)
+    at = 0
+    while at < len(characters):
+        end = at
+        while end + 1 < len(characters) and _adjacent(characters[end], characters[end + 1]):
+            end += 1
+        run = characters[at : end + 1]
+        text += run if len(run) < 3 else f"{run[0]}-{run[-1]}"
+        at = end + 1
+    return text.replace("-", "", 1) + "-" if characters.startswith("-") else text
+
+
+def _adjacent(first: str, second: str) -> bool:
+    both = first + second
+    of_a_kind = both.isdigit() or (both.isalpha() and both.isupper()) or (both.isalpha() and both.islower())
+    return of_a_kind and ALPHABET.index(second) == ALPHABET.index(first) + 1
