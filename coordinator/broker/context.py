@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from coordinator.broker.records import CommittedOffset
 
 
+class CannotBeWritten(Exception):
+    """A record has no room for what it is to say; it has not become true."""
+
+
 @dataclass(slots=True, kw_only=True)
 class State:
     """Everything that is known. Hard parts change in `Engine.replay` alone."""
@@ -44,6 +48,8 @@ class Context:
     timers: Timers
     config: Config
     replay: Callable[[Record], None]
+    check: Callable[[Record], object]
+    """Raises ValueError for a record that could not be written."""
     topics: TopicImage = field(default_factory=TopicImage)
     new_topics_version: int = -1
     """Version of the image in which a topic was last created: resolved regexes older than that are resolved anew."""
@@ -52,7 +58,11 @@ class Context:
     answers: list[tuple[int, Answer]] = field(default_factory=list)
 
     def emit(self, record: Record) -> None:
-        """Write a record and, by replaying it, make it true."""
+        """Write a record and, by replaying it, make it true. :raises CannotBeWritten:"""
+        try:
+            self.check(record)
+        except ValueError as error:
+            raise CannotBeWritten(str(error)) from None
         self.records.append(record)
         self.replay(record)
 

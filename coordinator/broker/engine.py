@@ -54,7 +54,7 @@ from coordinator.broker.calls import (
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.config import Config
 from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import Context, State
+from coordinator.broker.context import CannotBeWritten, Context, State
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group_config import GroupConfig
 from coordinator.broker.records import ClassicGroupRecord, OffsetRecord, Record
@@ -93,12 +93,22 @@ _log = logging.getLogger(__name__)
 class Engine:
     """See the module. One engine is the coordinator of all its groups."""
 
-    def __init__(self, config: Config | None = None, topics: TopicImage | None = None) -> None:
+    def __init__(
+        self,
+        config: Config | None = None,
+        topics: TopicImage | None = None,
+        check: Callable[[Record], object] = lambda _: None,
+    ) -> None:
+        """`check` raises ValueError for a record that cannot be written: names can be longer than it has room for.
+
+        The call that leads to one is answered UNKNOWN_SERVER_ERROR, as by a broker.
+        """
         self._ctx = Context(
             state=State(),
             timers=Timers(),
             config=config or Config(),
             replay=self.replay,
+            check=check,
             topics=topics or TopicImage(),
         )
 
@@ -124,10 +134,12 @@ class Engine:
             HANDLERS[type(call.request)](ctx, call, call.request)
         except CoordinatorError as error:
             ctx.answer(call.ticket, refusal(call.request, error.code, error.message))
+        except CannotBeWritten as error:
+            _log.warning("%s is refused: %s", type(call.request).__name__, error)
+            self._fail(call)
         except Exception:  # a bug of ours is not to take the other groups down
             _log.exception("Unexpected error for %r", call.request)
-            if all(ticket != call.ticket for ticket, _ in ctx.answers):
-                ctx.answer(call.ticket, refusal(call.request, ErrorCode.UNKNOWN_SERVER_ERROR))
+            self._fail(call)
         return ctx.take()
 
     def replay(self, record: Record, producer_id: int | None = None) -> None:
@@ -201,9 +213,16 @@ class Engine:
         while (key := self._ctx.timers.pop_due(now_ms)) is not None:
             try:
                 self._expire(key)
+            except CannotBeWritten as error:
+                _log.warning("%s comes to nothing: %s", key.kind.name, error)
             except Exception:  # see `handle`
                 _log.exception("Unexpected error for %r", key)
         return self._ctx.take()
+
+    def _fail(self, call: Call) -> None:
+        """Answer a call that could not be gone through with, unless that was answered already."""
+        if all(ticket != call.ticket for ticket, _ in self._ctx.answers):
+            self._ctx.answer(call.ticket, refusal(call.request, ErrorCode.UNKNOWN_SERVER_ERROR))
 
     def _expire(self, key: TimerKey) -> None:
         if key.kind is TimerKind.OFFSET_EXPIRY:

@@ -17,6 +17,7 @@ from coordinator.storage.loader import load
 from tests.cli.command import Kohort
 from tests.cli.served_data import Served
 from tests.conformance.cluster import Cluster
+from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.storage.small_disk import fill, small_disk
 from tests.kafka.broker import Broker, BrokerFailedError
@@ -281,6 +282,32 @@ async def _commit_until_refused(cluster: Cluster) -> tuple[int, int]:
         if code:
             return offset - 1, code
     raise AssertionError("there was room for everything")
+
+
+def test_a_name_that_no_record_has_room_for(tmp_path: Path) -> None:
+    """Broken UTF-8 becomes three times as long: the broker cannot write such a group either."""
+    longest = 32_767
+    fields = {
+        "group_id": "?" * longest, "generation_id_or_member_epoch": -1, "member_id": "",
+        "topics": [{"name": "orders", "partitions": [{"partition_index": 0, "committed_offset": 1}]}],
+    }  # fmt: skip
+    request = encoded(build(request_type("OffsetCommit", 8), fields), 1, None, "tests")
+
+    async def commit_to_it(cluster: Cluster) -> bytes:
+        reader, writer = await asyncio.open_connection(HOST, served.port)
+        frame = request.replace(b"?" * longest, b"\xff" * longest)
+        writer.write(len(frame).to_bytes(4) + frame)
+        answer = await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
+        writer.close()
+        assert await commit(cluster, "simple", {0: 5}) == [0]
+        return answer
+
+    with serving(tmp_path, "--topic", "orders:1") as served:
+        code = served.ask(commit_to_it)[-5:-3]
+        assert int.from_bytes(code, signed=True) == ErrorCode.UNKNOWN_SERVER_ERROR
+    with serving(tmp_path) as served:
+        listed = served.ask(everything)["listed"]
+        assert [one["group_id"] for one in listed] == ["simple"]
 
 
 def test_topics_and_settings_that_cannot_be_kept_are_refused(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from coordinator.broker.result import Result
 from coordinator.broker.topics import TopicImage
 from coordinator.storage.data_directory import DataDirectory, Recovered
 from coordinator.storage.errors import StorageFailed, Unusable
+from coordinator.storage.records import encode_record
 from coordinator.uuids import format_uuid
 from coordinator.wire.server.compactor import Compactor
 from coordinator.wire.server.journal import Journal
@@ -78,7 +79,7 @@ class Node:
             self.topics = Topics(settings.broker_rack, data.topics, version=self.now_ms())
             # Deleted topics whose offsets may still be there; `start` tells of their end.
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
-            self._engine = Engine(config, TopicImage.of(known, self.topics.image.version))
+            self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
             self.recovered = self._recover(data)
 
     def start(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable
 
 from coordinator.wire.address import Address
@@ -11,6 +12,8 @@ from coordinator.wire.errors import WireError
 from coordinator.wire.server.listener import Listener
 from coordinator.wire.server.node import Node
 
+SWITCH_INTERVAL_S = 0.0005
+"""How long a thread that computes, as compaction does, may keep the event loop waiting (Python's default: 5 ms)."""
 LAST_ANSWERS_S = 0.2
 """How long clients get to read that they are refused, before their connections are closed."""
 
@@ -35,6 +38,7 @@ def serve(node: Node, host: str, port: int, listening: Callable[[Address], None]
     :raises CannotListen: :raises StorageLost:
     :raises StorageFailed: :raises DamagedLog: the data directory could not be closed in good order
     """
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     asyncio.run(_serve(node, host, port, listening))
 
 
