@@ -2,54 +2,157 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cli.render.document import Block, Document, Table, Text, columns
+from cli.render.document import Block, Cell, Column, Document, Table, Text, columns
 from coordinator.model import Problem
 from coordinator.regex import RegexVerdict
+from migration.regexes.client_engine import ClientEngine
+from migration.regexes.compare import Comparison, joined
 
 SHOWN_TOPICS = 20
 """Topics named in a table cell; data name them all."""
 
+SHOWN_PATTERN = 200
+"""Characters of a pattern in a sentence."""
+
 
 def regex_document(
-    verdicts: Sequence[RegexVerdict], topics: Sequence[str] | None, problems: tuple[Problem, ...]
+    comparisons: Sequence[Comparison], client: ClientEngine | None, problems: tuple[Problem, ...]
 ) -> Document:
-    """`topics` are all names of the source, internal ones included; None without a source."""
-    matched = [
-        None if topics is None or verdict.regex is None else verdict.regex.matches(topics)
-        for verdict in verdicts
+    """`client` is whose matches the broker's are compared with; None when that was not asked."""
+    together = None
+    if client is ClientEngine.LIBRDKAFKA:
+        together = joined([comparison.verdict.pattern for comparison in comparisons])
+    blocks: list[Block] = [
+        Text(text) for comparison in comparisons for text in _sentences(comparison, client)
     ]
-    data = [_data(verdict, names) for verdict, names in zip(verdicts, matched, strict=True)]
-    blocks: list[Block] = [Text(_sentence(verdict)) for verdict in verdicts if not verdict.valid]
-    rows = [
-        (verdict.pattern, verdict.valid, None if names is None else len(names), _names(names))
-        for verdict, names in zip(verdicts, matched, strict=True)
-    ]
-    blocks.append(Table(columns=columns("PATTERN", "VALID", "##TOPICS", "TOPICS"), rows=rows))
-    return Document(command="validate-regex", data={"patterns": data}, blocks=blocks, errors=problems)
+    if together is not None and not (together.valid and together.danger is None):
+        blocks.append(
+            Text(f"In one subscription they do not go together: {together.reason or together.danger}.")
+        )
+    blocks.append(_table(comparisons, client))
+    data = {
+        "from": None if client is None else client.value,
+        "patterns": [_data(comparison) for comparison in comparisons],
+        "joined": None if together is None else _joined(together),
+    }
+    return Document(command="validate-regex", data=data, blocks=blocks, errors=problems)
 
 
-def _data(verdict: RegexVerdict, names: list[str] | None) -> dict[str, Any]:
+def _table(comparisons: Sequence[Comparison], client: ClientEngine | None) -> Table:
+    headings: tuple[Column, ...] = columns("PATTERN", "VALID", "##TOPICS", "TOPICS")
+    rows: list[tuple[Cell, ...]] = []
+    for comparison in comparisons:
+        verdict, matched = comparison.verdict, comparison.matched
+        row: tuple[Cell, ...] = (
+            verdict.pattern,
+            verdict.valid,
+            _count(matched.broker),
+            _names(matched.broker),
+        )
+        if client is not None:
+            topics = (matched.client, matched.broker)
+            row = (
+                verdict.pattern,
+                verdict.valid,
+                *map(_count, topics),
+                _names(matched.gained),
+                _names(matched.lost),
+            )
+        rows.append(row)
+    if client is not None:
+        headings = columns("PATTERN", "VALID", "##TODAY", "##BROKER", "GAINED", "LOST")
+    return Table(columns=headings, rows=rows)
+
+
+def _data(comparison: Comparison) -> dict[str, Any]:
+    verdict, matched, ever = comparison.verdict, comparison.matched, comparison.ever
     return {
         "pattern": verdict.pattern,
         "valid": verdict.valid,
         "reason": verdict.reason,
         "position": verdict.position,
-        "dangerous": None,
-        "flagged": [],
-        "topics": {"broker": names, "client": None, "gained": None, "lost": None},
-        "rewrite": None,
+        "dangerous": verdict.danger is not None if verdict.valid else None,
+        "danger": verdict.danger,
+        "literal": comparison.is_literal,
+        "client_reason": comparison.client_reason,
+        "flagged": list(comparison.flagged),
+        "topics": {
+            "broker": _list(matched.broker),
+            "client": _list(matched.client),
+            "gained": _list(matched.gained),
+            "lost": _list(matched.lost),
+        },
+        "always_same": None if ever is None else ever.same,
+        "examples": {
+            "gained": None if ever is None else ever.only_second,
+            "lost": None if ever is None else ever.only_first,
+        },
+        "rewrite": comparison.rewritten,
     }
 
 
-def _sentence(verdict: RegexVerdict) -> str:
-    at = "" if verdict.position is None else f", at position {verdict.position}"
-    return f"The regular expression `{verdict.pattern}` is invalid: {verdict.reason}{at}."
+def _joined(verdict: RegexVerdict) -> dict[str, Any]:
+    return {
+        "pattern": verdict.pattern,
+        "valid": verdict.valid,
+        "reason": verdict.reason,
+        "dangerous": verdict.danger is not None if verdict.valid else None,
+    }
 
 
-def _names(names: list[str] | None) -> str | None:
+def _list(names: tuple[str, ...] | None) -> list[str] | None:
+    return None if names is None else list(names)
+
+
+def _sentences(comparison: Comparison, client: ClientEngine | None) -> Iterator[str]:
+    verdict = comparison.verdict
+    pattern = f"`{_shortened(verdict.pattern)}`"
+    if comparison.is_literal:
+        yield f"{pattern} does not begin with ^: to librdkafka it is the name of one topic, before and after."
+        return
+    if not verdict.valid:
+        at = "" if verdict.position is None else f", at position {verdict.position}"
+        yield f"The regular expression {pattern} is invalid: {verdict.reason}{at}."
+    if verdict.danger is not None:
+        yield f"The broker takes {pattern} and may be harmed: {verdict.danger}."
+    if client is None:
+        return
+    if comparison.client_reason is not None:
+        yield f"The {client.value} consumer does not take {pattern} today: {comparison.client_reason}."
+    if comparison.flagged:
+        yield f"What the {client.value} consumer matches by {pattern} is not certain: {', '.join(comparison.flagged)}."
+    yield from _examples(comparison, pattern)
+    if comparison.rewritten is not None:
+        yield (
+            f"Subscribe to `{comparison.rewritten}` instead: the broker then matches what the {client.value} consumer "
+            f"matches by {pattern} today, of all names that a topic may have."
+        )
+
+
+def _examples(comparison: Comparison, pattern: str) -> Iterator[str]:
+    ever = comparison.ever
+    if ever is None or ever.same:
+        return
+    parts = []
+    if ever.only_first is not None:
+        parts.append(f"no longer names such as `{ever.only_first}`")
+    if ever.only_second is not None:
+        parts.append(f"also names such as `{ever.only_second}`")
+    yield f"Under the consumer protocol {pattern} matches {', '.join(parts)}."
+
+
+def _shortened(pattern: str) -> str:
+    return pattern if len(pattern) <= SHOWN_PATTERN else f"{pattern[:SHOWN_PATTERN]}…"
+
+
+def _count(names: tuple[str, ...] | None) -> int | None:
+    return None if names is None else len(names)
+
+
+def _names(names: tuple[str, ...] | None) -> str | None:
     if not names:
         return None
     more = len(names) - SHOWN_TOPICS

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import starmap
 from operator import gt
 
@@ -18,6 +17,7 @@ from coordinator.regex import BrokerRegex, RegexVerdict, judge
 from migration.regexes import posix, rewrite
 from migration.regexes.atomic import without_atoms
 from migration.regexes.automaton import Automaton, Difference, difference
+from migration.regexes.client_engine import ClientEngine
 from migration.regexes.java import JavaSyntaxError, parse_java
 from migration.regexes.names import Names
 from migration.regexes.program import TooLargeError, UnsureError
@@ -29,13 +29,6 @@ ASKED_WHOLLY = 2000
 """The C library is asked about so many names one by one; of more, about some (see posix)."""
 
 TOO_LARGE = "too many states to follow"
-
-
-class ClientEngine(Enum):
-    """Whose engine matches the topics before the migration."""
-
-    JAVA = "java"
-    LIBRDKAFKA = "librdkafka"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,3 +255,14 @@ def _word(text: str) -> Tree:
 _NOT_INTERNAL = Look(
     Chain((Choice(tuple(map(_word, INTERNAL_TOPICS))), Assertion(Place.END))), behind=False, negative=True
 )
+
+
+def joined(patterns: Sequence[str]) -> RegexVerdict | None:
+    """The broker's word on the regexes of one librdkafka subscription, which are sent as `(^a)|(^b)`.
+
+    None where fewer than two are regexes, or one is refused by itself.
+    """
+    regexes = [pattern for pattern in patterns if pattern.startswith("^")]
+    if len(regexes) < 2 or not all(judge(pattern).valid for pattern in regexes):
+        return None
+    return judge("|".join(f"({pattern})" for pattern in regexes))

@@ -1,0 +1,85 @@
+"""What `validate-regex` asks: which patterns, of which topics, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.cluster.choose import open_source, source_is_named
+from cli.errors import CommandError, ExitStatus, UsageError
+from cli.options import SourceOptions
+from cli.topic_names import read_text, read_topic_names
+from migration.regexes.client_engine import ClientEngine
+from migration.regexes.compare import Comparison, compare, joined
+from migration.regexes.names import Names
+
+if TYPE_CHECKING:
+    from coordinator.model import Problem
+
+
+def patterns_of(patterns: Sequence[str] | None, file: Path | None) -> list[str]:
+    """The patterns of the command line and of the file. UsageError when there are none, CommandError."""
+    chosen = list(patterns or ())
+    if file is not None:
+        lines = [line.removesuffix("\r") for line in read_text(file).split("\n")]
+        chosen += [line for line in lines if line]
+    if not chosen:
+        raise UsageError(
+            "give a PATTERN, or --file FILE with one a line" if file is None else f"{file} holds no pattern"
+        )
+    if "" in chosen:
+        raise UsageError("an empty PATTERN is no regex: the broker takes it for none")
+    return chosen
+
+
+def topics_of(source: SourceOptions, file: Path | None) -> tuple[Names | None, tuple[Problem, ...]]:
+    """The topics to match, None without any source, and what of the source could not be read."""
+    bare = replace(source, topics_file=None)
+    if source.topics_file is not None and not source.log_dirs:
+        if any((source.bootstrap_server, source.command_config, source.snapshot, source.embedded)):
+            raise UsageError("--topics and a source both name topics; give one")
+        if str(file) == "-" == str(source.topics_file):
+            raise UsageError("--file and --topics cannot both be standard input")
+        return _names(read_topic_names(source.topics_file)), ()
+    if not source_is_named(bare):
+        return None, ()
+    with open_source(source) as groups:
+        read = groups.topics(None, end_offsets=False)
+    return _names(topic.name for topic in read.items), read.problems
+
+
+def _names(names: Iterator[str] | Sequence[str]) -> Names:
+    try:
+        return Names(names)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+
+
+def check(patterns: Sequence[str], client: ClientEngine | None, topics: Names | None) -> list[Comparison]:
+    """By pattern, what becomes of it."""
+    return [compare(pattern, client, topics) for pattern in patterns]
+
+
+def untold(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """A message for each accepted pattern whose matches by the client are not known."""
+    for comparison in comparisons:
+        if comparison.flagged and comparison.verdict.valid:
+            what = ", ".join(comparison.flagged)
+            yield f"{comparison.verdict.pattern}: cannot tell what the consumer matches: {what}"
+
+
+def status_of(comparisons: Sequence[Comparison], client: ClientEngine | None) -> ExitStatus:
+    """FALSE when a pattern does not stand; UNREADABLE when it cannot be told whether one does."""
+    together = _together(comparisons, client)
+    if not all(comparison.stands for comparison in comparisons) or together is False:
+        return ExitStatus.FALSE
+    return ExitStatus.UNREADABLE if any(comparison.flagged for comparison in comparisons) else ExitStatus.DONE
+
+
+def _together(comparisons: Sequence[Comparison], client: ClientEngine | None) -> bool | None:
+    if client is not ClientEngine.LIBRDKAFKA:
+        return None
+    verdict = joined([comparison.verdict.pattern for comparison in comparisons])
+    return None if verdict is None else verdict.valid and verdict.danger is None
