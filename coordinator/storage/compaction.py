@@ -50,6 +50,14 @@ class Compacted:
     bytes_after: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A segment, and the offset at which the log goes on behind it."""
+
+    path: Path
+    end: int
+
+
 @dataclass(slots=True, kw_only=True)
 class _Group:
     """Segments that become one; behind them the log goes on at the offset `end`."""
@@ -72,17 +80,19 @@ def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
     :raises OSError:
     """
     clean = dirty = 0
-    for path in closed_segments(directory, active):
-        if base_offset(path) < first_dirty:
-            clean += path.stat().st_size
+    for span in closed_segments(directory, active):
+        if span.end <= first_dirty:
+            clean += span.path.stat().st_size
         else:
-            dirty += path.stat().st_size
+            dirty += span.path.stat().st_size
     return dirty / (clean + dirty) if dirty else 0.0
 
 
-def closed_segments(directory: Path, active: int) -> list[Path]:
-    """The segments before the active one, which has the base offset `active`. :raises OSError:"""
-    return [path for path in list_segments(directory) if base_offset(path) < active]
+def closed_segments(directory: Path, active: int) -> list[Span]:
+    """The segments before the active one, which has the base offset `active`. :raises DamagedLog: :raises OSError:"""
+    paths = [path for path in list_segments(directory) if base_offset(path) < active]
+    ends = [*map(base_offset, paths), active][1:]
+    return [Span(path=path, end=end) for path, end in zip(paths, ends, strict=True)]
 
 
 def base_offset(path: Path) -> int:
@@ -105,21 +115,21 @@ def compact(
     :raises DamagedLog: a segment cannot be understood; those before it may be compacted
     :raises OSError: likewise, where it cannot be read or its replacement not be written
     """
-    paths = closed_segments(directory, active)
+    spans = closed_segments(directory, active)
     survey = Survey()
-    for path in paths:
+    for span in spans:
         _check(stopped)
-        survey.add(_read(path), keys=base_offset(path) >= first_dirty)
-    end = _cleanable_end(paths, survey.open_from, active)
+        survey.add(_read(span.path), keys=span.end > first_dirty)
+    end = _cleanable_end(spans, survey.open_from, active)
     retention = Retention(
         survey,
         now_ms=now_ms,
         delete_retention_ms=settings.delete_retention_ms,
         producer_expiration_ms=settings.producer_expiration_ms,
     )
-    cleanable = [path for path in paths if base_offset(path) < end]
-    before = sum(path.stat().st_size for path in cleanable)
-    for group in _groups(cleanable, end, settings.segment_bytes):
+    cleanable = [span for span in spans if span.end <= end]
+    before = sum(span.path.stat().st_size for span in cleanable)
+    for group in _groups(cleanable, settings.segment_bytes):
         _check(stopped)
         _compact_group(group, retention)
     write_missing_indexes(directory, before=end)
@@ -128,30 +138,29 @@ def compact(
         records_before=retention.tally.before,
         records_after=retention.tally.after,
         bytes_before=before,
-        bytes_after=sum(path.stat().st_size for path in closed_segments(directory, end)),
+        bytes_after=sum(span.path.stat().st_size for span in closed_segments(directory, end)),
     )
 
 
-def _cleanable_end(paths: Sequence[Path], open_from: int | None, active: int) -> int:
+def _cleanable_end(spans: Sequence[Span], open_from: int | None, active: int) -> int:
     """The base offset of the first segment that may not be compacted: the one where a transaction is open."""
     if open_from is None:
         return active
-    return max(base_offset(path) for path in paths if base_offset(path) <= open_from)
+    return next(base_offset(span.path) for span in spans if span.end > open_from)
 
 
-def _groups(paths: Sequence[Path], end: int, segment_bytes: int) -> list[_Group]:
+def _groups(spans: Sequence[Span], segment_bytes: int) -> list[_Group]:
     """Neighbours that become one segment, as none of them grows."""
     groups: list[_Group] = []
     size = 0
-    ends = [*map(base_offset, paths), end][1:]
-    for path, segment_end in zip(paths, ends, strict=True):
-        own = path.stat().st_size
-        if groups and size + own <= segment_bytes and segment_end - groups[-1].base_offset <= MOST_OFFSETS:
-            groups[-1].paths.append(path)
-            groups[-1].end = segment_end
+    for span in spans:
+        own = span.path.stat().st_size
+        if groups and size + own <= segment_bytes and span.end - groups[-1].base_offset <= MOST_OFFSETS:
+            groups[-1].paths.append(span.path)
+            groups[-1].end = span.end
             size += own
         else:
-            groups.append(_Group(paths=[path], end=segment_end))
+            groups.append(_Group(paths=[span.path], end=span.end))
             size = own
     return groups
 

@@ -87,8 +87,8 @@ class DataDirectory:
         self.group_configs: GroupConfigs = read_group_configs(path)
         self._first_dirty = read_offsets(path / CLEANER)
         self._uncleanable: set[int] = set()
-        # Partitions in which an open transaction held compaction up, and the active segment at that time.
         self._held_up: dict[int, int] = {}
+        """Partitions in which an open transaction held compaction up, and the active segment at that time."""
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
         self._log = OffsetsLog.open(path, settings.partitions, settings.limits)
 
@@ -167,10 +167,11 @@ class DataDirectory:
         :raises DamagedLog:
         """
         settings = self.settings.compaction
-        ratio, number, directory, active = max(self._dirty())
-        if ratio <= settings.min_cleanable_dirty_ratio:
-            return None
+        number = None
         try:
+            ratio, number, directory, active = max(self._dirty())
+            if ratio <= settings.min_cleanable_dirty_ratio:
+                return None
             done = compact(
                 directory,
                 settings,
@@ -184,9 +185,10 @@ class DataDirectory:
             self._first_dirty[OFFSETS_TOPIC, number] = done.first_dirty
             write_offsets(self.path / CLEANER, self._first_dirty)
         except (OSError, DamagedLog) as error:
-            self._uncleanable.add(number)
+            if number is not None:
+                self._uncleanable.add(number)
             if isinstance(error, OSError):
-                raise StorageFailed("compacting", error.filename or directory, error) from error
+                raise StorageFailed("compacting", error.filename or self.path, error) from error
             raise
         return done
 

@@ -172,7 +172,7 @@ class Node:
         release = partial(self._answer, result, then)
         if self._journal is None:
             release()
-        else:
+        elif self.failure is None:
             self._journal.take(result.records, self.now_ms(), release)
         self._set_alarm()
 

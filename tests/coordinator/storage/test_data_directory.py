@@ -21,8 +21,10 @@ from coordinator.storage.fsync import FsyncPolicy
 from coordinator.storage.log import SegmentLimits
 from coordinator.storage.meta_properties import read_meta_properties
 from coordinator.storage.partition_files import partition_for, read_topic_id
+from coordinator.storage.records import encode_record
 from coordinator.storage.segments import list_segments
 from tests.coordinator.storage.directories import SMALL, committed, committed_offsets, opened, what_is_in
+from tests.coordinator.storage.logs import Written
 
 LOCKED_BY_JAVA = "import fcntl,sys; fcntl.lockf(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
 """`FileChannel.tryLock` is a record lock."""
@@ -275,6 +277,25 @@ def test_compaction_goes_from_the_dirtiest_partition_on_until_none_is_dirty(tmp_
     with opened(tmp_path) as (data, engine, _):
         assert sorted(committed_offsets(engine).values()) == list(range(594, 600))
         assert data.compact(now_ms=1_000) is None  # it is remembered what was done
+
+
+def test_an_open_transaction_holds_compaction_up_once_per_segment(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([encode_record(committed("a", 0, 1))], transaction_of=7)
+    for offset in range(2, 40):
+        log.batch([encode_record(committed("a", 1, offset))])
+        if offset % 10 == 0:
+            log.roll()
+    log.save(tmp_path / "__consumer_offsets-0")
+    with opened(tmp_path) as (data, _, _):
+        done = data.compact(now_ms=1_000)
+        assert done is not None
+        assert done.first_dirty == 0
+        assert data.compact(now_ms=1_000) is None
+        for offset in range(40, 80):
+            data.append([committed("a", 1, offset)], now_ms=offset)
+        assert data.compact(now_ms=1_000) is not None
+    assert what_is_in(tmp_path) == {("a", 1): 79}
 
 
 def test_a_partition_that_cannot_be_compacted_is_left_alone(tmp_path: Path) -> None:
