@@ -29,7 +29,7 @@ POLL_S = 0.1
 CLOSED = "the connection is closed"
 PARKED = "no answer yet"
 NEVER = "no answer at all"
-NO_CLIENT = "null"
+CLIENTS: Mapping[str, str | None] = {"null": None, "empty": ""}
 # How much later than the script says an answer may come on a busy machine.
 LATE_MS = 1500
 
@@ -201,12 +201,12 @@ class Play:
         fields = {**known_fields(entity, self._defaults.get(api, {})), **given}
         message = build(entity, resolve(fields, self._names))
         peer = await self._peer(connection)
-        client = options.get("id", CLIENT_ID)
+        named = options.get("id", CLIENT_ID)
         future = peer.send(
             message,
             response_type(api, int(options.get("reads", number))),
             version=int(options["as"]) if "as" in options else None,
-            client_id=None if client == NO_CLIENT else client,
+            client_id=CLIENTS.get(named, named),
         )
         self._sent = time.monotonic()
         return Sent(api=api, future=future, at=self._sent)

@@ -82,9 +82,34 @@ def _versioned(version: int, message: Any) -> bytes:
     return version.to_bytes(2, "big") + encode(message)
 
 
+def _hex(given: Any) -> bytes:
+    """Of hexadecimal digits; in a list, some of the parts many times."""
+    parts = given if isinstance(given, list) else [given]
+    return b"".join(
+        part[0] * bytes.fromhex(part[1]) if isinstance(part, list) else bytes.fromhex(part) for part in parts
+    )
+
+
+class _Broken(str):
+    """A text whose bytes are not UTF-8: they are `content`."""
+
+    content: bytes
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        return self.content
+
+
+def _broken(given: Any) -> str:
+    text, behind = given
+    made = _Broken(text)
+    made.content = text.encode() + bytes.fromhex(behind)
+    return made
+
+
 MAKERS: Mapping[str, Callable[[Any], Any]] = {
     "subscribed": _subscription,
     "assigned": _assignment,
-    "hex": bytes.fromhex,
+    "hex": _hex,
     "times": lambda given: given[1] * given[0],
+    "broken": _broken,
 }
