@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 from uuid import UUID
 
 from cli.cluster import replayed_groups
@@ -17,6 +18,7 @@ from cli.output import notice
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.group import Group as StoredGroup
+from coordinator.dry_run import BROKERS_DEFAULT
 from coordinator.model import Cluster, Group, GroupListing, GroupType, Problem, Topic
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.loader import LoadedLog, load
@@ -29,6 +31,9 @@ from coordinator.storage.topic_names import KnownTopic, KnownTopics
 INTERNAL = "__"
 """What the names of Kafka's own topics begin with."""
 
+Told = TypeVar("Told", Group, GroupListing)
+DEFAULT_ASSIGNORS = {GroupType.CONSUMER: BROKERS_DEFAULT, GroupType.SHARE: "simple"}
+"""The first of `group.consumer.assignors` and of `group.share.assignors`, unless somebody changed them."""
 EMBEDDED_FEATURES = {"group.version": 1}
 """What the embedded coordinator finalises: it always speaks the consumer protocol. A broker's log does not tell."""
 
@@ -42,6 +47,8 @@ class ReplayedSource:
         """`named` are topics that the user names; `is_embedded`: there is no broker but this coordinator."""
         self.name = ", ".join(map(str, log.directories))
         self.log, self.named, self.is_embedded = log, named, is_embedded
+        self._assumed: set[str] = set()
+        """Groups of which it was said that their assignor is a guess."""
         self._problems = tuple(_problem(each) for each in log.notices if each.is_problem)
         for each in log.notices:
             if not each.is_problem:
@@ -63,7 +70,7 @@ class ReplayedSource:
         return cls(load(directories, as_of_ms=as_of_ms), named=named, is_embedded=is_embedded)
 
     def cluster(self) -> Cluster:
-        features = EMBEDDED_FEATURES if self.is_embedded else {}
+        features = EMBEDDED_FEATURES if self.is_embedded else self._told_topics.features
         return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None), features=features)
 
     def list_groups(self) -> Read[GroupListing]:
@@ -73,7 +80,7 @@ class ReplayedSource:
             *(_other_listing(GroupType.SHARE, group) for group in log.share.values()),
             *(_other_listing(GroupType.STREAMS, group) for group in log.streams.values()),
         ]
-        return Read(tuple(sorted(rows, key=lambda row: row.id)), self._untold())
+        return Read(self._with_defaults(sorted(rows, key=lambda row: row.id)), self._untold())
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
         found: list[Group] = []
@@ -83,7 +90,25 @@ class ReplayedSource:
             problems += oddities
             if group is not None:
                 found.append(self._with_offsets(group) if offsets else group)
-        return Read(tuple(found), (*problems, *self._untold()))
+        return Read(self._with_defaults(found), (*problems, *self._untold()))
+
+    def _with_defaults(self, groups: Sequence[Told]) -> tuple[Told, ...]:
+        """The groups with the assignor that a broker takes where no member names one."""
+        silent = {
+            group.id: DEFAULT_ASSIGNORS[group.type]
+            for group in groups
+            if group.protocol is None and group.type in DEFAULT_ASSIGNORS
+        }
+        if silent.keys() - self._assumed:
+            self._assumed |= silent.keys()
+            (first, *rest), assumed = silent, ", ".join(sorted(set(silent.values())))
+            who = f"{first} and {len(rest)} more groups" if rest else first
+            notice(
+                f"{who}: the members name no assignor; taken for {assumed}, which brokers take unless told otherwise"
+            )
+        return tuple(
+            replace(group, protocol=silent[group.id]) if group.id in silent else group for group in groups
+        )
 
     def _group(self, name: str) -> tuple[Group | None, tuple[Problem, ...]]:
         stored = self.log.state.groups.get(name)

@@ -1,4 +1,4 @@
-"""The topics of a cluster, out of its metadata log: `__cluster_metadata-0` of a KRaft broker or controller.
+"""The topics and features of a cluster, out of its metadata log: `__cluster_metadata-0` of KRaft servers.
 
     00000000000000000000.log                        records: frame version (1), number, version, all varints, message
     00000000000000012345-0000000007.checkpoint      a snapshot: the same, of what was true before offset 12345
@@ -31,6 +31,7 @@ from coordinator.storage.schemas.cluster_metadata import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
     END_TRANSACTION,
+    FEATURE_LEVEL,
     METADATA_RECORDS,
     PARTITION,
     PARTITION_CHANGE,
@@ -70,6 +71,8 @@ class ClusterMetadata:
     """Names of topics that were deleted, as far back as the log goes."""
     racks: dict[int, str | None] = field(default_factory=dict)
     """By broker id."""
+    features: dict[str, int] = field(default_factory=dict)
+    """Finalised levels by name."""
     is_whole: bool = False
     notices: list[Notice] = field(default_factory=list)
 
@@ -242,6 +245,13 @@ def _unregister_broker(metadata: ClusterMetadata, fields: Fields) -> None:
     metadata.racks.pop(fields["brokerId"], None)
 
 
+def _feature_level(metadata: ClusterMetadata, fields: Fields) -> None:
+    if fields["featureLevel"]:
+        metadata.features[fields["name"]] = fields["featureLevel"]
+    else:
+        metadata.features.pop(fields["name"], None)
+
+
 _STEPS: Mapping[int, Callable[[ClusterMetadata, Fields], None]] = {
     REGISTER_BROKER: _register_broker,
     UNREGISTER_BROKER: _unregister_broker,
@@ -249,4 +259,5 @@ _STEPS: Mapping[int, Callable[[ClusterMetadata, Fields], None]] = {
     PARTITION: _partition,
     PARTITION_CHANGE: _partition_change,
     REMOVE_TOPIC: _remove_topic,
+    FEATURE_LEVEL: _feature_level,
 }

@@ -51,6 +51,8 @@ class KnownTopics:
     """By id, of topics that are gone too."""
     topics: Mapping[str, KnownTopic]
     """By name, those that exist as far as is known."""
+    features: Mapping[str, int]
+    """The cluster's finalised features, which only its metadata log tells."""
     notices: tuple[Notice, ...]
 
 
@@ -74,7 +76,8 @@ def known_topics(
         names |= metadata.removed | {topic_id: topic.name for topic_id, topic in metadata.topics.items()}
         of_cluster = {topic.name: topic for topic in _of_cluster(metadata)}
         topics = of_cluster if metadata.is_whole else topics | of_cluster
-    return KnownTopics(names=names, topics=topics, notices=tuple(notices))
+    features = {} if metadata is None else metadata.features
+    return KnownTopics(names=names, topics=topics, features=features, notices=tuple(notices))
 
 
 class _Places:

@@ -25,8 +25,6 @@ UNKNOWN_COLUMNS = {
     "--state": {"COORDINATOR (ID)"},
 }
 """What no log of the coordinator says, by mode: there the cell is empty."""
-WISHING = {"consumer-range"}
-"""Groups in which a member named an assignor of the broker. In the others its settings decide, which are in no log."""
 
 
 @pytest.fixture(params=[0, 1], ids=["first", "last"])
@@ -93,8 +91,6 @@ def _groups(document: Mapping[str, Any]) -> dict[str, Group]:
 def _as_offline(live: Mapping[str, Any]) -> Group:
     """What of a live document's group can be known offline; the rest is null."""
     group = dict(live)
-    if group["type"] != "classic" and group["group"] not in WISHING:
-        group["protocol"] = None
     if "coordinator" in group:
         group["coordinator"] = None
         unknown = dict.fromkeys(("end", "lag"))
@@ -132,9 +128,7 @@ def test_describe_shows_what_kafkas_tool_showed(log: Log, moment: Moment, mode: 
 
 def _known_offline(row: Row, mode: str) -> Row:
     """What of a tool's row can be known offline; in the other cells there is a dash."""
-    unknown = set(UNKNOWN_COLUMNS[mode])
-    if row.get("GROUP-EPOCH", MISSING) != MISSING and row["GROUP"] not in WISHING:
-        unknown.add("ASSIGNMENT-STRATEGY")
+    unknown = UNKNOWN_COLUMNS[mode]
     return {name: MISSING if name in unknown else cell for name, cell in row.items()}
 
 
@@ -175,6 +169,11 @@ def test_the_last_commits_before_the_kill_are_there(kohort: Kohort, real_log: Re
     (row,) = group["offsets"]
     # The last one may have been written and not answered.
     assert row["committed"] - real_log.busy_acknowledged in (0, 1)
+
+
+def test_the_features_are_those_of_the_cluster(kohort: Kohort, real_log: RealLog) -> None:
+    snapshot = kohort("snapshot", "--log-dir", real_log.data)
+    assert "group.version: 1" in snapshot.stdout
 
 
 def test_a_generation_is_counted_on(kohort: Kohort, real_log: RealLog) -> None:

@@ -206,7 +206,7 @@ def test_a_consumer_group_with_epochs_targets_and_members_of_both_protocols(
     _topic(directory, "orders", ORDERS, 3)
     group = _describe(kohort, "--log-dir", directory)["new"]
     assert {name: group[name] for name in ("type", "protocol", "state", "group_epoch", "assignment_epoch")} == {
-        "type": "consumer", "protocol": None, "state": "Assigning", "group_epoch": 5, "assignment_epoch": 4,
+        "type": "consumer", "protocol": "uniform", "state": "Assigning", "group_epoch": 5, "assignment_epoch": 4,
     }  # fmt: skip
     members = {member["id"]: member for member in group["members"]}
     one, two = members["one"], members["two"]
@@ -232,9 +232,20 @@ def test_the_assignor_is_what_members_wish_for(kohort: Kohort, tmp_path: Path) -
         _consumer_member("g", "one", assignor="range"),
     ]
     directory = _save(tmp_path, wishing)
+    answer = kohort.quick("list", "--log-dir", directory, "--output", "csv")
+    assert "g,Consumer,consumer,range," in answer.stdout
+    assert answer.stderr == ""
     assert _describe(kohort, "--log-dir", directory)["g"]["protocol"] == "range"
-    listed = kohort.quick("list", "--log-dir", directory, "--output", "json").document["groups"]
-    assert [group["protocol"] for group in listed] == ["range"]
+
+
+def test_without_a_wish_it_is_what_brokers_take_by_default(kohort: Kohort, tmp_path: Path) -> None:
+    silent: list[Record] = [
+        ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=1)),
+        _consumer_member("g", "one"),
+    ]
+    answer = kohort.quick("list", "--log-dir", _save(tmp_path, silent), "--output", "csv")
+    assert "g,Consumer,consumer,uniform," in answer.stdout
+    assert "g: the members name no assignor; taken for uniform" in answer.stderr
 
 
 def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path) -> None:
@@ -367,7 +378,7 @@ def test_the_number_of_partitions_may_be_a_guess(kohort: Kohort, tmp_path: Path)
     answer = kohort.quick("dry-run", "new", "--log-dir", directory)
     assert answer.status == 0
     assert "orders: taken to have as many partitions as these directories show" in answer.stderr
-    assert "it is taken to be uniform" in answer.stderr
+    assert "new: the members name no assignor" in answer.stderr
 
 
 def test_a_topic_of_unknown_size_is_left_out_and_named(kohort: Kohort, tmp_path: Path) -> None:

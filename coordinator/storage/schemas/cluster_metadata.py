@@ -1,4 +1,4 @@
-"""Records of `__cluster_metadata` (KRaft) that tell of topics, partitions and racks, by their number.
+"""Records of `__cluster_metadata` (KRaft) that tell of topics, partitions, racks and features, by their number.
 
 Source: the `common/metadata` definitions of kafka-metadata 4.3.1. Kafka's bool is an int8 here.
 """
@@ -16,6 +16,7 @@ TOPIC = 2
 PARTITION = 3
 PARTITION_CHANGE = 5
 REMOVE_TOPIC = 9
+FEATURE_LEVEL = 12
 BEGIN_TRANSACTION = 23
 END_TRANSACTION = 24
 ABORT_TRANSACTION = 25
@@ -89,6 +90,10 @@ METADATA_RECORDS: Mapping[int, Message] = {
     PARTITION: Message(name="PartitionRecord", struct=_PARTITION, newest=2),
     PARTITION_CHANGE: Message(name="PartitionChangeRecord", struct=_PARTITION_CHANGE, newest=2),
     REMOVE_TOPIC: Message(name="RemoveTopicRecord", struct=Struct(Field("topicId", Scalar.UUID))),
+    FEATURE_LEVEL: Message(
+        name="FeatureLevelRecord",
+        struct=Struct(Field("name", Scalar.STRING), Field("featureLevel", Scalar.INT16)),
+    ),
     BEGIN_TRANSACTION: Message(
         name="BeginTransactionRecord", struct=Struct(Field("name", Scalar.STRING, nullable=True, tag=0))
     ),

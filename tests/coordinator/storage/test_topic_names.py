@@ -23,6 +23,7 @@ from coordinator.storage.schemas.cluster_metadata import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
     END_TRANSACTION,
+    FEATURE_LEVEL,
     METADATA_RECORDS,
     PARTITION,
     PARTITION_CHANGE,
@@ -193,6 +194,19 @@ def sizes(root: Path, as_of_ms: int | None = None) -> dict[str, int | None]:
     return {name: each.partitions for name, each in topics.items()}
 
 
+def test_the_metadata_log_tells_the_finalised_features(tmp_path: Path) -> None:
+    log(
+        tmp_path,
+        [record(FEATURE_LEVEL, name="group.version", featureLevel=1)],
+        [record(FEATURE_LEVEL, name="share.version", featureLevel=1)],
+        [record(FEATURE_LEVEL, name="share.version", featureLevel=0)],
+    )
+    assert known_topics([tmp_path], {}).features == {"group.version": 1}
+    earlier = known_topics([tmp_path], {}, as_of_ms=T + 1000)
+    assert earlier.features == {"group.version": 1, "share.version": 1}
+    assert known_topics([tmp_path / "elsewhere"], {}).features == {}
+
+
 def test_the_metadata_log_decides_which_topics_there_are(tmp_path: Path) -> None:
     log(tmp_path, topic("orders", A, 3), topic("gone", B, 1), [record(REMOVE_TOPIC, topicId=B)])
     place(tmp_path, "orders-7", A)
@@ -305,9 +319,7 @@ def test_a_broken_snapshot_gives_way_to_an_older_one(tmp_path: Path, cut: int) -
 
 
 def test_records_of_other_kinds_are_passed_by_and_unknown_forms_told(tmp_path: Path) -> None:
-    odd = [
-        (None, each) for each in (b"\1\x0c\0junk", b"\2\2\0", b"\1\2\1", b"\1\2\0\5ab", b"\1\2", b"", None)
-    ]
+    odd = [(None, each) for each in (b"\1\4\0junk", b"\2\2\0", b"\1\2\1", b"\1\2\0\5ab", b"\1\2", b"", None)]
     directory = log(tmp_path, topic("a", A, 1), odd, topic("b", B, 1))
     place(tmp_path, "c-0", C)
     known = known_topics([tmp_path], {})
