@@ -1,0 +1,160 @@
+"""What leaves when: with the disk's word for it, or at once and the disk a little later."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from coordinator.storage.data_directory import DataDirectory
+from coordinator.storage.errors import StorageFailed
+from coordinator.storage.fsync import FsyncPolicy
+from coordinator.storage.log import SegmentLimits
+from coordinator.wire.server.journal import Journal
+from tests.coordinator.storage.directories import SMALL, committed, start
+
+INTERVAL_MS = 50
+
+
+class Disk:
+    """Counts synchronisations, and holds them up until it is told to let them through."""
+
+    def __init__(self) -> None:
+        self.synchronised = 0
+        self.open = threading.Event()
+        self.error: OSError | None = None
+        self._real = os.fsync
+
+    def fsync(self, descriptor: int) -> None:
+        self.open.wait(10)
+        self.synchronised += 1
+        if self.error is not None:
+            raise self.error
+        self._real(descriptor)
+
+
+class Desk:
+    """A journal, the answers that have left, and what was told of failures."""
+
+    def __init__(self, data: DataDirectory) -> None:
+        self.left: list[str] = []
+        self.failures: list[Exception] = []
+        self.journal = Journal(data, INTERVAL_MS, self.failures.append)
+        self._offset = 0
+
+    def write(self, answer: str, group: str = "a") -> None:
+        self._offset += 1
+        self.journal.take([committed(group, 0, self._offset)], 1, lambda: self.left.append(answer))
+
+    def read(self, answer: str) -> None:
+        self.journal.take([], 1, lambda: self.left.append(answer))
+
+    async def has_left(self, *answers: str) -> None:
+        async with asyncio.timeout(10):
+            while self.left != list(answers):
+                await asyncio.sleep(0.001)
+
+
+def play(path: Path, fsync: FsyncPolicy, scene: Callable[[Desk, Disk], Awaitable[None]]) -> None:
+    async def run() -> None:
+        data, _, _ = start(path, replace(SMALL, fsync=fsync, limits=SegmentLimits()))
+        disk = Disk()
+        desk = Desk(data)
+        with patch.object(os, "fsync", disk.fsync):
+            await scene(desk, disk)
+            disk.open.set()
+            await desk.journal.close()
+        data.abandon()
+
+    asyncio.run(run())
+
+
+def test_an_answer_waits_for_the_disk_and_what_comes_meanwhile_shares_the_next_one(tmp_path: Path) -> None:
+    async def scene(desk: Desk, disk: Disk) -> None:
+        desk.read("nothing is under way")
+        assert desk.left == ["nothing is under way"]
+        desk.left.clear()
+        desk.write("first")
+        await asyncio.sleep(0.05)
+        for number in range(20):
+            desk.write(f"{number}")
+        desk.read("after them")
+        await asyncio.sleep(0.05)
+        assert desk.left == []
+        disk.open.set()
+        await desk.has_left("first", *(str(number) for number in range(20)), "after them")
+        assert disk.synchronised == 2
+
+    play(tmp_path, FsyncPolicy.ALWAYS, scene)
+
+
+def test_every_partition_that_was_written_to_is_synchronised(tmp_path: Path) -> None:
+    async def scene(desk: Desk, disk: Disk) -> None:
+        disk.open.set()
+        for group in "abcdefgh":
+            desk.write(group, group)
+        await desk.has_left(*"abcdefgh")
+        assert disk.synchronised == SMALL.partitions
+
+    play(tmp_path, FsyncPolicy.ALWAYS, scene)
+
+
+def test_with_an_interval_answers_leave_at_once_and_the_disk_follows(tmp_path: Path) -> None:
+    async def scene(desk: Desk, disk: Disk) -> None:
+        disk.open.set()
+        for number in range(20):
+            desk.write(f"{number}")
+        assert len(desk.left) == 20
+        assert disk.synchronised == 0
+        await asyncio.sleep(3 * INTERVAL_MS / 1000)
+        assert disk.synchronised == 1
+        desk.write("once more")
+        await asyncio.sleep(3 * INTERVAL_MS / 1000)
+        assert disk.synchronised == 2
+
+    play(tmp_path, FsyncPolicy.INTERVAL, scene)
+
+
+def test_a_disk_slower_than_the_interval_is_not_forgotten(tmp_path: Path) -> None:
+    async def scene(desk: Desk, disk: Disk) -> None:
+        desk.write("first")
+        await asyncio.sleep(2 * INTERVAL_MS / 1000)
+        desk.write("while the disk is at work")
+        await asyncio.sleep(2 * INTERVAL_MS / 1000)
+        disk.open.set()
+        await asyncio.sleep(4 * INTERVAL_MS / 1000)
+        assert disk.synchronised == 2
+
+    play(tmp_path, FsyncPolicy.INTERVAL, scene)
+
+
+@pytest.mark.parametrize("fsync", FsyncPolicy)
+def test_a_disk_that_fails_is_told_and_nothing_leaves_for_it(tmp_path: Path, fsync: FsyncPolicy) -> None:
+    async def scene(desk: Desk, disk: Disk) -> None:
+        disk.error = OSError(5, "Input/output error")
+        disk.open.set()
+        desk.write("never")
+        async with asyncio.timeout(10):
+            while not desk.failures:
+                await asyncio.sleep(0.001)
+        assert isinstance(desk.failures[0], StorageFailed)
+        assert desk.left == ([] if fsync is FsyncPolicy.ALWAYS else ["never"])
+
+    play(tmp_path, fsync, scene)
+
+
+@pytest.mark.parametrize("fsync", FsyncPolicy)
+def test_a_write_that_fails_is_told(tmp_path: Path, fsync: FsyncPolicy) -> None:
+    async def scene(desk: Desk, disk: Disk) -> None:
+        with patch.object(os, "pwrite", side_effect=OSError(28, "No space left on device")):
+            desk.write("never")
+        assert isinstance(desk.failures[0], StorageFailed)
+        assert desk.left == []
+
+    play(tmp_path, fsync, scene)
