@@ -115,13 +115,19 @@ class _Places:
             self._partitions.setdefault(name.topic, {}).setdefault(topic_id, []).append(name.partition)
 
     def topics(self) -> dict[str, KnownTopic]:
-        """The topics that are there. Of two ids under one name, that of most directories counts."""
+        """The topics that are there. Of two ids under one name, that of most directories counts.
+
+        A directory without an id was just made, or by a broker before 2.8: it belongs to the topic of its name.
+        """
         topics = {}
-        for name, by_id in self._partitions.items():
+        for name, found in self._partitions.items():
+            without = found.get(None, [])
+            by_id = {each: numbers for each, numbers in found.items() if each is not None} or found
             topic_id, partitions = max(by_id.items(), key=lambda each: len(each[1]))
+            partitions = [*partitions, *without]
             topics[name] = KnownTopic(name=name, id=topic_id, partitions=max(partitions) + 1)
             if len(by_id) > 1:
-                ids = ", ".join("none" if each is None else format_uuid(each) for each in by_id)
+                ids = ", ".join(format_uuid(each) for each in by_id if each is not None)
                 message = (
                     f"partitions of {name} have different topic ids ({ids}): some are of a deleted topic"
                 )

@@ -99,6 +99,18 @@ def test_of_two_ids_under_one_name_that_of_most_directories_counts(tmp_path: Pat
     assert "AAAAAAAAAAAAAAAAAAAACw, AAAAAAAAAAAAAAAAAAAACg" in told.message
 
 
+def test_a_directory_that_was_just_made_has_no_id_yet(tmp_path: Path) -> None:
+    place(tmp_path, "orders-0", A)
+    (tmp_path / "orders-1").mkdir()
+    (tmp_path / "old-0").mkdir()
+    known = known_topics([tmp_path], {})
+    assert known.notices == ()
+    assert {name: (topic.id, topic.partitions) for name, topic in known.topics.items()} == {
+        "orders": (A, 2),
+        "old": (None, 1),
+    }
+
+
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     place(tmp_path, "orders-0", A)
     (tmp_path / "orders-0" / PARTITION_METADATA).write_text("what is this")
