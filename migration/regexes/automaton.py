@@ -220,6 +220,11 @@ def difference(first: Automaton, second: Automaton) -> Difference:
     return Difference(only_first=only.get(True), only_second=only.get(False))
 
 
+def are_same(first: Automaton, second: Automaton) -> bool:
+    """Whether they match the same of all names that a topic may have; TooLargeError likewise."""
+    return next(_told_apart(first, second), None) is None
+
+
 def _told_apart(first: Automaton, second: Automaton) -> Iterator[tuple[str, bool]]:
     """One name per pair of states in which one automaton matches and the other does not, shortest first."""
     letters = {(first.class_of[INDEX[c]], second.class_of[INDEX[c]]): c for c in reversed(LIKELY)}

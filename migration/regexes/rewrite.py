@@ -6,6 +6,7 @@ automaton, from RE2/J's own reading of its text, matches the same names as the c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from coordinator.pattern_tree import (
@@ -18,7 +19,7 @@ from coordinator.pattern_tree import (
     Tree,
 )
 from coordinator.regex import judge
-from migration.regexes.automaton import Automaton, difference
+from migration.regexes.automaton import Automaton, are_same
 from migration.regexes.program import TooLargeError, UnsureError
 from migration.regexes.write import NotRegularError, write
 
@@ -40,7 +41,7 @@ def proven(candidates: Candidates, client: Automaton) -> str | None:
         if verdict.parsed is None or verdict.danger is not None:
             continue
         try:
-            if difference(client, Automaton(verdict.parsed.tree)).same:
+            if are_same(client, Automaton(verdict.parsed.tree)):
                 return candidate
         except (TooLargeError, UnsureError, RecursionError):
             continue
@@ -92,11 +93,21 @@ def spelled_out(automaton: Automaton) -> Tree:
     edges = _edges(rows, accepting, automaton.classes)
     waiting = set(range(1, len(rows)))
     while waiting:
-        state = min(waiting, key=lambda state: (_cost(edges, state), -state))
+        state = _cheapest(edges, waiting)
         waiting.remove(state)
         _remove(edges, state)
     rest = edges.get((0, _FINAL), Chars(0))
     return _chain(_loop(edges[0, 0]), rest) if (0, 0) in edges else rest
+
+
+def _cheapest(edges: _Edges, waiting: set[int]) -> int:
+    """The state whose removal makes the fewest paths; of these the last that was found."""
+    entering, leaving = Counter[int](), Counter[int]()
+    for source, to in edges:
+        if source != to:
+            entering[to] += 1
+            leaving[source] += 1
+    return min(waiting, key=lambda state: (entering[state] * leaving[state], -state))
 
 
 _FINAL = -1
@@ -109,10 +120,10 @@ def _forwards(automaton: Automaton) -> tuple[list[list[int]], list[bool]]:
     count = len(automaton.rows)
     if count > MAX_BACKWARD_STATES:
         raise TooLargeError
-    before = [
-        [_bits(state for state in range(count) if automaton.rows[state][number] == to) for to in range(count)]
-        for number in range(len(automaton.classes))
-    ]
+    before = [[0] * count for _ in automaton.classes]
+    for state, row in enumerate(automaton.rows):
+        for number, to in enumerate(row):
+            before[number][to] |= 1 << state
     states = [_bits(state for state in range(count) if automaton.accepting[state])]
     numbers = {states[0]: 0}
     rows: list[list[int]] = []
@@ -155,12 +166,6 @@ def _edges(rows: list[list[int]], accepting: list[bool], classes: list[int]) -> 
         if matches and (state or any(to == 0 for _, to in masks)):
             edges[state, _FINAL] = NOTHING
     return edges
-
-
-def _cost(edges: _Edges, state: int) -> int:
-    entering = sum(1 for source, to in edges if to == state and source != state)
-    leaving = sum(1 for source, to in edges if source == state and to != state)
-    return entering * leaving
 
 
 def _remove(edges: _Edges, state: int) -> None:

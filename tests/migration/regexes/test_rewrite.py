@@ -73,7 +73,7 @@ def test_the_broker_matches_by_the_new_what_java_matches_by_the_old(
 ) -> None:
     random = Random(regex_seed)
     names = [*INTERNAL_TOPICS, *random_topics(random, 400)]
-    olds = [*JAVA, *HARDER, *(random_pattern(random) for _ in range(400))]
+    olds = [*JAVA, *HARDER, *(random_pattern(random) for _ in range(80))]
     comparisons = [_compared(old, ClientEngine.JAVA) for old in olds]
     rewritten = {
         c.verdict.pattern: c.rewritten for c in comparisons if c is not None and c.rewritten is not None
@@ -94,12 +94,12 @@ def test_the_broker_matches_by_the_new_what_the_c_library_finds_by_the_old(
 ) -> None:
     random = Random(regex_seed)
     names = random_topics(random, 400)
-    olds = [*LIBRDKAFKA, *("^" + random_pattern(random).lstrip("^") for _ in range(300))]
+    olds = [*LIBRDKAFKA, *("^" + random_pattern(random).lstrip("^") for _ in range(150))]
     comparisons = [_compared(old, ClientEngine.LIBRDKAFKA) for old in olds]
     rewritten = {
         c.verdict.pattern: c.rewritten for c in comparisons if c is not None and c.rewritten is not None
     }
-    assert len(rewritten) > 50
+    assert len(rewritten) > 25
     for old, said in zip(rewritten, ask_engines(kafka_jars, list(rewritten.values()), names), strict=True):
         found = PosixRegex(old).found_in(names)
         matched = {name for name, is_found in zip(names, found, strict=True) if is_found}
