@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench oracle walks bench-assignors bench-coordinator bench-storage clean
+.PHONY: help demo test check format kafka completions bench regexes oracle walks fuzz kills bench-assignors bench-coordinator bench-storage clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -53,6 +53,15 @@ oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes 
 walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
 	KOHORT_WALK_STEPS=$${KOHORT_WALK_STEPS:-5000} KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} \
 		$(BIN)/python -m pytest tests/conformance/walks --capture no
+
+fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHORT_FUZZ_CASES)
+	KOHORT_FUZZ_CASES=$${KOHORT_FUZZ_CASES:-1000000} $(BIN)/python -m pytest --timeout 0 \
+		tests/coordinator/storage/test_record_codec_fuzz.py tests/coordinator/storage/test_segments_fuzz.py \
+		tests/coordinator/storage/test_loader_fuzz.py
+
+kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
+	KOHORT_KILL_ROUNDS=$${KOHORT_KILL_ROUNDS:-500} $(BIN)/python -m pytest --timeout 0 \
+		tests/coordinator/storage/test_kills.py
 
 bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
 	$(BIN)/python -m benchmarks.assignors
