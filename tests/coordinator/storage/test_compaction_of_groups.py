@@ -1,0 +1,158 @@
+"""What a coordinator wrote, compacted again and again at random moments, comes to the same groups.
+
+Records of one group hang together and compaction takes them apart: it keeps the last of each key, wherever it stands.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator.broker.answers import DeleteGroupsAnswer, JoinGroupAnswer, OffsetCommitAnswer
+from coordinator.broker.calls import DeleteGroups, Offset, OffsetCommit
+from coordinator.broker.context import State
+from coordinator.broker.engine import Engine
+from coordinator.broker.errors import ErrorCode
+from coordinator.broker.result import Result
+from coordinator.storage.data_directory import DataDirectory
+from tests.coordinator.broker.classic import Member
+from tests.coordinator.broker.consumer import Consumer, images
+from tests.coordinator.broker.driver import Driver
+from tests.coordinator.storage.directories import SMALL
+from tests.coordinator.storage.replayed import groups
+
+SEEDS = range(int(os.environ.get("KOHORT_SEEDS", "12")))
+STEPS = 400
+DAY_MS = 86_400_000
+SETTINGS = {
+    "offsets_retention_minutes": "2880",
+    "offsets_retention_check_interval_ms": "3600000",
+    "group_consumer_assignment_interval_ms": "0",
+}
+
+
+class Coordinator(Driver):
+    """An engine whose records go into a directory that is compacted now and then, and started anew."""
+
+    def __init__(self, path: Path, chance: random.Random) -> None:
+        self._path = path
+        self._chance = chance
+        self._data = _open(path)
+        super().__init__(images(("foo", 3), ("bar", 2)), **SETTINGS)
+
+    def take(self, result: Result) -> None:
+        super().take(result)
+        self._data.append(result.records, self.now_ms)
+
+    def compact(self) -> None:
+        """As time goes by, so that tombstones go too."""
+        while self._data.compact(self.now_ms + self._chance.choice((0, 2)) * DAY_MS) is not None:
+            pass
+
+    def recovered(self) -> Engine:
+        """Kill it, and start again from the directory."""
+        self._data.abandon()
+        self._data = DataDirectory.open(self._path, SMALL)
+        engine = Engine(self.engine.config, self.engine.topics)
+        self._data.recover(engine)
+        return engine
+
+    def close(self) -> None:
+        self._data.close()
+
+
+def _open(path: Path) -> DataDirectory:
+    data = DataDirectory.open(path, SMALL)
+    data.recover(Engine())
+    return data
+
+
+def hard(state: State) -> dict[str, Any]:
+    """What records say: without groups of which nothing but deleted offsets ever was."""
+    shown = groups(state)
+    return {
+        name: (shown[name][:7], state.offsets.get(name, {}))
+        for name, group in state.groups.items()
+        if shown[name][0] == "consumer" or shown[name][1] is not None or state.offsets.get(name)
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_compaction_changes_no_group(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    coordinator = Coordinator(tmp_path, chance)
+    consumers = [
+        Consumer(
+            coordinator,
+            f"m{number}",
+            ("foo", "bar"),
+            group=f"c{number % 2}",
+            instance="i" if number == 3 else None,
+        )
+        for number in range(6)
+    ]
+    members = [Member(coordinator, group=f"k{number % 2}") for number in range(4)]
+    compared = 0
+    for _ in range(STEPS):
+        _step(coordinator, chance, consumers, members)
+        if chance.random() < 0.1:
+            coordinator.compact()
+        if chance.random() < 0.05:
+            plain = Engine(coordinator.engine.config, coordinator.engine.topics)
+            for record in coordinator.records:
+                plain.replay(record)
+            assert hard(coordinator.recovered().state) == hard(plain.state)
+            compared += len(plain.state.groups)
+    coordinator.close()
+    assert compared > 10
+
+
+def _step(
+    coordinator: Coordinator, chance: random.Random, consumers: list[Consumer], members: list[Member]
+) -> None:
+    match chance.randrange(10):
+        case 0 | 1 | 2:
+            consumer = chance.choice(consumers)
+            consumer.beat() if consumer.epoch > 0 else consumer.join()
+            if consumer.epoch > 0 and chance.random() < 0.1:
+                consumer.leave()
+        case 3 | 4 | 5:
+            _classic_step(chance.choice(members), chance)
+        case 6 | 7:
+            _commit(coordinator, f"{chance.choice('ck')}{chance.randrange(4)}", chance)
+        case 8:
+            coordinator.advance(chance.choice((10, 1_000, 20_000, 60_000, 3 * DAY_MS)))
+        case 9:
+            name = f"{chance.choice('ck')}{chance.randrange(4)}"
+            coordinator.ask(DeleteGroups(groups=(name,)), DeleteGroupsAnswer)
+
+
+def _classic_step(member: Member, chance: random.Random) -> None:
+    answer = coordinator_answer(member)
+    if member.ticket and answer is None:
+        return
+    if isinstance(answer, JoinGroupAnswer) and answer.error is ErrorCode.NONE and chance.random() < 0.8:
+        member.joined()
+        shares = {each.member: b"share of " + each.member.encode() for each in answer.members}
+        member.sync(shares)
+        if chance.random() < 0.2:
+            member.leave()
+            member.id, member.ticket = "", 0
+        return
+    if isinstance(answer, JoinGroupAnswer) and answer.error is not ErrorCode.NONE:
+        member.id = ""
+    member.join()
+
+
+def coordinator_answer(member: Member) -> Any:
+    return member.driver.answers.get(member.ticket)
+
+
+def _commit(coordinator: Coordinator, group: str, chance: random.Random) -> None:
+    offset = Offset(topic="foo", topic_id=None, partition=chance.randrange(3), offset=chance.randrange(1_000))
+    request = OffsetCommit(group=group, member="", instance=None, generation_or_epoch=-1, offsets=(offset,))
+    coordinator.ask(request, OffsetCommitAnswer)
