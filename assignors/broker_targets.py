@@ -48,11 +48,8 @@ def topic_id(group: DenseGroup, topic: int) -> UUID:
     return group.spec.topics[topic].id or UUID(int=topic + 1)
 
 
-def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
-    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`.
-
-    The ids enter it in the order of the set of names; names without a topic count for its size.
-    """
+def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
+    """Topics of the member in the order of its set of names, which is that of `subscribedTopicIds()`."""
     index = {topic.name: i for i, topic in enumerate(group.spec.topics)}
     names = list(dict.fromkeys(member.topics))
     order = map_order(
@@ -60,11 +57,19 @@ def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list
         capacity=java.copied_capacity(len(member.topics)),
         keys=[utf16(name) for name in names],
     )
-    topics = [index[names[i]] for i in order.indices.tolist() if names[i] in index]
+    return [index[names[i]] for i in order.indices.tolist() if names[i] in index]
+
+
+def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
+    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`.
+
+    The ids enter it in the order of the set of names; names without a topic count for its size.
+    """
+    topics = named_topics(group, member, java)
     ids = [topic_id(group, topic) for topic in topics]
     by_id = map_order(
         uuid_hashes(ids),
-        capacity=java.copied_capacity(len(names)),
+        capacity=java.copied_capacity(len(set(member.topics))),
         keys=[uuid_sort_key(uuid) for uuid in ids],
     )
     return [topics[i] for i in by_id.indices.tolist()]

@@ -11,7 +11,7 @@ assignors do not check claims against the metadata, so a stray can matter to the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from uuid import UUID
@@ -262,6 +262,9 @@ class Result:
 
     assignment: Assignment
     undetermined: tuple[Undetermined, ...] = ()
+    map_order: Callable[[], list[list[int]]] | None = None
+    """On the broker: topics by member, those that share a bin as they stand in the map of its target. All topics that
+    the member has are there, and others may be."""
 
 
 class AssignorFailedError(Exception):

@@ -5,7 +5,10 @@ Source: org.apache.kafka.coordinator.group.assignor.RangeAssignor.
 
 from __future__ import annotations
 
+from functools import partial
+
 from assignors.assignor import Assignor, Side
+from assignors.map_order import put
 from assignors.member_order import static_first
 from assignors.model import DenseGroup, Result
 from assignors.plain_ranges import plain_ranges
@@ -13,7 +16,9 @@ from assignors.plain_ranges import plain_ranges
 
 def assign(group: DenseGroup) -> Result:
     """Assign as the broker's RangeAssignor does."""
-    return Result(assignment=plain_ranges(group, static_first(group.spec.members)))
+    order = static_first(group.spec.members)
+    assignment = plain_ranges(group, order)
+    return Result(assignment=assignment, map_order=partial(put, assignment, order))
 
 
 ASSIGNORS = (Assignor(name="range", side=Side.BROKER, leader=None, protocols=frozenset(), assign=assign),)

@@ -23,6 +23,21 @@ def all_alike(group: DenseGroup) -> bool:
     return bool((rows.values.reshape(members, width) == rows.values[:width]).all())
 
 
+def homogeneous(group: DenseGroup) -> bool:
+    """Whether the broker takes the members' subscriptions for equal (modern.ModernGroup.subscriptionType).
+
+    Topics that do not exist count, and what only a regular expression brings in never counts as subscribed by name.
+    """
+    members = group.spec.members
+    if any(member.by_regex for member in members):
+        return False
+    named = np.array([len(member.topics) for member in members])
+    if np.array_equal(named, group.subscriptions.lengths):
+        # Each name is a topic that exists, and none occurs twice.
+        return all_alike(group)
+    return len({frozenset(member.topics) for member in members}) <= 1
+
+
 def by_topic(group: DenseGroup, order: Ints) -> Rows:
     """Positions in `order` (a permutation of the members) of each topic's subscribers, ascending."""
     topics = len(group.spec.topics)

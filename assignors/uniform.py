@@ -13,9 +13,10 @@ import numpy as np
 
 from assignors.assignor import Assignor, Side
 from assignors.broker_targets import JAVA_RESIZED_COPIES, Java
+from assignors.map_order import added
 from assignors.model import Assignment, DenseGroup, Result, Undetermined
 from assignors.pairs import from_pairs
-from assignors.subscribers import all_alike
+from assignors.subscribers import homogeneous
 from assignors.uniform_heterogeneous import assign_heterogeneous
 from assignors.uniform_homogeneous import assign_homogeneous
 
@@ -23,27 +24,17 @@ from assignors.uniform_homogeneous import assign_homogeneous
 def assign(group: DenseGroup) -> Result:
     """Assign as the broker's UniformAssignor does; the members' `owned` are their present targets."""
     if not group.spec.members:
-        return Result(assignment=from_pairs(group, np.zeros(0, dtype=np.int64)))
+        return Result(assignment=from_pairs(group, np.zeros(0, dtype=np.int64)), map_order=list)
     algorithm = assign_homogeneous if homogeneous(group) else assign_heterogeneous
     java = Java()
-    assignment = algorithm(group, java)
+    assignment, came = algorithm(group, java)
     undetermined = _without_ids(group)
     if java.mattered:
-        other = algorithm(group, Java(version=JAVA_RESIZED_COPIES))
+        other, _ = algorithm(group, Java(version=JAVA_RESIZED_COPIES))
         undetermined += _differences(assignment, other)
-    return Result(assignment=assignment, undetermined=undetermined)
-
-
-def homogeneous(group: DenseGroup) -> bool:
-    """Whether the broker takes the members' subscriptions for equal."""
-    members = group.spec.members
-    if any(member.by_regex for member in members):
-        return False
-    named = np.array([len(member.topics) for member in members])
-    if np.array_equal(named, group.subscriptions.lengths):
-        # Each name is a topic that exists, and none occurs twice.
-        return all_alike(group)
-    return len({frozenset(member.topics) for member in members}) <= 1
+    return Result(
+        assignment=assignment, undetermined=undetermined, map_order=lambda: added(assignment, came())
+    )
 
 
 def _without_ids(group: DenseGroup) -> tuple[Undetermined, ...]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from assignors.broker_targets import Java, Targets, topic_id, topic_of_ids
 from assignors.java_order import uuid_sort_key
 from assignors.level_fill import level_fill
+from assignors.map_order import Came
 from assignors.member_order import hash_map_order
 from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
 from assignors.pairs import from_pairs
@@ -26,17 +27,20 @@ from assignors.topic_leveller import level_topic
 MAXIMUM_SWEEPS = 16
 
 
-def assign_heterogeneous(group: DenseGroup, java: Java) -> Assignment:
-    """Assign a group whose members subscribe to different topics."""
+def assign_heterogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Came]:
+    """Assign a group whose members subscribe to different topics.
+
+    Also gives what came into whose target, as (member, topic), in order.
+    """
     order = hash_map_order(group.spec.members)
     state = _State(group, order)
     if not len(state.subscribers.values):
-        return from_pairs(group, np.zeros(0, dtype=np.int64))
+        return from_pairs(group, np.zeros(0, dtype=np.int64)), list
     state.keep(java)
     topics = state.topics_in_order()
     state.fill(topics)
     state.level([topic for topic in topics if len(state.subscribers[topic]) > 1])
-    return state.finish()
+    return state.finish(), state.came
 
 
 class _State:
@@ -49,6 +53,8 @@ class _State:
         self.loads: Ints = np.zeros(len(order), dtype=np.int64)
         self.overshadowed: Ints | None = None
         """Pairs (as in `from_pairs`) of claims that are not the last of their partition: they stay."""
+        self.moves: list[tuple[int, NDArray[np.int32], NDArray[np.int32]]] = []
+        """Topics some of whose partitions moved, with the owners of all before and after, in order."""
 
     def keep(self, java: Java) -> None:
         """Take over the targets; of several owners of a partition the last in map order counts."""
@@ -118,8 +124,10 @@ class _State:
             if len(ids):
                 line = self._by_load(self.subscribers[topic])
                 loads = self.loads[line]
+                before = self._owners_of(topic).copy()
                 self.owners[ids] = line[level_fill(loads, len(ids))]
                 self.loads[line] = loads
+                self.moves.append((topic, before, self._owners_of(topic).copy()))
 
     def level(self, topics: list[int]) -> None:
         """Sweep until a whole sweep moved nothing, or 16 times."""
@@ -137,9 +145,23 @@ class _State:
         loads = self.loads[subscribers]
         if int(loads.max()) - int(loads.min()) <= 1:
             return 0
-        line = self._by_load(subscribers)
-        first, end = self.group.topic_start[topic], self.group.topic_start[topic + 1]
-        return level_topic(self.loads, line, self.owners[first:end])
+        owners = self._owners_of(topic)
+        before = owners.copy()
+        moved = level_topic(self.loads, self._by_load(subscribers), owners)
+        if moved:
+            self.moves.append((topic, before, owners.copy()))
+        return moved
+
+    def came(self) -> list[tuple[int, int]]:
+        """Topics of which the member had nothing before."""
+        return [
+            (member, topic)
+            for topic, before, after in self.moves
+            for member in self.order[np.setdiff1d(after, before)].tolist()
+        ]
+
+    def _owners_of(self, topic: int) -> NDArray[np.int32]:
+        return self.owners[self.group.topic_start[topic] : self.group.topic_start[topic + 1]]
 
     def _by_load(self, subscribers: Ints) -> Ints:
         """Least loaded first, map order among equals."""

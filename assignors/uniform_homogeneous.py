@@ -13,22 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker_targets import Java, Targets, subscribed_topics, topic_of_ids
+from assignors.map_order import Came
 from assignors.member_order import hash_map_order
 from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
 from assignors.pairs import from_pairs
 
 
-def assign_homogeneous(group: DenseGroup, java: Java) -> Assignment:
-    """Assign a group whose members subscribe to the same topics; there is at least one member."""
+def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Came]:
+    """Assign a group whose members subscribe to the same topics; there is at least one member.
+
+    Also gives what came into whose target, as (member, topic), in order.
+    """
     order = hash_map_order(group.spec.members)
     topics = subscribed_topics(group, group.spec.members[int(order[0])], java)
     if not topics:
-        return Assignment(group, Rows(np.zeros(len(order) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)))
+        nothing = Rows(np.zeros(len(order) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return Assignment(group, nothing), list
     claims = _Claims.of(group, topics)
     plan = _Plan()
     _cut(group, claims, topics, order, plan, java)
@@ -38,7 +44,17 @@ def assign_homogeneous(group: DenseGroup, java: Java) -> Assignment:
     if len(unassigned) > int(room.sum()):
         raise AssignorFailedError("Partitions were left unassigned")
     receivers = np.repeat(np.array(plan.unfilled, dtype=np.int64), room)[: len(unassigned)]
-    return claims.finish(group, plan, unassigned, receivers)
+    return claims.finish(group, plan, unassigned, receivers), partial(_came, group, unassigned, receivers)
+
+
+def _came(group: DenseGroup, unassigned: Ints, receivers: Ints) -> list[tuple[int, int]]:
+    """Topics of which the member had nothing yet, by the first partition that it got."""
+    rows, topic_of, total = group.owned.partitions, topic_of_ids(group), len(group.spec.topics)
+    topics = topic_of[rows.values]
+    held = (rows.row_of * total + topics)[topics >= 0]
+    keys, first = np.unique(receivers * total + topic_of[unassigned], return_index=True)
+    in_order = np.sort(first[np.isin(keys, held, invert=True)])
+    return list(zip(receivers[in_order].tolist(), topic_of[unassigned[in_order]].tolist(), strict=True))
 
 
 @dataclass(slots=True)

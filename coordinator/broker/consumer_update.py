@@ -141,14 +141,13 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
         update.ctx.config.group_consumer_assignors,
     )
     targets = compute(question, assignor)
-    for member in question.members:
-        new = targets.get(member.id, {})
-        if group.targets.get(member.id) != new:
-            update.records.append(TargetMemberRecord(group=group.id, member=member.id, value=new))
+    for member, new in targets.items():
+        if group.targets.get(member) != new:
+            update.records.append(TargetMemberRecord(group=group.id, member=member, value=new))
     update.records.append(
         TargetEpochRecord(group=group.id, epoch=update.epoch, assigned_ms=update.ctx.now_ms)
     )
-    return update.epoch, targets.get(after.id, {})
+    return update.epoch, targets[after.id]
 
 
 def _clients_compute(update: Update, members: dict[str, ConsumerMember]) -> bool:

@@ -86,7 +86,9 @@ def _next(current: CurrentAssignmentValue, goal: Goal, epoch: int) -> CurrentAss
     giving_up = normal_partitions(revoking)
     if giving_up and _still_has(giving_up, goal.owned):
         return _moved(current, epoch, MemberState.UNREVOKED_PARTITIONS, kept, giving_up)
-    assigned = {topic: numbers | free[topic] for topic, numbers in kept.items()}
+    # The broker's map has topics that are new to the member in front of those that share a bin with them.
+    new = [topic for topic, numbers in kept.items() if not numbers]
+    assigned = {topic: kept[topic] | free[topic] for topic in (*reversed(new), *kept)}
     state = MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE
     gained = {(topic, partition): goal.epoch for topic, numbers in free.items() for partition in numbers}
     return _moved(current, goal.epoch, state, assigned, {}, gained)

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assignors.assignor import Side
-from assignors.broker_targets import Java, subscribed_topics
 from assignors.member_order import hash_map_order
-from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 from assignors.registry import find
 from coordinator.broker.calls import TopicPartitions
 from coordinator.broker.consumer_member import ConsumerMember
@@ -46,7 +45,7 @@ def in_broker_order(
 
 
 def compute(question: Question, assignor: str) -> dict[str, TopicPartitions]:
-    """The new target of every member.
+    """The new target of every member, members and topics in the order of the broker's maps.
 
     :raises CoordinatorError: UNKNOWN_SERVER_ERROR, the assignor failed
     """
@@ -58,49 +57,21 @@ def compute(question: Question, assignor: str) -> dict[str, TopicPartitions]:
             ErrorCode.UNKNOWN_SERVER_ERROR,
             f"Failed to compute a new target assignment for epoch {question.epoch}: {error}",
         ) from error
-    named = result.assignment.named()
-    handed_out = _handed_out(question, group)
-    return {
-        member.id: _in_map_order(question, handed_out, member.id, named[member.id])
-        for member in group.spec.members
-    }
+    return _in_map_order(question, result)
 
 
-def _handed_out(question: Question, group: DenseGroup) -> list[str]:
-    """Topics in the order in which the uniform assignor hands out partitions: those without an owner, as the first
-    member's set has them, then what members gave up, member by member."""
-    by_id = question.topics.by_id
-    members = [group.spec.members[index] for index in hash_map_order(group.spec.members).tolist()]
-    held: dict[str, int] = {}
-    for member in members:
-        for topic, numbers in question.targets.get(member.id, {}).items():
-            if topic in by_id:
-                held[by_id[topic].name] = held.get(by_id[topic].name, 0) + len(numbers)
-    wanted = {
-        group.spec.topics[index].name: None
-        for member in members
-        for index in subscribed_topics(group, member, Java())
-    }
-    free = [name for name in wanted if held.get(name, 0) < question.topics.topics[name].partitions]
-    return list(dict.fromkeys((*free, *held, *wanted)))
-
-
-def _in_map_order(
-    question: Question, handed_out: Sequence[str], member: str, partitions: Mapping[str, Sequence[int]]
-) -> TopicPartitions:
-    """A target with its topics as the broker's map has them where their ids share a bin: the latest first.
-
-    The record keeps that order (HashMap.computeIfAbsent puts a new key first in its bin), and it decides what is
-    given up first.
-    """
-    by_id = question.topics.by_id
-    kept = [by_id[topic].name for topic in question.targets.get(member, {}) if topic in by_id]
-    new = [name for name in handed_out if name not in kept]
-    return {
-        question.topics.topics[name].id: tuple(partitions[name])
-        for name in (*reversed(new), *kept)
-        if partitions.get(name)
-    }
+def _in_map_order(question: Question, result: Result) -> dict[str, TopicPartitions]:
+    """The assignment as the broker's maps have it: their order is that of the records, and decides the next round."""
+    group, named = result.assignment.group, result.assignment.named()
+    topics, members = group.spec.topics, group.spec.members
+    orders = [range(len(topics))] * len(members) if result.map_order is None else result.map_order()
+    targets: dict[str, TopicPartitions] = {}
+    for index in hash_map_order(members).tolist():
+        has, names = named[members[index].id], [topics[topic].name for topic in orders[index]]
+        targets[members[index].id] = {
+            question.topics.topics[name].id: tuple(has[name]) for name in names if name in has
+        }
+    return targets
 
 
 def _spec(question: Question) -> GroupSpec:

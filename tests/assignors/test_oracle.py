@@ -6,11 +6,14 @@ A failure names its seed: KOHORT_ORACLE_SEED=… repeats the run, KOHORT_ORACLE_
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from random import Random
+from uuid import UUID
 
 import pytest
 
 from assignors.assignor import Assignor, Leader
+from assignors.java_order import map_order, uuid_hashes, uuid_sort_key
 from assignors.model import AssignorFailedError, AssignorHangsError, DenseGroup, GroupSpec, Result
 from assignors.registry import built_in
 from tests.assignors.cases import chain
@@ -43,7 +46,10 @@ def test_gives_what_java_gives(
                 counts[NEVER] += 1
                 return None
             theirs = java(oracle, assignor, spec)
-            compare(mine, theirs, f"seed {oracle_seed}, chain {number}, case {counts['asked']}: {spec}")
+            where = f"seed {oracle_seed}, chain {number}, case {counts['asked']}: {spec}"
+            compare(mine, theirs, where)
+            if isinstance(mine, Result) and not isinstance(theirs, str) and mine.map_order is not None:
+                counts["shared a bin"] += compare_order(mine, theirs, spec, where)
             counts["failed"] += isinstance(theirs, str)
             return None if isinstance(theirs, str) else theirs
 
@@ -51,7 +57,8 @@ def test_gives_what_java_gives(
             pass
     print(
         f"{_name(assignor)}: {counts['asked'] - counts[NEVER]} cases identical, {counts['failed']} of them "
-        f"failures; {counts[NEVER]} that Java would never answer not asked"
+        f"failures; {counts[NEVER]} that Java would never answer not asked; {counts['shared a bin']} maps in which "
+        "topics shared a bin"
     )
 
 
@@ -84,6 +91,27 @@ def compare(mine: Result | str, theirs: Named | str, where: str) -> None:
         assert _without(named, subjects) == _without(theirs, subjects), where
     else:
         assert named == theirs, where
+
+
+def compare_order(mine: Result, theirs: Named, spec: GroupSpec, where: str) -> int:
+    """Topics that share a bin stand as in Java's map; the answer is in how many maps there were any."""
+    assert mine.map_order is not None
+    if any(topic.id is None for topic in spec.topics) or mine.undetermined:
+        return 0
+    ids = {topic.name: topic.id for topic in spec.topics if topic.id is not None}
+    mattered = 0
+    for member, order in zip(spec.members, mine.map_order(), strict=True):
+        has = theirs[member.id]
+        ours = [spec.topics[topic].name for topic in order if spec.topics[topic].name in has]
+        assert in_a_new_map(ours, ids) == in_a_new_map(list(has), ids), where
+        mattered += in_a_new_map(sorted(has), ids) != in_a_new_map(sorted(has, reverse=True), ids)
+    return mattered
+
+
+def in_a_new_map(names: list[str], ids: Mapping[str, UUID]) -> list[str]:
+    """The order in which a map into which the topics are put one by one gives them back."""
+    order = map_order(uuid_hashes([ids[name] for name in names]), keys=[uuid_sort_key(ids[n]) for n in names])
+    return [names[i] for i in order.indices.tolist()]
 
 
 def _without(named: Named, subjects: set[str]) -> set[tuple[str, str, int]]:

@@ -13,6 +13,7 @@ from assignors import range as client_range
 from assignors import roundrobin, server_range, uniform
 from assignors.assignor import Assignor
 from assignors.model import Claim, DenseGroup, GroupSpec
+from assignors.subscribers import homogeneous
 from assignors.uniform_heterogeneous import MAXIMUM_SWEEPS
 from tests.assignors.groups import groups
 from tests.assignors.obvious_client import Owners, ranges, round_robin
@@ -108,7 +109,7 @@ def test_round_robin_is_the_obvious_one(spec: GroupSpec) -> None:
 @unhurried
 @given(spec=groups())
 def test_levels_fill_as_if_one_by_one(spec: GroupSpec) -> None:
-    if uniform.homogeneous(DenseGroup.of(spec)):
+    if homogeneous(DenseGroup.of(spec)):
         return
     expected = level(spec)
     counts = Counter({member.id: 0 for member in spec.members})

@@ -10,7 +10,7 @@ import pytest
 from assignors.assignor import Side
 from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
-from assignors.uniform import homogeneous
+from assignors.subscribers import homogeneous
 
 UNIFORM = find("uniform", Side.BROKER)
 ORDERS, BILLS = (

@@ -46,7 +46,10 @@ class Oracle:
         self._process = process
 
     def assign(self, side: str, assignor: str, spec: GroupSpec) -> Named:
-        """What Java assigns; raises JavaThrewError where it throws. Members without partitions are in it."""
+        """What Java assigns; raises JavaThrewError where it throws. Members without partitions are in it.
+
+        On the broker's side the topics of a member stand as they do in the map of its target.
+        """
         answer = self._ask({"side": side, "assignor": assignor, **as_json(spec)})
         return {
             member: {topic: partitions for topic, partitions in topics.items() if partitions}

@@ -1,7 +1,11 @@
-"""The order in which members are walked through and shown, as a running Kafka 4.3.1 showed it."""
+"""The order of members and topics where the broker's maps decide it, as a running Kafka 4.3.1 showed it."""
 
 from __future__ import annotations
 
+from uuid import UUID
+
+from coordinator.broker.records import CurrentAssignmentRecord, TargetMemberRecord
+from coordinator.broker.topics import TopicImage, TopicInfo
 from tests.coordinator.broker.consumer import Consumer, described, images
 from tests.coordinator.broker.driver import Driver
 
@@ -34,3 +38,35 @@ def test_the_map_of_members_makes_room_for_one_more_when_it_replaces_one() -> No
     assert shown(driver) == [*names[:2], names[3], names[2]]
     Consumer(driver, "cl-0.3771199616903099").join()
     assert shown(driver) == [*names[:2], "cl-0.3771199616903099", *names[2:]]
+
+
+def test_targets_are_written_in_the_order_of_the_map_of_member_ids() -> None:
+    driver = Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
+    for name in ("b", "a", "c"):
+        Consumer(driver, name).join()
+    written = [each.member for each in driver.records if isinstance(each, TargetMemberRecord)]
+    # By String.hashCode a has bin 1, b bin 2, c bin 3.
+    assert written == ["b", "a", "b", "a", "b", "c"]
+
+
+def test_topics_that_are_new_to_a_member_stand_before_those_that_share_a_bin_with_them() -> None:
+    ids = [UUID(int=number) for number in (1, 17, 33)]
+    bills, dues, orders = ids
+    named = zip(("bills", "dues", "orders"), ids, strict=True)
+    image = TopicImage.of([TopicInfo(name=name, id=id_, partitions=1) for name, id_ in named])
+    driver = Driver(image, group_consumer_assignment_interval_ms="0")
+    consumer = Consumer(driver, "a", topics=("bills", "dues"))
+    consumer.join()
+    assert last_orders(driver) == ([bills, dues], [dues, bills])
+    consumer.beat(topics=("bills", "dues", "orders"))
+    assert last_orders(driver) == ([orders, bills, dues], [orders, bills, dues])
+
+
+def last_orders(driver: Driver) -> tuple[list[UUID], list[UUID]]:
+    """Of the last target and the last current assignment."""
+    targets = [each.value for each in driver.records if isinstance(each, TargetMemberRecord)]
+    currents = [each.value for each in driver.records if isinstance(each, CurrentAssignmentRecord)]
+    target, current = targets[-1], currents[-1]
+    assert target is not None
+    assert current is not None
+    return list(target), list(current.assigned)

@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -298,7 +299,8 @@ public class AssignorOracle {
                 () -> assignor.assign(group, new SubscribedTopicDescriberImpl(image)).members());
             Map<String, Map<String, List<Integer>>> assignment = new TreeMap<>();
             for (String member : group.memberIds()) {
-                Map<String, List<Integer>> topics = assignment.computeIfAbsent(member, m -> new TreeMap<>());
+                // The order of the map of a target decides the next round.
+                Map<String, List<Integer>> topics = assignment.computeIfAbsent(member, m -> new LinkedHashMap<>());
                 if (answer.containsKey(member)) {
                     answer.get(member).partitions().forEach((topic, partitions) -> {
                         if (!partitions.isEmpty()) {
