@@ -276,14 +276,18 @@ class ConsumerGroup:
         for member in self.members:
             yield from member_timer_keys(self.id, member)
 
-    def tombstones(self) -> tuple[Record, ...]:
-        """The records that delete the group, in the broker's order. It deletes type 4 whether it is there or not."""
-        aimed = dict.fromkeys((*self.members, *self.targets))
+    def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
+        """The records that delete the group, in the broker's order. It deletes type 4 whether it is there or not.
+
+        With `new` in the place of the member `old`, when records not replayed yet put it there.
+        """
+        members = [new if new is not None and member.id == old else member.id for member in self.in_order()]
+        aimed = dict.fromkeys((*members, *(member for member in self.targets if member != old)))
         return (
-            *(CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in self.members),
+            *(CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in members),
             *(TargetMemberRecord(group=self.id, member=member, value=None) for member in aimed),
             TargetEpochRecord(group=self.id, epoch=None),
-            *(ConsumerMemberRecord(group=self.id, member=member, value=None) for member in self.members),
+            *(ConsumerMemberRecord(group=self.id, member=member, value=None) for member in members),
             *(RegexRecord(group=self.id, regex=regex, value=None) for regex in self.regexes),
             PartitionMetadataRecord(group=self.id, value=None),
             ConsumerGroupRecord(group=self.id, value=None),

@@ -20,7 +20,7 @@ from coordinator.broker.client_side import SILENCE, Word
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember
 from coordinator.broker.context import Context
-from coordinator.broker.records import ClassicGroupRecord
+from coordinator.broker.records import ClassicGroupRecord, Record
 from coordinator.broker.topics import TopicImage
 from coordinator.embedded_protocol import EmbeddedAssignment, write_assignment
 
@@ -31,6 +31,8 @@ class Replacement:
 
     old: ConsumerMember
     new: ConsumerMember
+    records: Sequence[Record]
+    """They put it there, and whatever else its request changes."""
 
 
 def may_leave(ctx: Context, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
@@ -69,9 +71,21 @@ def convert(
         draft.add(member, CONSUMER_PROTOCOL)
     draft.protocol = draft.elect_protocol()
     assignments = {member.id: _assignment(ctx, group, draft, member, replacement) for member in members}
-    ctx.remove_group(group)
+    if replacement is None:
+        ctx.remove_group(group)
+    else:
+        _remove(ctx, group, replacement)
     ctx.emit(ClassicGroupRecord(group=group.id, value=draft.value(assignments, ctx.now_ms)))
     _enter(ctx, draft, rebalance)
+
+
+def _remove(ctx: Context, group: ConsumerGroup, replacement: Replacement) -> None:
+    """The broker writes down what becomes of a group that it deletes at once."""
+    for key in group.timer_keys():
+        ctx.timers.cancel(key)
+    tombstones = group.tombstones(replacement.old.id, replacement.new.id)
+    for record in (*replacement.records, *tombstones):
+        ctx.emit(record)
 
 
 def _assignment(

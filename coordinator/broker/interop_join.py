@@ -90,7 +90,7 @@ def _downgrade(update: Update, replaced: ConsumerMember, owned: TopicPartitions)
     downgrade.convert(
         update.ctx,
         group,
-        replacement=downgrade.Replacement(old=replaced, new=update.after),
+        replacement=downgrade.Replacement(old=replaced, new=update.after, records=update.records),
         rebalance=stale,
     )
 

@@ -24,7 +24,12 @@ from coordinator.broker.calls import (
 )
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberValue,
+    ConsumerMemberRecord,
+)
 from coordinator.embedded_protocol import read_assignment
 from tests.coordinator.broker.consumer import (
     Consumer,
@@ -325,6 +330,18 @@ def test_a_static_replacement_downgrades_without_a_rebalance() -> None:
     (shown,) = d.ask(DescribeGroups(groups=("g",)), DescribeGroupsAnswer).groups
     given = {each.member: read_assignment(each.assignment).partitions for each in shown.members}
     assert given == {new.id: {"foo": tuple(had["foo"])}, x.id: {"foo": tuple(x.owned["foo"])}}
+
+
+def test_a_static_replacement_is_written_down_before_the_group_that_it_ends_is_deleted() -> None:
+    d = driver()
+    a, x = mixed(d, instance="ia")
+    before = len(d.records)
+    new = ClassicConsumer(d, instance="ia")
+    new.join()
+    members = [each for each in d.records[before:] if isinstance(each, ConsumerMemberRecord)]
+    assert [(each.member, each.value is None) for each in members[:2]] == [(a.id, True), (new.id, False)]
+    assert {each.member for each in members if each.value is None} == {a.id, new.id, x.id}
+    assert [each.member for each in members].count(a.id) == 1
 
 
 def test_a_stale_assignment_makes_the_downgrade_rebalance() -> None:
