@@ -32,6 +32,8 @@ class ConsumerWalk(Walk):
     topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5}
     settings: ClassVar[Mapping[str, str]] = {"group.consumer.max.size": "5"}
     visits: ClassVar[frozenset[str]] = frozenset({"Empty", "Assigning", "Reconciling", "Stable"})
+    other_instances: ClassVar[Sequence[str | None]] = (None, "k")
+    """What a member may say that it is when it joins again."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -76,10 +78,11 @@ class ConsumerWalk(Walk):
             client,
             member_epoch=0,
             rebalance_timeout=LONG_MS,
-            subscribed_topic_names=self.subscription(),
+            # Who joins subscribed to nothing may get partitions from a broker: differences.yaml
+            subscribed_topic_names=self.subscription() or ("$t",),
             server_assignor=self.often(None, None, "range", "uniform"),
             rack_id=self.often(None, "r"),
-            instance_id=self.often(client.instance, client.instance, client.instance, None, "k"),
+            instance_id=self.often(client.instance, client.instance, client.instance, *self.other_instances),
             topic_partitions=[],
         )
         return True

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from coordinator.broker.calls import Call
 from coordinator.broker.engine import Engine
+from coordinator.broker.records import Record
 from coordinator.broker.result import Result
 from coordinator.wire.server import node as node_module
 from coordinator.wire.server import topics as topics_module
@@ -26,18 +27,29 @@ from tests.kafka.ports import HOST
 
 
 class FollowingEngine(Engine):
-    """An engine whose next new member, of a client id, gets the id that it is told."""
+    """An engine whose next new member, of a client id, gets the id that it is told, and that keeps its records."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._ids: dict[str, UUID] = {}
+        self.written: dict[str, list[Record]] = {}
+        """By group."""
 
     def follow(self, client_id: str, fresh_id: UUID) -> None:
         """Let the next call of this client make a member of this id."""
         self._ids[client_id] = fresh_id
 
     def handle(self, call: Call) -> Result:
-        return super().handle(replace(call, fresh_id=self._ids.pop(call.client_id, call.fresh_id)))
+        followed = replace(call, fresh_id=self._ids.pop(call.client_id, call.fresh_id))
+        return self._noted(super().handle(followed))
+
+    def expire(self, now_ms: int) -> Result:
+        return self._noted(super().expire(now_ms))
+
+    def _noted(self, result: Result) -> Result:
+        for record in result.records:
+            self.written.setdefault(record.group, []).append(record)
+        return result
 
 
 class Following:

@@ -36,6 +36,8 @@ class MigrationWalk(ConsumerWalk):
     # A full group would be refused an upgrade when its parked requests are already answered.
     settings: ClassVar[Mapping[str, str]] = {"group.max.size": "20", "group.consumer.max.size": "20"}
     visits: ClassVar[frozenset[str]] = ClassicWalk.visits | ConsumerWalk.visits
+    # Once a member has changed its instance id, the broker refuses classic members its old one: differences.yaml
+    other_instances: ClassVar[Sequence[str | None]] = (None,)
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

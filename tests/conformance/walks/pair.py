@@ -150,8 +150,12 @@ class Pair:
 
     async def _follow(self, joining: Sent) -> None:
         """Let Kohort give the member that joins the id that the broker gave it."""
-        answered = await _done(joining, 5 * AT_ONCE_S) and joining.future.exception() is None
-        found = joining.future.result().member_id if answered else await self._newcomer()
+        until, found = asyncio.get_running_loop().time() + SHOWN_S, ""
+        while not found and asyncio.get_running_loop().time() < until:
+            if await _done(joining, AT_ONCE_S):
+                found = "" if joining.future.exception() else joining.future.result().member_id
+                break
+            found = await self._newcomer()
         fresh = _fresh_id(found)
         if fresh is not None:
             self._engine.follow(self.group_id, fresh)

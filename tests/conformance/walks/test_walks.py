@@ -1,5 +1,7 @@
 """Random walks through both protocols: at every step Kohort answers, waits and shows what a real broker does.
 
+In the end both have written the same into their logs.
+
 A failure names its seed. KOHORT_WALK_SEED=… repeats it, KOHORT_WALK_STEPS=… walks further (`make walks`).
 """
 
@@ -23,6 +25,7 @@ from tests.conformance.walks.following import Following, following
 from tests.conformance.walks.migration import MigrationWalk
 from tests.conformance.walks.pair import Differs, Pair
 from tests.conformance.walks.walk import Walk
+from tests.conformance.walks.written import by_broker, by_kohort, difference
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST
@@ -49,9 +52,11 @@ SETTINGS = {
 
 @dataclass(slots=True, kw_only=True)
 class Walked:
-    """How often groups were seen in which state, and where the servers did not do the same."""
+    """How often groups were seen in which state, and where the servers did not do or write the same."""
 
     seen: Counter[str] = field(default_factory=Counter)
+    records: int = 0
+    """That the broker wrote about the groups."""
     differences: list[str] = field(default_factory=list)
 
 
@@ -90,28 +95,38 @@ async def _walk_kind(kind: type[Walk], broker: Broker, walked: Walked) -> None:
 
     async def go_on() -> None:
         for seed in seeds:
-            await _walk(kind, seed, kafka, kohort, walked)
+            await _walk(kind, seed, kafka, broker.data, kohort, walked)
 
     async with following({**SETTINGS, **kind.settings}) as kohort:
         await asyncio.gather(*(go_on() for _ in range(AT_ONCE)))
 
 
-async def _walk(kind: type[Walk], seed: int, kafka: Server, kohort: Following, walked: Walked) -> None:
+async def _walk(
+    kind: type[Walk], seed: int, kafka: Server, data: Path, kohort: Following, walked: Walked
+) -> None:
     pair = await Pair.open(f"{kind.__name__} {seed}", kind.topics, kafka, kohort)
     walk = kind(pair, seed)
+    found = None
     try:
         await walk.go(LENGTH)
+        theirs = by_broker(data, pair.group_id)
+        found = difference(theirs, by_kohort(kohort.engine.written.pop(pair.group_id, [])))
+        walked.records += len(theirs)
     except Differs as error:
-        walked.differences.append(f"KOHORT_WALK_SEED={seed} KOHORT_WALK_STEPS={LENGTH}\n{error}")
+        found = str(error)
     finally:
         await pair.close()
+    if found is not None:
+        walked.differences.append(f"KOHORT_WALK_SEED={seed} KOHORT_WALK_STEPS={LENGTH}\n{found}")
     walked.seen.update(walk.seen)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kohort_does_at_every_step_what_the_broker_does(
+def test_kohort_does_and_writes_what_the_broker_does(
     kind: type[Walk], walked: Mapping[type[Walk], Walked]
 ) -> None:
-    print(f"{kind.__name__} from seed {SEED}: seen in {dict(walked[kind].seen)}")
+    print(
+        f"{kind.__name__} from seed {SEED}: seen in {dict(walked[kind].seen)}, {walked[kind].records} records"
+    )
     assert not walked[kind].differences, "\n\n".join(walked[kind].differences)
     assert kind.visits <= walked[kind].seen.keys()

@@ -1,0 +1,76 @@
+"""What both servers wrote into their logs about a group: the same records in the same order.
+
+They are compared as a broker that loads them has them. Topics by id stand in the order of its map: where they share a
+bin the order in which they were written shows. Times are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from assignors.java_order import map_order, uuid_hashes, uuid_sort_key
+from coordinator.broker.records import Record
+from coordinator.storage.log_records import records_of
+from coordinator.storage.partition_files import partition_for
+from coordinator.storage.record_codec import json_key, json_value
+from coordinator.storage.records import encode_record
+from coordinator.storage.segments import read_log
+from coordinator.uuids import parse_uuid
+
+AROUND = 8
+OF_TIME = frozenset({"assignmentTimestamp", "commitTimestamp", "currentStateTimestamp"})
+
+
+def by_broker(data: Path, group: str) -> list[str]:
+    """Of a group, from the data directory of a broker, which may be running."""
+    partitions = len(list(data.glob("__consumer_offsets-*")))
+    return [
+        _shown(record.key, record.value)
+        for segment in read_log(data / f"__consumer_offsets-{partition_for(group, partitions)}")
+        for batch in segment.batches
+        for record in records_of(batch, segment.data)
+        if record.key is not None and group in json_key(record.key)["data"].values()
+    ]
+
+
+def by_kohort(records: Iterable[Record]) -> list[str]:
+    """The same of what an engine gave to be written."""
+    return [_shown(*encode_record(record)) for record in records]
+
+
+def difference(theirs: Sequence[str], ours: Sequence[str]) -> str | None:
+    """The first record that is not the same, with some around it."""
+    for i, (one, other) in enumerate(zip_longest(theirs, ours)):
+        if one != other:
+            around = slice(max(0, i - AROUND), i + 2 * AROUND)
+            return "\n".join((f"record {i} of Kafka:", *theirs[around], "of Kohort:", *ours[around]))
+    return None
+
+
+def _shown(key: bytes, value: bytes | None) -> str:
+    shown = json_key(key)
+    if value is None:
+        return json.dumps([shown, None])
+    written = json_value(int(shown["type"]), value)
+    written["data"] = {name: _loaded(one) for name, one in written["data"].items() if name not in OF_TIME}
+    return json.dumps([shown, written])
+
+
+def _loaded(field: Any) -> Any:
+    """A field, lists of topics by id as maps would have them."""
+    if not (isinstance(field, list) and field and "topicId" in field[0]):
+        return field
+    ids = [parse_uuid(topic["topicId"]) for topic in field]
+    order = map_order(uuid_hashes(ids), keys=[uuid_sort_key(each) for each in ids])
+    return [_ascending(field[i]) for i in order.indices.tolist()]
+
+
+def _ascending(topic: dict[str, Any]) -> dict[str, Any]:
+    """Its partitions ascending, with their epochs where they have any."""
+    lists = {name: numbers for name, numbers in topic.items() if isinstance(numbers, list)}
+    rows = sorted(zip(*lists.values(), strict=True))
+    return {**topic, **dict(zip(lists, zip(*rows, strict=True), strict=True))}
