@@ -19,8 +19,15 @@ from collections.abc import Callable, Sequence
 
 from coordinator.broker.records import Record
 from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.errors import StorageFailed
+from coordinator.storage.errors import StorageError, StorageFailed
 from coordinator.storage.fsync import FsyncPolicy
+
+
+class AnsweredTooEarly(StorageError):
+    """The disk did not follow."""
+
+    def __init__(self, error: StorageFailed) -> None:
+        super().__init__(f"{error}; what was answered since the last synchronisation may be lost")
 
 
 class Journal:
@@ -87,7 +94,7 @@ class Journal:
         try:
             await self._sync()
         except StorageFailed as error:
-            self._failed(error)
+            self._failed(AnsweredTooEarly(error))
         finally:
             self._syncing = None
 

@@ -23,12 +23,12 @@ class CannotListen(WireError):
 
 
 class StorageLost(WireError):
-    """The data directory could not be written any more; what was answered before is in it."""
+    """The data directory could not be written any more."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(
             f"{error}. The server ends, as what it has in memory is no longer what the directory holds. "
-            "Put that right and start it again: it goes on from what it had answered."
+            "Put that right and start it again: it goes on from what is there."
         )
 
 

@@ -1,0 +1,85 @@
+"""The small files of a data directory: what they say comes back, and of anything else a clear error comes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.group_configs import GROUP_CONFIGS, read_group_configs, write_group_configs
+from coordinator.storage.offset_checkpoints import read_offsets, write_offsets
+
+PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
+
+
+@settings(deadline=None)
+@given(offsets=st.dictionaries(PARTITIONS, st.integers(0, 2**63 - 1)))
+def test_offsets_come_back(offsets: dict[tuple[str, int], int]) -> None:
+    with TemporaryDirectory() as name:
+        path = Path(name) / "checkpoint"
+        write_offsets(path, offsets)
+        assert read_offsets(path) == offsets
+
+
+def test_a_brokers_checkpoint_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    assert read_offsets(path) == {}
+    path.write_bytes(b"")
+    assert read_offsets(path) == {}
+    path.write_bytes(b"0\n2\n__consumer_offsets 7 1234\norders 0 5\n")
+    assert read_offsets(path) == {("__consumer_offsets", 7): 1234, ("orders", 0): 5}
+
+
+@pytest.mark.parametrize(
+    ("content", "position"),
+    [
+        (b"1\n0\n", 0),
+        (b"\xff\xfe", 0),
+        (b"0", 1),
+        (b"0\nmany\n", 2),
+        (b"0\n2\norders 0 5\n", 2),
+        (b"0\n2\norders 0 5\norders 1\n", 15),
+        (b"0\n1\norders -1 5\n", 4),
+        (b"0\n1\norders 0 99999999999999999999\n", 4),
+        (b"0\n1\n\xc3\xbc 0 x\n", 4),
+    ],
+)
+def test_a_checkpoint_that_makes_no_sense_is_refused(tmp_path: Path, content: bytes, position: int) -> None:
+    path = tmp_path / "checkpoint"
+    path.write_bytes(content)
+    with pytest.raises(DamagedLog, match="checkpoint") as refused:
+        read_offsets(path)
+    assert refused.value.position == position
+
+
+@settings(deadline=None)
+@given(configs=st.dictionaries(st.text(), st.dictionaries(st.text(), st.text(), min_size=1)))
+def test_settings_of_groups_come_back(configs: dict[str, dict[str, str]]) -> None:
+    with TemporaryDirectory() as name:
+        write_group_configs(Path(name), configs)
+        assert read_group_configs(Path(name)) == configs
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    content=st.one_of(
+        st.binary(max_size=60),
+        st.text("0123456789 \n-orders\u2028", max_size=40).map(str.encode),
+        st.text('{}[]",:kohort1groupsnull ', max_size=60).map(str.encode),
+        st.integers(1, 3_000).map(lambda depth: b"[" * depth),
+        st.just(b'{"kohort": 1' + b"0" * 5_000 + b"}"),
+    )
+)
+def test_anything_else_is_refused(content: bytes) -> None:
+    with TemporaryDirectory() as name:
+        for file in ("checkpoint", GROUP_CONFIGS):
+            (Path(name) / file).write_bytes(content)
+        with suppress(DamagedLog):
+            read_offsets(Path(name) / "checkpoint")
+        with suppress(DamagedLog):
+            read_group_configs(Path(name))
