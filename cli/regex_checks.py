@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from coordinator.model import Problem
 
 
-def patterns_of(patterns: Sequence[str] | None, file: Path | None) -> list[str]:
+def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: Path | None) -> list[str]:
     """The patterns of the command line and of the file. UsageError when there are none, CommandError."""
+    if str(file) == "-" == str(topics_file):
+        raise UsageError("--file and --topics cannot both be standard input")
     chosen = list(patterns or ())
     if file is not None:
         lines = [line.removesuffix("\r") for line in read_text(file).split("\n")]
@@ -34,14 +36,12 @@ def patterns_of(patterns: Sequence[str] | None, file: Path | None) -> list[str]:
     return chosen
 
 
-def topics_of(source: SourceOptions, file: Path | None) -> tuple[Names | None, tuple[Problem, ...]]:
+def topics_of(source: SourceOptions) -> tuple[Names | None, tuple[Problem, ...]]:
     """The topics to match, None without any source, and what of the source could not be read."""
     bare = replace(source, topics_file=None)
     if source.topics_file is not None and not source.log_dirs:
         if any((source.bootstrap_server, source.command_config, source.snapshot, source.embedded)):
             raise UsageError("--topics and a source both name topics; give one")
-        if str(file) == "-" == str(source.topics_file):
-            raise UsageError("--file and --topics cannot both be standard input")
         return _names(read_topic_names(source.topics_file)), ()
     if not source_is_named(bare):
         return None, ()

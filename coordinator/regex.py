@@ -27,6 +27,9 @@ MAX_INSTRUCTIONS = 100_000
 MAX_DEPTH = 1000
 """RE2/J 1.8 compiles by recursion: with a stack of 1 MiB it overflows between 2,000 and 3,000 levels."""
 
+MAX_EMPTY_PATH = 4000
+"""RE2/J 1.8 follows what takes no character by recursion, too: 1 MiB is gone after 5,000 instructions."""
+
 
 class InvalidRegexError(Exception):
     """The broker would refuse the pattern."""
@@ -118,6 +121,10 @@ def _danger(parsed: Parsed) -> str | None:
         return f"its repetitions come to {count} instructions, and RE2/J has no bound: memory and time of the broker"
     if parsed.depth > MAX_DEPTH:
         return f"{parsed.depth:,} groups inside each other, which overflows the stack of the broker's RE2/J"
+    if parsed.empty_path > MAX_EMPTY_PATH:
+        return (
+            f"{parsed.empty_path:,} steps without a character, which overflow the stack of the broker's RE2/J"
+        )
     return None
 
 

@@ -36,8 +36,8 @@ def validate_regex(
     from cli.regex_checks import check, patterns_of, status_of, topics_of, untold
     from cli.views.regex import regex_document
 
-    chosen = patterns_of(patterns, file)
-    topics, problems = topics_of(source, file)
+    chosen = patterns_of(patterns, file, source.topics_file)
+    topics, problems = topics_of(source)
     comparisons = check(chosen, client, topics)
     for message in untold(comparisons):
         notice(message)

@@ -46,6 +46,8 @@ class Parsed:
     """About as many as RE2/J's program has: it writes every repetition out."""
     depth: int
     """Levels of parentheses; RE2/J spends stack on each."""
+    empty_path: int
+    """Instructions that can follow each other without a character; RE2/J spends stack on each when it matches."""
     differs: bool
     """Whether google-re2 would take the pattern and understand something else."""
 
@@ -63,8 +65,17 @@ class _Flags:
     ungreedy: bool = False
 
 
-_Item = tuple[Tree, int]
-"""A tree and how many instructions it takes."""
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A tree and what it costs RE2/J."""
+
+    tree: Tree
+    size: int = 1
+    """Instructions."""
+    skipped: int | None = None
+    """Instructions on the longest way through it that takes no character; None where there is no such way."""
+    dive: int = 1
+    """Instructions on the longest such way that begins before it, whether or not it ends behind it."""
 
 
 @dataclass(slots=True)
@@ -78,15 +89,29 @@ class _Level:
 
     def end_option(self) -> None:
         parts, self.sequence = self.sequence, []
-        tree = parts[0][0] if len(parts) == 1 else Sequence(tuple(part for part, _ in parts))
-        self.options.append((tree, sum(size for _, size in parts)))
+        skipped: int | None = 0
+        dive = 0
+        for part in parts:
+            if skipped is not None:
+                dive = max(dive, skipped + part.dive)
+                skipped = None if part.skipped is None else skipped + part.skipped
+        tree = parts[0].tree if len(parts) == 1 else Sequence(tuple(part.tree for part in parts))
+        self.options.append(_Item(tree, sum(part.size for part in parts), skipped, dive))
 
     def close(self) -> _Item:
         self.end_option()
-        if len(self.options) == 1:
-            return self.options[0]
-        size = sum(size for _, size in self.options) + len(self.options)
-        return Choice(tuple(option for option, _ in self.options)), size
+        options = self.options
+        if len(options) == 1:
+            return options[0]
+        skips = [
+            index + option.skipped for index, option in enumerate(options, 1) if option.skipped is not None
+        ]
+        return _Item(
+            Choice(tuple(option.tree for option in options)),
+            sum(option.size for option in options) + len(options),
+            max(skips, default=None),
+            max(index + option.dive for index, option in enumerate(options, 1)),
+        )
 
 
 _COUNTS = re.compile(r"\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
@@ -129,8 +154,10 @@ class _Parser:
             repeated_at = start if is_repeat else None
         if len(self.levels) > 1:
             raise PatternRefusedError("missing closing )", position=self.levels[-1].position)
-        tree, size = self.levels[0].close()
-        return Parsed(tree=tree, instructions=size, depth=depth, differs=self.differs)
+        whole = self.levels[0].close()
+        return Parsed(
+            tree=whole.tree, instructions=whole.size, depth=depth, empty_path=whole.dive, differs=self.differs
+        )
 
     def token(self, character: str) -> None:
         match character:
@@ -144,10 +171,10 @@ class _Parser:
             case "^" | "$":
                 self.at += 1
                 place = Place.START if character == "^" else Place.END
-                self.add(Assertion(place, f"(?m:{character})" if self.flags.multi_line else character))
+                self.assertion(place, f"(?m:{character})" if self.flags.multi_line else character)
             case ".":
                 self.at += 1
-                self.add(Chars(ALL, "(?s:.)" if self.flags.dot_all else "."))
+                self.add(_Item(Chars(ALL, "(?s:.)" if self.flags.dot_all else ".")))
             case "[":
                 self.character_class()
             case "\\":
@@ -156,15 +183,15 @@ class _Parser:
                 self.at += 1
                 self.literal(character, re.escape(character))
 
-    def add(self, tree: Tree, size: int = 1) -> None:
-        self.levels[-1].sequence.append((tree, size))
+    def add(self, item: _Item) -> None:
+        self.levels[-1].sequence.append(item)
+
+    def assertion(self, place: Place, text: str) -> None:
+        self.add(_Item(Assertion(place, text), skipped=1))
 
     def literal(self, character: str, text: str) -> None:
-        self.add(
-            Chars(
-                self.folded(mask_of(_as_ascii(character) if self.flags.fold else character)), self.said(text)
-            )
-        )
+        mask = mask_of(_as_ascii(character) if self.flags.fold else character)
+        self.add(_Item(Chars(self.folded(mask), self.said(text))))
 
     def folded(self, mask: int) -> int:
         return fold(mask) if self.flags.fold else mask
@@ -226,8 +253,9 @@ class _Parser:
         self.at += 1
         level = self.levels.pop()
         self.flags = level.outer
-        tree, size = level.close()
-        self.add(tree, size + 2)
+        inner = level.close()
+        skipped = None if inner.skipped is None else inner.skipped + 2
+        self.add(_Item(inner.tree, inner.size + 2, skipped, inner.dive + 1))
 
     # Repetitions
 
@@ -251,9 +279,14 @@ class _Parser:
         if not sequence:
             fragment = self.text[start : self.at]
             raise PatternRefusedError("missing argument to repetition operator", fragment, start)
-        body, size = sequence.pop()
+        body = sequence.pop()
         copies = max(1, least if most is None else most)
-        self.add(Repeat(body, least, most, Greed.LAZY if lazy else Greed.GREEDY), copies * (size + 1))
+        skipped, dive = 1 if least == 0 else None, body.dive + 1
+        if body.skipped is not None:
+            skipped = (body.skipped + 1) * copies
+            dive += (body.skipped + 1) * (copies - 1)
+        tree = Repeat(body.tree, least, most, Greed.LAZY if lazy else Greed.GREEDY)
+        self.add(_Item(tree, copies * (body.size + 1), skipped, dive))
 
     # Escapes and classes
 
@@ -262,7 +295,7 @@ class _Parser:
         following = self.text[start + 1 : start + 2]
         if following in _ASSERTIONS:
             self.at += 2
-            self.add(Assertion(_ASSERTIONS[following], f"\\{following}"))
+            self.assertion(_ASSERTIONS[following], f"\\{following}")
         elif following == "C":
             raise PatternRefusedError("invalid escape sequence", "\\C", start)
         elif following == "Q":
@@ -360,7 +393,7 @@ class _Parser:
         # `(?i)\p{Ll}` and its like: the tables of the two engines are not the same.
         differs, self.unlike_re2 = self.unlike_re2, False
         self.differs |= differs
-        self.add(Chars(mask, _class_of(mask) if differs else self.said(text)))
+        self.add(_Item(Chars(mask, _class_of(mask) if differs else self.said(text))))
 
     def class_item(self, class_start: int) -> int:
         start = self.at

@@ -60,6 +60,8 @@ class _Flags:
     """Comments and free spacing."""
     c: bool = False
     """Canonical equivalence."""
+    U: bool = False
+    """Classes as Unicode has them."""
 
 
 class _Parser:
@@ -264,7 +266,7 @@ class _Parser:
             elif character in "iuxc":
                 self.flags = replace(self.flags, **{character: value})
             elif character == "U":
-                self.flags = replace(self.flags, u=value)
+                self.flags = replace(self.flags, u=value, U=value)
             elif character not in "msd":  # which no topic name can tell
                 return
             self.at += 1
@@ -386,7 +388,7 @@ class _Parser:
             name = self.text[self.at]
             self.at += 1
         try:
-            mask = class_named(name, ignoring_case=self.flags.i)
+            mask = class_named(name, ignoring_case=self.flags.i, of_unicode=self.flags.U)
         except UnknownClassError:
             raise JavaSyntaxError(f"Unknown character property name {{{name}}}") from None
         return ALL & ~mask if negative else mask

@@ -110,11 +110,11 @@ class UnknownClassError(Exception):
     """No Java knows the name."""
 
 
-def class_named(name: str, *, ignoring_case: bool) -> int:
+def class_named(name: str, *, ignoring_case: bool, of_unicode: bool) -> int:
     """The characters of `\\p{name}`. UnknownClassError, UnsureError."""
     key, found = _look_up(name)
     if found is None:
-        if name.startswith(("Is", "In")) or "=" in name:
+        if of_unicode or name.startswith(("Is", "In")) or "=" in name:  # (?U) takes POSIX names in any case
             raise UnsureError(f"\\p{{{name}}}")
         raise UnknownClassError
     if ignoring_case and key in _CASED:

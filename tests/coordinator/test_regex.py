@@ -115,12 +115,16 @@ def test_a_record_key_bounds_the_length() -> None:
 
 DANGEROUS = {
     "((a{1000}){1000}){1000}": "its repetitions come to 2,003,003,000 instructions",
+    "(x||y){1000}": "5,001 steps without a character",
+    "(x?)" * 5000: "steps without a character",
     "(" * 15_000 + "a" + ")" * 15_000: "15,000 groups inside each other",
     "((((((a{1000}){1000}){1000}){1000}){1000}){1000}){1000}": "over a million million instructions",
 }
 
 
-@pytest.mark.parametrize(("pattern", "why"), DANGEROUS.items(), ids=["memory", "stack", "beyond numbers"])
+@pytest.mark.parametrize(
+    ("pattern", "why"), DANGEROUS.items(), ids=["memory", "steps", "many steps", "stack", "beyond numbers"]
+)
 def test_what_the_broker_takes_to_its_own_harm(pattern: str, why: str) -> None:
     verdict = judge(pattern)
     assert verdict.valid
@@ -133,6 +137,8 @@ def test_what_the_broker_takes_to_its_own_harm(pattern: str, why: str) -> None:
 
 
 @pytest.mark.kafka
-def test_too_many_groups_overflow_the_brokers_stack(kafka_jars: Path) -> None:
-    (said,) = ask(kafka_jars, ["(" * 10_000 + "a" + ")" * 10_000])
-    assert said.error == "java.lang.StackOverflowError"
+def test_what_overflows_the_brokers_stack(kafka_jars: Path) -> None:
+    patterns = ["(" * 10_000 + "a" + ")" * 10_000, "(?:(x?){1000}){10}", "(x?)" * 8000]
+    for pattern, said in zip(patterns, ask(kafka_jars, patterns, ["aaa"]), strict=True):
+        assert judge(pattern).danger is not None, pattern[:100]
+        assert said.error == "java.lang.StackOverflowError", pattern[:100]

@@ -57,6 +57,8 @@ def test_every_engine_says_what_ours_say(
 def compare_broker(pattern: str, said: Engine, names: Names, where: str) -> None:
     """The verdict, and the matches of google-re2 and of the automaton."""
     verdict = judge(pattern)
+    if verdict.danger is not None:
+        return  # RE2/J may take it or fail
     assert verdict.valid == (said.error is None), f"{where}: {verdict.reason}; RE2/J: {said.error}"
     if verdict.regex is None or verdict.parsed is None:
         return

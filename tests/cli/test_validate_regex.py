@@ -1,0 +1,217 @@
+"""`validate-regex --from`: what a group would lose and gain, the pattern to use instead, and the exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Answer, Kohort
+from tests.cli.schemas import faults
+
+TOPICS = ("orders", "orders-1", "audit-eu", "topic", "topic-1", "my-topic", "__consumer_offsets")
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> Path:
+    """A file that names topics, one a line."""
+    file = tmp_path / "topics"
+    file.write_text("\n".join(TOPICS) + "\n")
+    return file
+
+
+def _ask(kohort: Kohort, *arguments: str | Path) -> tuple[Answer, list[dict[str, Any]]]:
+    answer = kohort.quick("validate-regex", *arguments, "--output", "json")
+    assert not answer.traceback, answer.stderr
+    assert faults(answer.document) == []
+    patterns: list[dict[str, Any]] = answer.document["patterns"]
+    return answer, patterns
+
+
+def test_librdkafka_searches_and_the_broker_does_not(kohort: Kohort, topics: Path) -> None:
+    answer, (found,) = _ask(kohort, "^topic", "--from", "librdkafka", "--topics", topics)
+    assert answer.status == 1
+    assert found["topics"] == {
+        "client": ["topic", "topic-1"], "broker": ["topic"], "gained": [], "lost": ["topic-1"],
+    }  # fmt: skip
+    assert (found["always_same"], found["examples"]) == (False, {"gained": None, "lost": "topica"})
+    assert found["rewrite"] == "^topic.*"
+    answer, (found,) = _ask(kohort, found["rewrite"], "--from", "librdkafka", "--topics", topics)
+    assert answer.status == 0
+    assert (found["topics"]["lost"], found["always_same"], found["rewrite"]) == ([], True, None)
+
+
+def test_what_does_not_begin_with_a_caret_is_a_name_to_librdkafka(kohort: Kohort, topics: Path) -> None:
+    answer, (name, missing, bad) = _ask(
+        kohort, "topic", "my.topic", "(", "--from", "librdkafka", "--topics", topics
+    )
+    assert answer.status == 0
+    assert [one["literal"] for one in (name, missing, bad)] == [True] * 3
+    assert name["topics"] == {"client": ["topic"], "broker": ["topic"], "gained": [], "lost": []}
+    assert missing["topics"] == {"client": [], "broker": [], "gained": [], "lost": []}
+
+
+def test_a_java_look_ahead_becomes_alternatives(kohort: Kohort, topics: Path) -> None:
+    answer, (found,) = _ask(kohort, "(?!audit|__).*", "--from", "java", "--topics", topics)
+    assert answer.status == 1
+    assert (found["valid"], found["position"], found["dangerous"]) == (False, 0, None)
+    kept = ["my-topic", "orders", "orders-1", "topic", "topic-1"]
+    assert found["topics"] == {"client": kept, "broker": None, "gained": [], "lost": kept}
+    answer, (instead,) = _ask(kohort, found["rewrite"], "--from", "java", "--topics", topics)
+    assert answer.status == 0
+    assert instead["topics"]["broker"] == kept
+
+
+def test_the_broker_matches_internal_topics_too(kohort: Kohort, topics: Path) -> None:
+    answer, (found,) = _ask(kohort, ".*", "--from", "java", "--topics", topics)
+    assert answer.status == 1
+    assert found["topics"]["gained"] == ["__consumer_offsets"]
+    assert _ask(kohort, "[^_].*", "--from", "java", "--topics", topics)[0].status == 0
+    assert _ask(kohort, "^.*", "--from", "librdkafka", "--topics", topics)[0].status == 0
+
+
+def test_without_topics_it_is_told_by_example(kohort: Kohort) -> None:
+    answer, (found,) = _ask(kohort, "^topic", "--from", "librdkafka")
+    assert (answer.status, found["topics"]["lost"], found["examples"]["lost"]) == (1, None, "topica")
+    shown = kohort.quick("validate-regex", "^topic", "--from", "librdkafka").stdout.replace("\n", " ")
+    assert "Under the consumer protocol `^topic` matches no longer names such as `topica`." in shown
+    assert "Subscribe to `^topic.*` instead" in shown
+
+
+def test_what_cannot_be_told_is_named(kohort: Kohort, topics: Path) -> None:
+    answer, (found,) = _ask(kohort, r"[^a[b]]+", "--from", "java", "--topics", topics)
+    assert answer.status == 3
+    assert found["flagged"] == ["a negated class with a set operation, which Java 8 reads otherwise"]
+    assert found["topics"]["client"] is None
+    assert "cannot tell what the consumer matches: a negated class" in answer.stderr
+    answer, (found,) = _ask(kohort, r"(a)\1", "--from", "java", "--topics", topics)
+    assert (answer.status, found["flagged"]) == (1, ["back reference"])
+
+
+def test_what_the_client_does_not_take(kohort: Kohort) -> None:
+    answer, (java,) = _ask(kohort, "(?P<n>a)", "--from", "java")
+    assert (answer.status, java["valid"], java["client_reason"]) == (1, True, "Unknown inline modifier")
+    answer, (c,) = _ask(kohort, "^(?:a)", "--from", "librdkafka")
+    assert (answer.status, c["valid"]) == (1, True)
+    assert c["client_reason"]
+
+
+@pytest.mark.parametrize("client", [[], ["--from", "java"], ["--from", "librdkafka"]])
+def test_dangerous_to_the_broker(kohort: Kohort, topics: Path, client: list[str]) -> None:
+    pattern = "^((a{1000}){1000}){1000}"
+    answer, (found,) = _ask(kohort, pattern, *client, "--topics", topics)
+    assert answer.status == 1
+    assert (found["valid"], found["dangerous"], found["topics"]["broker"]) == (True, True, None)
+    assert "instructions" in found["danger"]
+    deep = "(" * 1500 + "a" + ")" * 1500
+    assert _ask(kohort, f"^{deep}", *client, "--topics", topics)[1][0]["dangerous"] is True
+
+
+def test_regexes_of_one_subscription_are_joined(kohort: Kohort) -> None:
+    answer = _ask(kohort, "^a.*", "b", "^c.*", "--from", "librdkafka")[0]
+    assert answer.status == 0
+    assert answer.document["joined"] == {
+        "pattern": "(^a.*)|(^c.*)", "valid": True, "reason": None, "dangerous": False,
+    }  # fmt: skip
+    long = "^" + "a" * 20_000 + ".*"
+    answer = _ask(kohort, long, long.replace("a", "b"), "--from", "librdkafka")[0]
+    assert answer.status == 1
+    assert answer.document["joined"]["reason"].startswith("longer than 32767 bytes")
+    assert _ask(kohort, "a", "b", "--from", "java")[0].document["joined"] is None
+
+
+def test_topics_out_of_a_source(kohort: Kohort, sample: Path) -> None:
+    answer, (found,) = _ask(kohort, "^audit", "--from", "librdkafka", "--embedded", sample)
+    assert answer.status == 1
+    assert found["topics"]["lost"] == ["audit-eu", "audit-us"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "orders\n\n audit-eu \r\norders-1 - marked for deletion\n",
+        "Topic: orders\tTopicId: abc\tPartitionCount: 1\n\tTopic: orders\tPartition: 0\nTopic: audit-eu\tTopicId: x\n"
+        "Topic: orders-1\tTopicId: y\n",
+        "kohort: 1\ntopics: {orders: {partitions: 1}, audit-eu: {}, orders-1: {}}\n",
+        '{"orders": "id", "audit-eu": "id", "orders-1": "id"}',
+        '["orders", "audit-eu", "orders-1"]',
+        "- orders\n- audit-eu\n- orders-1\n",
+    ],
+    ids=["list", "describe", "snapshot", "mapping", "JSON list", "YAML list"],
+)
+def test_files_of_topics(kohort: Kohort, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "topics"
+    file.write_text(text)
+    assert _ask(kohort, ".*s.*", "--topics", file)[1][0]["topics"]["broker"] == ["orders", "orders-1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        (b"caf\xe9\n", "cannot be read: not a text file in UTF-8"),
+        (b"", "names no topic"),
+        (b"orders\nmy topic!\n", "'my topic!' is no name of a topic"),
+        (b"[1 2]", "is no name of a topic"),
+        (b'["a b"]', "'a b' is no name of a topic"),
+        (b"a" * 250, "is no name of a topic"),
+    ],
+)
+def test_files_that_name_no_topics(
+    kohort: Kohort, tmp_path: Path, content: bytes | None, reason: str
+) -> None:
+    file = tmp_path / "topics"
+    if content is not None:
+        file.write_bytes(content)
+    answer = kohort.quick("validate-regex", "a", "--topics", file)
+    assert (answer.status, answer.stdout) == (3, "")
+    assert str(file) in answer.stderr
+    assert reason in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["a", "--from", "sarama"], "sarama"),
+        ([""], "an empty PATTERN is no regex"),
+        (["a", "", "--from", "java"], "an empty PATTERN is no regex"),
+        (["--file", "{empty}"], "holds no pattern"),
+        (["a", "--topics", "{empty}", "--snapshot", "{empty}"], "--topics and a source both name topics"),
+        (["--file", "-", "--topics", "-"], "cannot both be standard input"),
+    ],
+)
+def test_questions_that_make_no_sense(
+    kohort: Kohort, tmp_path: Path, arguments: list[str], reason: str
+) -> None:
+    empty = tmp_path / "empty"
+    empty.write_text("\n")
+    answer = kohort.quick("validate-regex", *(argument.format(empty=empty) for argument in arguments))
+    assert (answer.status, answer.stdout) == (2, "")
+    assert reason in answer.stderr.replace("\n", " ")
+
+
+def test_topics_from_standard_input(kohort: Kohort) -> None:
+    answer = kohort("validate-regex", "o.*", "--topics", "-", "--output", "json", stdin="orders\nb\n")
+    assert answer.document["patterns"][0]["topics"]["broker"] == ["orders"]
+
+
+def test_many_topics_are_matched_as_few_are(kohort: Kohort, tmp_path: Path) -> None:
+    # From here on automata answer for google-re2 and for the C library.
+    names = [
+        f"{word}{end}-{number}"
+        for word in ("orders", "audit")
+        for end in ("", ".eu")
+        for number in range(1000)
+    ]
+    few, many = tmp_path / "few", tmp_path / "many"
+    few.write_text("\n".join(names[::10]))
+    many.write_text("\n".join(names))
+    patterns = ["^orders", "^[^.]+-[0-9]*7$", "^audit.*eu", r"^o.*\.eu-\d{2}", "^(orders|x).*[13579]$"]
+    for client in ("java", "librdkafka"):
+        of_few = _ask(kohort, *patterns, "--from", client, "--topics", few)[1]
+        of_many = _ask(kohort, *patterns, "--from", client, "--topics", many)[1]
+        wanted = set(names[::10])
+        for little, much in zip(of_few, of_many, strict=True):
+            for who in ("client", "broker", "gained", "lost"):
+                assert little["topics"][who] == [name for name in much["topics"][who] if name in wanted]
