@@ -1,22 +1,36 @@
-"""Real confluent-kafka consumers on `kohort serve` see what they see on a real broker."""
+"""Real consumers on `kohort serve` see what they see on a real broker: librdkafka's, each a process, and Java's.
 
-from collections.abc import Callable, Iterator
+Who assigns walks the members in some order of their ids, and ids that the clients or the broker make up are in another
+order in every run. So every rest says in which order its members were walked (`Walk`): what each member kept is
+compared as it is, and what was given out in the order of those who got it.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import pytest
 
+from tests.conformance.cluster import Cluster
+from tests.conformance.peer import Peer
 from tests.conformance.servers import kohort_serve
 from tests.kafka.broker import Broker
-from tests.kafka.events import Partitions
 from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
+from tests.kafka.ports import HOST
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 
 pytestmark = pytest.mark.kafka
 
-SETTLED_S = 60.0
+SETTLED_S = 90.0
+LONG_SESSION_MS = 60_000
+"""Longer than any machine takes to start a member again."""
+GROUP = 32
+PARTITIONS = 6
+BUCKETS = 16
 
 
 class Embedded(Broker):
@@ -34,118 +48,244 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         yield Embedded(port, directory)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Settings = Mapping[str, str | int]
+Join = Callable[..., Member]
+
+CONSUMER: Settings = {"group_protocol": "consumer"}
+ASSIGNORS = "org.apache.kafka.clients.consumer."
+CONFLUENT: Mapping[str, Settings] = {
+    "range": {"partition_assignment_strategy": "range"},
+    "cooperative-sticky": {"partition_assignment_strategy": "cooperative-sticky"},
+    "consumer": CONSUMER,
+}
+JAVA: Mapping[str, Settings] = {
+    "default": {},
+    "roundrobin": {"partition_assignment_strategy": ASSIGNORS + "RoundRobinAssignor"},
+    "cooperative-sticky": {"partition_assignment_strategy": ASSIGNORS + "CooperativeStickyAssignor"},
+    "consumer": CONSUMER,
+}
+QUICK: Settings = {"session_timeout_ms": 6000}
+SLOW: Settings = {"session_timeout_ms": LONG_SESSION_MS}
+
+
+@dataclass(slots=True, kw_only=True)
 class Stage:
-    """A server, a topic of six partitions and a group on it, and how to start members."""
+    """A server, a topic of six partitions and a group on it, how to start members, and what was seen of them."""
 
     broker: Broker
     members: Members
+    java: bool
     topic: str
     group: str
+    walk: "Walk"
 
-    def join(self, name: str, **settings: str | int) -> Member:
-        return self.members.confluent(self.broker, self.group, [self.topic], name, **settings)
+    def join(self, name: str, *settings: Settings, **more: str | int) -> Member:
+        """Start a member; the session is the broker's business under the consumer protocol."""
+        given = {key: value for one in settings for key, value in one.items()} | more
+        if given.get("group_protocol") == "consumer":
+            given.pop("session_timeout_ms", None)
+        start: Join = self.members.java if self.java else self.members.confluent
+        return start(self.broker, self.group, [self.topic], name, **given)
+
+    def settle(self, *members: Member, walk: "Walk | None" = None) -> "Rest":
+        """Wait until the members hold every partition between them, each its fair share.
+
+        `walk` is that of the group's assignor, unless another is given.
+        """
+        share = PARTITIONS // len(members)
+
+        def held() -> list[int]:
+            return [sum(map(len, member.assignment().values())) for member in members]
+
+        wait_until(
+            lambda: held() == [share] * len(members), lambda: f"{share} each: {held()}", timeout_s=SETTLED_S
+        )
+        return Rest(
+            held={member.name: frozenset(member.assignment()[self.topic]) for member in members},
+            ids={member.name: member.member_id() or "" for member in members},
+            walk=walk or self.walk,
+        )
+
+    def configure(self, name: str, value: str) -> None:
+        """Set a setting of the group, and wait until it counts."""
+        asyncio.run(self._configure(name, value))
+
+    async def _configure(self, name: str, value: str) -> None:
+        cluster = Cluster(await Peer.connect(HOST, self.broker.port))
+        resource = {"resource_type": GROUP, "resource_name": self.group}
+        setting = {"name": name, "config_operation": 0, "value": value}
+        await cluster.ask("IncrementalAlterConfigs", 1, resources=[{**resource, "configs": [setting]}])
+        async with asyncio.timeout(SETTLED_S):
+            while True:
+                wanted = {**resource, "configuration_keys": [name]}
+                answer = await cluster.ask("DescribeConfigs", 4, resources=[wanted])
+                if answer["results"][0]["configs"][0]["value"] == value:
+                    break
+                await asyncio.sleep(0.1)
+        await cluster.close()
 
 
-Scene = Callable[[Stage], list[dict[str, Partitions]]]
+class Walk(Enum):
+    """In which order the members of a group are walked when partitions are given out."""
+
+    NAMES = "ids begin with the names that the tests gave: assignments are the same, member by member"
+    IDS = "a client's assignor sorts the ids"
+    FROM_SCRATCH = "as IDS, and nobody keeps anything"
+    BUCKETS = "a broker's assignor has the ids in a java.util.HashMap"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """A group that has come to rest: partitions and member ids by the names of the members."""
+
+    held: Mapping[str, frozenset[int]]
+    ids: Mapping[str, str]
+    walk: Walk
+
+    def given_out(self, before: Mapping[str, frozenset[int]]) -> tuple[object, Sequence[object] | None]:
+        """What members kept of what they had `before`, and what was given out, in the order of those who got it.
+
+        None where that order is not known: the ids are in one bucket.
+        """
+        if self.walk is Walk.NAMES:
+            return self.held, ()
+        if self.walk is Walk.FROM_SCRATCH:
+            return (), [self.held[name] for name in sorted(self.held, key=self.ids.__getitem__)]
+        kept = {name: held & before.get(name, frozenset()) for name, held in self.held.items()}
+        gained = {name: held - kept[name] for name, held in self.held.items() if held - kept[name]}
+        key = bucket if self.walk is Walk.BUCKETS else str
+        order = {name: key(self.ids[name]) for name in gained}
+        if len(set(order.values())) < len(order):
+            return kept, None
+        return kept, [gained[name] for name in sorted(gained, key=order.__getitem__)]
+
+
+def bucket(text: str) -> int:
+    """Where java.util.HashMap of 16 buckets puts a string."""
+    hashed = 0
+    for character in text:
+        hashed = (31 * hashed + ord(character)) & 0xFFFFFFFF
+    return (hashed ^ hashed >> 16) % BUCKETS
+
+
+Scene = Callable[[Stage, Settings], list[Rest]]
 """Plays a course of events; gives what every member held whenever the group had come to rest."""
 
-CLASSIC: dict[str, str | int] = {"partition_assignment_strategy": "range", "session_timeout_ms": 6000}
-COOPERATIVE: dict[str, str | int] = {
-    "partition_assignment_strategy": "cooperative-sticky",
-    "session_timeout_ms": 6000,
-}
-CONSUMER: dict[str, str | int] = {"group_protocol": "consumer"}
-KINDS = {"range": CLASSIC, "cooperative-sticky": COOPERATIVE, "consumer": CONSUMER}
-PARTITIONS = 6
+
+def out_and_in(stage: Stage, kind: Settings) -> list[Rest]:
+    """One member, a second, a third; the second leaves."""
+    a = stage.join("a", QUICK, kind)
+    seen = [stage.settle(a)]
+    b = stage.join("b", QUICK, kind)
+    seen.append(stage.settle(a, b))
+    c = stage.join("c", QUICK, kind)
+    seen.append(stage.settle(a, b, c))
+    b.stop()
+    seen.append(stage.settle(a, c))
+    return seen
 
 
-def settle(stage: Stage, *members: Member) -> dict[str, Partitions]:
-    """Wait until the members hold every partition between them, each its fair share."""
-    share = PARTITIONS // len(members)
-
-    def held() -> list[int]:
-        return [sum(map(len, member.assignment().values())) for member in members]
-
-    wait_until(
-        lambda: held() == [share] * len(members), lambda: f"{share} each: {held()}", timeout_s=SETTLED_S
-    )
-    return {member.name: _named(member.assignment(), stage.topic) for member in members}
+def crash(stage: Stage, kind: Settings) -> list[Rest]:
+    """Of two members one crashes."""
+    a = stage.join("a", QUICK, kind)
+    seen = [stage.settle(a)]
+    b = stage.join("b", QUICK, kind)
+    seen.append(stage.settle(a, b))
+    b.crash()
+    seen.append(stage.settle(a))
+    return seen
 
 
-def _named(held: Partitions, topic: str) -> Partitions:
-    return {"orders" if name == topic else name: sorted(partitions) for name, partitions in held.items()}
+def static_return(stage: Stage, kind: Settings) -> list[Rest]:
+    """Two static members; one goes away and comes back to what it had, the other noticing nothing.
+
+    Under the consumer protocol it says that it goes (epoch -2); before, it crashes.
+    """
+    if kind is CONSUMER:
+        stage.configure("consumer.session.timeout.ms", str(LONG_SESSION_MS))
+    a = stage.join("a", SLOW, kind, group_instance_id="i-a")
+    seen = [stage.settle(a)]
+    b = stage.join("b", SLOW, kind, group_instance_id="i-b")
+    seen.append(stage.settle(a, b))
+    calls = len(a.events())
+    b.stop() if kind is CONSUMER else b.crash()
+    b = stage.join("b", SLOW, kind, group_instance_id="i-b")
+    seen.append(stage.settle(a, b))
+    assert len(a.events()) == calls
+    return seen
 
 
-def out_and_in(kind: dict[str, str | int]) -> Scene:
-    """One member, a second, a third; the second leaves, the third crashes."""
-
-    def scene(stage: Stage) -> list[dict[str, Partitions]]:
-        a = stage.join("a", **kind)
-        seen = [settle(stage, a)]
-        b = stage.join("b", **kind)
-        seen.append(settle(stage, a, b))
-        c = stage.join("c", **kind)
-        seen.append(settle(stage, a, b, c))
-        b.stop()
-        seen.append(settle(stage, a, c))
-        c.crash()
-        seen.append(settle(stage, a))
-        return seen
-
-    return scene
+def static_crash(stage: Stage, kind: Settings) -> list[Rest]:
+    """A static member of the consumer protocol crashes: its instance id is free when its session has ended."""
+    stage.configure("consumer.session.timeout.ms", "20000")
+    a = stage.join("a", kind, group_instance_id="i-a")
+    seen = [stage.settle(a)]
+    b = stage.join("b", kind, group_instance_id="i-b")
+    seen.append(stage.settle(a, b))
+    b.crash()
+    refused = stage.join("early", kind, group_instance_id="i-b").wait_event("error", SETTLED_S)
+    assert refused.reason is not None
+    assert "The instance ID is still used by another member in the consumer group" in refused.reason
+    seen.append(stage.settle(a))
+    b = stage.join("b", kind, group_instance_id="i-b")
+    seen.append(stage.settle(a, b))
+    return seen
 
 
-def static_return(kind: dict[str, str | int]) -> Scene:
-    """Two static members; one goes away and comes back to what it had, the other noticing nothing."""
-
-    def scene(stage: Stage) -> list[dict[str, Partitions]]:
-        a = stage.join("a", group_instance_id="i-a", **kind)
-        seen = [settle(stage, a)]
-        b = stage.join("b", group_instance_id="i-b", **kind)
-        seen.append(settle(stage, a, b))
-        calls = len(a.events())
-        b.crash() if kind is not CONSUMER else b.stop()
-        b = stage.join("b", group_instance_id="i-b", **kind)
-        seen.append(settle(stage, a, b))
-        assert len(a.events()) == calls
-        return seen
-
-    return scene
+def migration(stage: Stage, kind: Settings) -> list[Rest]:
+    """A classic group takes in a member of the consumer protocol, and becomes classic again when that leaves."""
+    a = stage.join("a", SLOW, kind)
+    seen = [stage.settle(a)]
+    b = stage.join("b", CONSUMER)
+    seen.append(stage.settle(a, b, walk=Walk.BUCKETS))
+    c = stage.join("c", SLOW, kind)
+    seen.append(stage.settle(a, b, c, walk=Walk.BUCKETS))
+    b.stop()
+    # The coordinator made up an id for c, whose own name is not in it.
+    seen.append(stage.settle(a, c, walk=Walk.FROM_SCRATCH if kind == {} else Walk.IDS))
+    return seen
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("course", [out_and_in, static_return])
-def test_members_see_the_same_assignments(
-    course: Callable[[dict[str, str | int]], Scene],
-    kind: str,
-    broker: Broker,
-    embedded: Broker,
-    members: Members,
+@pytest.mark.parametrize("kind", CONFLUENT)
+@pytest.mark.parametrize("scene", [out_and_in, crash, static_return])
+def test_members_of_librdkafka(
+    scene: Scene, kind: str, broker: Broker, embedded: Broker, members: Members
 ) -> None:
-    scene = course(KINDS[kind])
-    real, ours = (scene(_stage(server, members)) for server in (broker, embedded))
-    if kind == "consumer":
-        assert _kept(ours) == _kept(real)
-    else:
-        assert ours == real
+    compare(scene, CONFLUENT[kind], broker, embedded, members, java=False)
 
 
-def _stage(broker: Broker, members: Members) -> Stage:
+def test_a_static_member_of_librdkafka_crashes(broker: Broker, embedded: Broker, members: Members) -> None:
+    compare(static_crash, CONSUMER, broker, embedded, members, java=False)
+
+
+@pytest.mark.parametrize("kind", JAVA)
+def test_members_of_java(kind: str, broker: Broker, embedded: Broker, members: Members) -> None:
+    compare(out_and_in, JAVA[kind], broker, embedded, members, java=True)
+
+
+@pytest.mark.parametrize("kind", ["default", "cooperative-sticky"])
+def test_members_of_java_migrate(kind: str, broker: Broker, embedded: Broker, members: Members) -> None:
+    compare(migration, JAVA[kind], broker, embedded, members, java=True)
+
+
+def compare(
+    scene: Scene, kind: Settings, broker: Broker, embedded: Broker, members: Members, *, java: bool
+) -> None:
+    """Play a scene to both servers: what was seen is the same."""
+    walk = Walk.BUCKETS if kind is CONSUMER else Walk.NAMES
+    real, ours = (scene(_stage(server, members, java, walk), kind) for server in (broker, embedded))
+    assert len(ours) == len(real)
+    before: tuple[Mapping[str, frozenset[int]], ...] = ({}, {})
+    for one, other in zip(real, ours, strict=True):
+        (kept, given), (our_kept, our_given) = one.given_out(before[0]), other.given_out(before[1])
+        assert our_kept == kept
+        if given is not None and our_given is not None:
+            assert our_given == given
+        before = (one.held, other.held)
+
+
+def _stage(broker: Broker, members: Members, java: bool, walk: Walk) -> Stage:
     topic = fresh_name("orders")
     create_topics(broker, {topic: PARTITIONS})
-    return Stage(broker=broker, members=members, topic=topic, group=fresh_name("group"))
-
-
-def _kept(steps: list[dict[str, Partitions]]) -> list[dict[str, int]]:
-    """How many each member kept at every step: which of the free ones it gets hangs on ids that the clients make up."""
-    before: dict[str, Partitions] = {}
-    kept = []
-    for step in steps:
-        kept.append({name: len(_places(held) & _places(before.get(name, {}))) for name, held in step.items()})
-        before = step
-    return kept
-
-
-def _places(held: Partitions) -> set[tuple[str, int]]:
-    return {(topic, number) for topic, numbers in held.items() for number in numbers}
+    group = fresh_name("group")
+    return Stage(broker=broker, members=members, java=java, topic=topic, group=group, walk=walk)
