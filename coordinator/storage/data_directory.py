@@ -90,7 +90,7 @@ class DataDirectory:
         self._held_up: dict[int, int] = {}
         """Partitions in which an open transaction held compaction up, and the active segment at that time."""
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
-        self._log = OffsetsLog.open(path, settings.partitions, settings.limits)
+        self._log = OffsetsLog.open(path, settings.partitions, settings.limits, was_clean=self.was_clean)
 
     @classmethod
     def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:

@@ -74,7 +74,9 @@ def prepare(directory: Path, topic_id: UUID) -> None:
 class PartitionLog:
     """See the module. Every OSError leaves what was appended before as it was."""
 
-    def __init__(self, directory: Path, limits: SegmentLimits, active: Segment, leader_epoch: int) -> None:
+    def __init__(
+        self, directory: Path, limits: SegmentLimits, active: Segment, leader_epoch: int, *, is_indexed: bool
+    ) -> None:
         self.directory = directory
         self._limits = limits
         self._leader_epoch = leader_epoch
@@ -84,24 +86,34 @@ class PartitionLog:
         self._size_before = self._size
         self._next_offset_before = self._next_offset
         self._first_ms = active.batches[0].max_timestamp if len(active.batches) else None
+        self._is_indexed = is_indexed
         self._descriptor = os.open(active.path, os.O_RDWR)
 
     @classmethod
     def open(
-        cls, directory: Path, limits: SegmentLimits, see: Callable[[Segment], None] = lambda _: None
+        cls,
+        directory: Path,
+        limits: SegmentLimits,
+        see: Callable[[Segment], None] = lambda _: None,
+        *,
+        was_clean: bool = False,
     ) -> tuple[Self, Torn | None]:
         """Go on from the log in a directory that was prepared; and the tail that was torn, and is cut off now.
 
-        `see` is shown every segment, in order. :raises DamagedLog: a file is no broker's :raises OSError:
+        `see` is shown every segment, in order. `was_clean`: the index files are as their writer meant them to be.
+
+        :raises DamagedLog: a file is no broker's :raises OSError:
         """
         for active in read_log(directory):
             see(active)
         if active.torn is not None:
             _cut(active.path, active.batches.end)
-        delete_indexes(active.path)
+        is_indexed = was_clean and active.torn is None
+        if not is_indexed:
+            delete_indexes(active.path)
         checkpoint = read_leader_epochs(directory)[-1].epoch
         epoch = max(checkpoint, active.batches[-1].leader_epoch if len(active.batches) else 0)
-        return cls(directory, limits, active, epoch), active.torn
+        return cls(directory, limits, active, epoch, is_indexed=is_indexed), active.torn
 
     @property
     def active(self) -> int:
@@ -118,6 +130,9 @@ class PartitionLog:
         batch = encode_batch(
             records, base_offset=self._next_offset, timestamp=now_ms, leader_epoch=self._leader_epoch
         )
+        if self._is_indexed:
+            delete_indexes(self.directory / segment_name(self._base_offset))
+            self._is_indexed = False
         if self._is_full(len(batch), len(records), now_ms):
             self._roll()
         self._write(batch)

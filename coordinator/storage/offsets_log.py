@@ -76,8 +76,8 @@ class OffsetsLog:
         """The tails that were cut off when the logs were opened."""
 
     @classmethod
-    def open(cls, root: Path, partitions: int, limits: SegmentLimits) -> Self:
-        """Read the partitions in a log directory; where there are none, make as many.
+    def open(cls, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool = False) -> Self:
+        """Read the partitions in a log directory, which was closed in good order or not; make them if there are none.
 
         :raises DamagedLog: :raises StorageFailed: :raises Unusable:
         """
@@ -101,7 +101,7 @@ class OffsetsLog:
             sync(root)
             for directory in (*others, last):
                 digests.append(Digest())
-                log, cut = PartitionLog.open(directory, limits, _into(digests[-1]))
+                log, cut = PartitionLog.open(directory, limits, _into(digests[-1]), was_clean=was_clean)
                 logs.append(log)
                 torn += [] if cut is None else [cut]
         except BaseException as error:

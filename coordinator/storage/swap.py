@@ -15,12 +15,19 @@ Source: LocalLog.replaceSegments, LogLoader.load.
 from __future__ import annotations
 
 import re
-from itertools import tee
+from collections.abc import Sequence
 from pathlib import Path
 
+from coordinator.storage.batch_header import CONTROL
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.fsync import sync
-from coordinator.storage.indexes import INDEX_SUFFIXES, OFFSET_INDEX, aborted_transactions, write_indexes
+from coordinator.storage.indexes import (
+    INDEX_SUFFIXES,
+    OFFSET_INDEX,
+    AbortedTransaction,
+    aborted_transactions,
+    write_indexes,
+)
 from coordinator.storage.segments import list_segments, read_segment
 
 LOG = ".log"
@@ -71,14 +78,16 @@ def write_missing_indexes(directory: Path, *, before: int) -> None:
     :raises DamagedLog: :raises OSError:
     """
     paths = [path for path in list_segments(directory) if _base_offset(path) < before]
-    missing = [path for path in paths if not path.with_suffix(OFFSET_INDEX).exists()]
-    if not missing:
-        return
-    # A transaction that was rolled back may have begun in any segment before.
-    segments, again = tee(map(read_segment, paths[: paths.index(missing[-1]) + 1]))
-    for segment, aborted in zip(segments, aborted_transactions(each.batches for each in again), strict=True):
-        if segment.path in missing:
-            write_indexes(segment, aborted)
+    for number, path in enumerate(paths):
+        if path.with_suffix(OFFSET_INDEX).exists():
+            continue
+        segment = read_segment(path)
+        aborted: Sequence[AbortedTransaction] = ()
+        if (segment.batches.headers["attributes"] & CONTROL).any():
+            # A transaction that was rolled back may have begun in any segment before.
+            log = (read_segment(each).batches for each in paths[: number + 1])
+            *_, aborted = aborted_transactions(log)
+        write_indexes(segment, aborted)
 
 
 def delete_indexes(log: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +22,7 @@ from coordinator.storage.compaction import (
 )
 from coordinator.storage.indexes import INDEX_SUFFIXES
 from coordinator.storage.segments import list_segments, read_segment
-from coordinator.storage.swap import finish
+from coordinator.storage.swap import finish, write_missing_indexes
 from tests.coordinator.storage.kills import is_killed
 from tests.coordinator.storage.logs import Written, data_records, read_log, visible
 
@@ -234,6 +235,23 @@ def test_small_neighbours_become_one_segment_with_its_indexes(tmp_path: Path) ->
     assert [int(path.stem) for path in list_segments(directory)] == [0, 6, 12, 18]
     assert [path.with_suffix(".index").exists() for path in list_segments(directory)] == [True] * 3 + [False]
     assert not [path for path in directory.iterdir() if path.suffix not in (".log", *INDEX_SUFFIXES)]
+
+
+def test_the_index_of_a_mark_knows_where_its_transaction_began(tmp_path: Path) -> None:
+    log = Written()
+    log.batch([(b"a", b"1")], transaction_of=7)
+    log.roll()
+    log.batch([(b"b", b"2")])
+    log.end(7, ControlType.ABORT)
+    log.roll()
+    directory = log.save(tmp_path)
+    write_missing_indexes(directory, before=2)
+    first, second, _ = list_segments(directory)
+    assert not first.with_suffix(".txnindex").exists()
+    version, producer_id, first_offset, last_offset = struct.unpack_from(
+        ">hqqq", second.with_suffix(".txnindex").read_bytes()
+    )
+    assert (version, producer_id, first_offset, last_offset) == (0, 7, 0, 2)
 
 
 def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:

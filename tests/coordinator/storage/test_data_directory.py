@@ -239,6 +239,22 @@ def test_an_empty_active_segment_tells_the_next_offset(tmp_path: Path) -> None:
     assert len(what_is_in(tmp_path)) == 3
 
 
+def test_index_files_go_with_the_first_append_and_come_back_with_the_end(tmp_path: Path) -> None:
+    def indexed() -> list[bool]:
+        return [path.with_suffix(".index").exists() for path in sorted(tmp_path.glob("*/*.log"))]
+
+    with opened(tmp_path, partitions=2):
+        assert indexed() == [False, False]
+    with opened(tmp_path) as (data, _, _):
+        assert indexed() == [True, True]
+        data.append([committed("a", 0, 1)], now_ms=1)
+        assert sorted(indexed()) == [False, True]
+    assert indexed() == [True, True]
+    (tmp_path / CLEAN_SHUTDOWN).unlink()
+    with opened(tmp_path):
+        assert indexed() == [False, False]  # who knows how they were left
+
+
 def test_goes_on_in_the_epoch_of_the_last_leader(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1):
         pass
