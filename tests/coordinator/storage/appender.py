@@ -1,7 +1,7 @@
-"""`python -m tests.coordinator.storage.appender DIR SEED FSYNC`: appends and compacts until it is killed.
+"""A process that appends and compacts until it is killed.
 
-Says on standard output what it is about to do, a line each, and `done` when that was acknowledged. Offsets go up from
-the largest that the directory holds, so that a later run goes on from an earlier one.
+It writes down what it is about to do, a line each, and `done` when that was acknowledged. Offsets go up from the
+largest that the directory holds, so that a later process goes on from an earlier one.
 
     value GROUP PARTITION OFFSET        committed
     deleted GROUP PARTITION             a tombstone
@@ -11,8 +11,8 @@ the largest that the directory holds, so that a later run goes on from an earlie
 
 from __future__ import annotations
 
+import os
 import random
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -31,10 +31,14 @@ PARTITIONS = 8
 TOPICS = ("orders", "payments")
 
 
-class Appender:
-    """One run."""
+def append_until_killed(path: Path, seed: int, fsync: FsyncPolicy, said: Path) -> None:
+    """To be run as a process; `said` is the file that it writes its lines to."""
+    _Appender(path, seed, fsync, said).run()
 
-    def __init__(self, path: Path, seed: int, fsync: FsyncPolicy) -> None:
+
+class _Appender:
+    def __init__(self, path: Path, seed: int, fsync: FsyncPolicy, said: Path) -> None:
+        self._said = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         self._random = random.Random(seed)
         self._data = DataDirectory.open(path, replace(SMALL, fsync=fsync))
         engine = Engine()
@@ -65,26 +69,29 @@ class Appender:
             metadata = "m" * self._random.choice((0, 0, 0, 5_000))
             offset = None if is_deleted else self._offset
             records.append(committed(group, partition, offset, metadata))
-        _say(*map(_line, records))
+        self._say(*map(_line, records))
         self._data.append(records, now_ms=_now_ms())
-        _say("done")
+        self._say("done")
 
     def _change_topic(self, name: str) -> None:
         known = self._topics.get(name)
         if known is not None and known.partitions > 5:
-            _say(f"gone {name}")
+            self._say(f"gone {name}")
             self._data.topics.delete(known)
-            _say("done")
+            self._say("done")
             self._data.topics.purge()
             del self._topics[name]
             return
         before = 0 if known is None else known.partitions
         new = TopicInfo(name=name, id=UUID(int=self._random.getrandbits(128)), partitions=before + 2)
         topic = new if known is None else replace(known, partitions=before + 2)
-        _say(f"topic {name} {topic.partitions}")
+        self._say(f"topic {name} {topic.partitions}")
         self._data.topics.grow(topic, before)
-        _say("done")
+        self._say("done")
         self._topics[name] = topic
+
+    def _say(self, *lines: str) -> None:
+        os.write(self._said, "".join(f"{line}\n" for line in lines).encode())
 
     def _compact(self) -> None:
         while True:
@@ -100,12 +107,3 @@ def _line(record: OffsetRecord) -> str:
 
 def _now_ms() -> int:
     return int(time.time() * 1000)
-
-
-def _say(*lines: str) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    Appender(Path(sys.argv[1]), int(sys.argv[2]), FsyncPolicy(sys.argv[3])).run()
