@@ -10,7 +10,17 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coordinator.pattern_tree import ALL, ALPHABET, INDEX, WORD, Place, Tree, characters_of
+from coordinator.pattern_tree import (
+    ALL,
+    ALPHABET,
+    INDEX,
+    WORD,
+    Assertion,
+    Place,
+    Sequence,
+    Tree,
+    characters_of,
+)
 from migration.regexes.program import (
     Ahead,
     At,
@@ -30,6 +40,20 @@ MAX_NAME = 249
 
 LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 """The order in which characters are tried for an example: it should look like a name."""
+
+
+def trimmed(tree: Tree) -> Tree:
+    """Without the anchors at the two ends of the pattern, which say nothing where a whole name is matched."""
+    parts = tree.parts if isinstance(tree, Sequence) else (tree,)
+    while parts and _is_at(parts[0], Place.START):
+        parts = parts[1:]
+    while parts and _is_at(parts[-1], Place.END):
+        parts = parts[:-1]
+    return parts[0] if len(parts) == 1 else Sequence(parts)
+
+
+def _is_at(tree: Tree, place: Place) -> bool:
+    return isinstance(tree, Assertion) and tree.place is place
 
 
 def classes_of(masks: set[int]) -> list[int]:
@@ -54,7 +78,7 @@ class Automaton:
     """Built from a tree for whole names. UnsureError, TooLargeError."""
 
     def __init__(self, tree: Tree) -> None:
-        self.program = compile_whole(tree)
+        self.program = compile_whole(trimmed(tree))
         self.behind, self.behind_entries = compile_beginning(self.program.behind)
         self.classes = classes_of(self.program.masks() | self.behind.masks())
         self.class_of = [0] * len(ALPHABET)

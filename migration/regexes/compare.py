@@ -89,7 +89,10 @@ def compare(pattern: str, client: ClientEngine | None, names: Names | None) -> C
 def _from_java(verdict: RegexVerdict, names: Names | None) -> Comparison:
     try:
         tree = without_atoms(parse_java(verdict.pattern))
-        automaton = Automaton(Chain((_NOT_INTERNAL, tree)))
+        automaton = Automaton(tree)
+        # Few patterns match an internal topic, and a larger automaton is only needed for those.
+        if any(map(automaton.matches, INTERNAL_TOPICS)):
+            automaton = Automaton(Chain((_NOT_INTERNAL, tree)))
     except JavaSyntaxError as error:
         return _unknown(verdict, names, client_reason=str(error))
     except UnsureError as error:
