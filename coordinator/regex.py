@@ -27,7 +27,7 @@ MAX_INSTRUCTIONS = 100_000
 MAX_DEPTH = 1000
 """RE2/J 1.8 compiles by recursion: with a stack of 1 MiB it overflows between 2,000 and 3,000 levels."""
 
-MAX_EMPTY_PATH = 4000
+MAX_EMPTY_PATH = 4500
 """RE2/J 1.8 follows what takes no character by recursion, too: 1 MiB is gone after 5,000 instructions."""
 
 

@@ -75,7 +75,11 @@ class _Item:
     skipped: int | None = None
     """Instructions on the longest way through it that takes no character; None where there is no such way."""
     dive: int = 1
-    """Instructions on the longest such way that begins before it, whether or not it ends behind it."""
+    """On the longest such way that begins before it, whether or not it ends behind it."""
+    tail: int = 0
+    """On the longest such way that begins in it and ends behind it."""
+    peak: int = 1
+    """On the longest such way that touches it."""
 
 
 @dataclass(slots=True)
@@ -90,13 +94,15 @@ class _Level:
     def end_option(self) -> None:
         parts, self.sequence = self.sequence, []
         skipped: int | None = 0
-        dive = 0
+        dive = tail = peak = 0
         for part in parts:
             if skipped is not None:
                 dive = max(dive, skipped + part.dive)
-                skipped = None if part.skipped is None else skipped + part.skipped
+            peak = max(peak, part.peak, tail + part.dive)
+            tail = part.tail if part.skipped is None else max(part.tail, tail + part.skipped)
+            skipped = None if skipped is None or part.skipped is None else skipped + part.skipped
         tree = parts[0].tree if len(parts) == 1 else Sequence(tuple(part.tree for part in parts))
-        self.options.append(_Item(tree, sum(part.size for part in parts), skipped, dive))
+        self.options.append(_Item(tree, sum(part.size for part in parts), skipped, dive, tail, peak))
 
     def close(self) -> _Item:
         self.end_option()
@@ -111,6 +117,8 @@ class _Level:
             sum(option.size for option in options) + len(options),
             max(skips, default=None),
             max(index + option.dive for index, option in enumerate(options, 1)),
+            max(option.tail for option in options),
+            max(max(option.peak, index + option.dive) for index, option in enumerate(options, 1)),
         )
 
 
@@ -156,7 +164,7 @@ class _Parser:
             raise PatternRefusedError("missing closing )", position=self.levels[-1].position)
         whole = self.levels[0].close()
         return Parsed(
-            tree=whole.tree, instructions=whole.size, depth=depth, empty_path=whole.dive, differs=self.differs
+            tree=whole.tree, instructions=whole.size, depth=depth, empty_path=whole.peak, differs=self.differs
         )
 
     def token(self, character: str) -> None:
@@ -255,7 +263,8 @@ class _Parser:
         self.flags = level.outer
         inner = level.close()
         skipped = None if inner.skipped is None else inner.skipped + 2
-        self.add(_Item(inner.tree, inner.size + 2, skipped, inner.dive + 1))
+        peak = max(inner.peak, inner.dive + 1, (skipped or 0))
+        self.add(_Item(inner.tree, inner.size + 2, skipped, inner.dive + 1, inner.tail + 1, peak))
 
     # Repetitions
 
@@ -281,12 +290,15 @@ class _Parser:
             raise PatternRefusedError("missing argument to repetition operator", fragment, start)
         body = sequence.pop()
         copies = max(1, least if most is None else most)
-        skipped, dive = 1 if least == 0 else None, body.dive + 1
+        skipped = 1 if least == 0 else None
+        others = 0
         if body.skipped is not None:
             skipped = (body.skipped + 1) * copies
-            dive += (body.skipped + 1) * (copies - 1)
+            others = (body.skipped + 1) * (copies - 1)
+        dive, tail = body.dive + 1 + others, body.tail + 1 + others
+        peak = max(body.peak, dive, body.tail + dive)
         tree = Repeat(body.tree, least, most, Greed.LAZY if lazy else Greed.GREEDY)
-        self.add(_Item(tree, copies * (body.size + 1), skipped, dive))
+        self.add(_Item(tree, copies * (body.size + 1), skipped, dive, tail, peak))
 
     # Escapes and classes
 
