@@ -10,7 +10,9 @@ from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.uuids import format_uuid
 from tests.conformance.walks.walk import LONG_MS, Move, Walk
 
-TOPICS = (("$t",), ("$t",), ("$t", "$u"), ("$t", "$u", "$v"), ("$v", "nowhere"), ("$u",), ())
+MANY = ("$t", "$u", "$v", "$w", "$x", "$y", "$z")
+"""So many that ids of some share a bin of a map, where the order in which they came counts."""
+TOPICS = (("$t",), ("$t",), ("$t", "$u"), ("$t", "$u", "$v"), MANY, ("$v", "nowhere"), ("$u",), MANY[2:], ())
 """What members subscribe to."""
 
 
@@ -29,7 +31,7 @@ class Client:
 class ConsumerWalk(Walk):
     """One group of up to six members, two of them static, with wishes for assignors and racks."""
 
-    topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5}
+    topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5, "w": 2, "x": 1, "y": 4, "z": 2}
     settings: ClassVar[Mapping[str, str]] = {"group.consumer.max.size": "5"}
     visits: ClassVar[frozenset[str]] = frozenset({"Empty", "Assigning", "Reconciling", "Stable"})
     other_instances: ClassVar[Sequence[str | None]] = (None, "k")

@@ -32,7 +32,6 @@ class ClassicClient:
 class MigrationWalk(ConsumerWalk):
     """See the module. What only works by mistake on a broker is left out: the comments say what."""
 
-    topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5}
     # A full group would be refused an upgrade when its parked requests are already answered.
     settings: ClassVar[Mapping[str, str]] = {"group.max.size": "20", "group.consumer.max.size": "20"}
     visits: ClassVar[frozenset[str]] = ClassicWalk.visits | ConsumerWalk.visits
