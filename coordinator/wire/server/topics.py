@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -38,6 +39,8 @@ class Topics:
         """
         self._racks = () if rack is None else (rack,)
         self._kept = kept
+        self.changing = asyncio.Lock()
+        """Held by who changes topics: beside the event loop, as directories are made and deleted for them."""
         known = [] if kept is None else [self._placed(topic) for topic in kept.found]
         self.image = TopicImage.of(known, version)
 

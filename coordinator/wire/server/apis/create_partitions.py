@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -25,13 +26,15 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     named = Counter(topic.name for topic in request.topics)
     results = [_result(name, ErrorCode.INVALID_REQUEST, TWICE) for name, count in named.items() if count > 1]
     room = MOST_PARTITIONS
-    for topic in request.topics:
-        if named[topic.name] == 1:
-            before = _partitions(node, topic.name)
-            results.append(_grow(node, topic, before, room, request.validate_only))
-            if not results[-1]["error_code"]:
-                room -= topic.count - before
-    node.topics_changed()
+    async with node.topics.changing:
+        for topic in request.topics:
+            if named[topic.name] == 1:
+                before = _partitions(node, topic.name)
+                grown = await asyncio.to_thread(_grow, node, topic, before, room, request.validate_only)
+                results.append(grown)
+                if not grown["error_code"]:
+                    room -= topic.count - before
+        node.topics_changed()
     return {"results": results}
 
 

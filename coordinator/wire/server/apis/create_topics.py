@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,8 +34,9 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     excess = _excess(node, wanted)
     if excess is not None:
         return {"topics": [_refused(topic.name, POLICY_VIOLATION, excess) for topic in request.topics]}
-    made = [_create(node, topic, request.validate_only) for topic in wanted]
-    node.topics_changed()
+    async with node.topics.changing:
+        made = [await asyncio.to_thread(_create, node, topic, request.validate_only) for topic in wanted]
+        node.topics_changed()
     twice = [name for name, count in named.items() if count > 1]
     return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
 

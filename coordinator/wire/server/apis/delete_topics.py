@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -26,13 +27,14 @@ Asked: TypeAlias = tuple[str | None, UUID | None]
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
-    request = exchange.request
+    request, topics = exchange.request, exchange.node.topics
     if exchange.version >= BY_ID:
         asked: Iterable[Asked] = ((topic.name, topic.topic_id) for topic in request.topics)
     else:
         asked = ((name, None) for name in request.topic_names)
-    results = list(_delete(exchange.node.topics, Counter(asked)))
-    exchange.node.topics_changed()
+    async with topics.changing:
+        results = await asyncio.to_thread(lambda: list(_delete(topics, Counter(asked))))
+        exchange.node.topics_changed()
     return {"responses": results}
 
 
