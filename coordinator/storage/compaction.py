@@ -5,8 +5,8 @@ says which keys have a later record now. A partition is worth the work once more
 segments are read one after the other, and neighbours that fit into one segment become one. Nothing here looks at the
 active segment, and nobody else writes to the others, so that compaction runs beside appending, in a thread of its own.
 
-What each record's fate depends on stands in `retention`; how a kill is survived, in `swap`. Memory: the keys of the
-dirty part, and two segments. Source: LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
+What each record's fate depends on stands in `survey` and `retention`; how a kill is survived, in `swap`. Memory: the
+keys of the dirty part, and two segments. Source: LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coordinator.storage.damage import DamagedLog
-from coordinator.storage.retention import Retention, Survey
+from coordinator.storage.retention import Retention
 from coordinator.storage.segments import Segment, list_segments, read_segment
+from coordinator.storage.survey import Survey
 from coordinator.storage.swap import cleaned_path, put_in_place, write_missing_indexes
 
 DAY_MS = 86_400_000

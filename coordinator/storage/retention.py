@@ -1,9 +1,7 @@
 """Which records compaction keeps: for every key the last one that counts.
 
-Theory of operation. `Survey` goes through the log once and learns which record of each key is the last, which
-transactions were rolled back, and where the first one begins that has not ended: from there on nothing may be
-compacted, as nobody knows yet what counts. `Retention` goes through it again, in the same order, and gives back what
-is to be in the log afterwards:
+Theory of operation. A `Survey` has gone through the log and knows which records count. `Retention` goes through it
+again, in the same order, and gives back what is to be in the log afterwards:
 
 - A record whose key has a later one goes, and so does one of a rolled back transaction, and one without a key.
 - A tombstone stays for `delete_retention_ms` after the first compaction that met it: that one writes the moment into
@@ -21,7 +19,6 @@ Source: LogCleaner (Cleaner.cleanInto, CleanedTransactionMetadata), MemoryRecord
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -30,102 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coordinator.storage.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
-from coordinator.storage.batches import (
-    Columns,
-    ControlType,
-    columns_of,
-    control_type,
-    records_of,
-    rewrite_batch,
-)
-from coordinator.storage.control_records import MalformedControlRecord
-from coordinator.storage.damage import DamagedLog
+from coordinator.storage.batches import Columns, columns_of, records_of, rewrite_batch
 from coordinator.storage.segments import Segment
+from coordinator.storage.survey import Survey, ending
 from coordinator.storage.varints import Ints
 
 Flags: TypeAlias = NDArray[np.bool_]
-
-_ENDS = (ControlType.COMMIT, ControlType.ABORT)
-
-
-class Survey:
-    """What the log says as a whole. Memory: one entry per key, producer and rolled back transaction."""
-
-    def __init__(self) -> None:
-        self.last: dict[bytes, int] = {}
-        """By key, the offset of the last record that counts."""
-        self.last_batches: dict[int, int] = {}
-        """By producer id, the base offset of its last batch of data or, where it has none, of its last mark."""
-        self._has_data: set[int] = set()
-        self._rolled_back: dict[int, tuple[list[int], list[int]]] = {}
-        self._open: dict[int, _Transaction] = {}
-
-    @property
-    def open_from(self) -> int | None:
-        """The first offset of the first transaction that has not ended."""
-        return min((each.first_offset for each in self._open.values()), default=None)
-
-    def add(self, segment: Segment, *, keys: bool = True) -> None:
-        """Look at the next segment; without `keys` only at its producers. :raises DamagedLog:"""
-        batches = segment.batches
-        self._add_producers(batches)
-        marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))
-        if keys and not len(marked):
-            for columns in columns_of(batches):
-                self.last.update(_keys(columns))
-        elif len(marked):
-            self._add_transactions(batches, keys=keys)
-
-    def is_rolled_back(self, producer_id: int, offset: int) -> bool:
-        """Whether the batch of a transaction that begins at `offset` was taken back."""
-        firsts, lasts = self._rolled_back.get(producer_id, ((), ()))
-        index = bisect_right(firsts, offset) - 1
-        return index >= 0 and offset <= lasts[index]
-
-    def _add_producers(self, batches: Batches) -> None:
-        headers = batches.headers
-        for index in np.flatnonzero(headers["producer_id"] >= 0).tolist():
-            header = headers[index]
-            producer_id = int(header["producer_id"])
-            if not header["attributes"] & CONTROL:
-                self._has_data.add(producer_id)
-            elif producer_id in self._has_data:
-                continue
-            self.last_batches[producer_id] = int(header["base_offset"])
-
-    def _add_transactions(self, batches: Batches, *, keys: bool) -> None:
-        for batch in batches:
-            if batch.is_control:
-                self._end(batch, batches.data)
-            elif batch.is_transactional and batch.count:
-                pending = self._open.setdefault(batch.producer_id, _Transaction(batch.base_offset)).pending
-                pending.update(_batch_keys(batch, batches.data) if keys else {})
-            elif keys:
-                self.last.update(_batch_keys(batch, batches.data))
-
-    def _end(self, batch: Batch, data: bytes) -> None:
-        kind = _kind(batch, data)
-        transaction = self._open.pop(batch.producer_id, None) if kind in _ENDS else None
-        if transaction is None:
-            return
-        if kind is ControlType.ABORT:
-            firsts, lasts = self._rolled_back.setdefault(batch.producer_id, ([], []))
-            firsts.append(transaction.first_offset)
-            lasts.append(batch.base_offset)
-            return
-        for key, offset in transaction.pending.items():
-            if self.last.get(key, -1) < offset:
-                self.last[key] = offset
-
-
-@dataclass(slots=True)
-class _Transaction:
-    first_offset: int
-    pending: dict[bytes, int]
-
-    def __init__(self, first_offset: int) -> None:
-        self.first_offset = first_offset
-        self.pending = {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -249,7 +156,7 @@ class Retention:
             self._with_batches.add(batch.producer_id)
             fate.discarded[index] = self._survey.is_rolled_back(batch.producer_id, batch.base_offset)
             return
-        is_needed = batch.producer_id in self._with_batches or _kind(batch, data) not in _ENDS
+        is_needed = batch.producer_id in self._with_batches or ending(batch, data) is None
         self._with_batches.discard(batch.producer_id)
         fate.discarded[index] = not is_needed and bool(fate.horizon_passed[index])
         fate.marks[index] = not fate.discarded[index]
@@ -270,23 +177,3 @@ class _Fate:
         self.needs_horizon: Flags = np.zeros(count, dtype=np.bool_)
         self.kept: Ints = np.zeros(count, dtype=np.int64)
         self.kept_offsets: Ints = np.zeros(0, dtype=np.int64)
-
-
-def _keys(columns: Columns) -> Iterator[tuple[bytes, int]]:
-    """Keys and offsets, in order; records without a key are passed by."""
-    data = columns.data
-    spans = zip(columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True)
-    return ((data[start:end], offset) for start, end, offset in spans if end >= 0)
-
-
-def _batch_keys(batch: Batch, data: bytes) -> dict[bytes, int]:
-    return {each.key: each.offset for each in records_of(batch, data) if each.key is not None}
-
-
-def _kind(batch: Batch, data: bytes) -> ControlType:
-    """What a control batch says; an empty one (its mark is gone) says nothing. :raises DamagedLog:"""
-    records = records_of(batch, data)
-    try:
-        return control_type(records[0]) if records else ControlType.UNKNOWN
-    except MalformedControlRecord as error:
-        raise DamagedLog(batch.file, batch.position, str(error)) from None
