@@ -1,6 +1,6 @@
-"""The requests this client sends, and kio's schema of the version a broker agrees to.
+"""Kinds of requests and kio's schemas of their versions, and which of them the client sends.
 
-A schema module is imported when its version is negotiated, never before: each costs 3 to 6 ms.
+A schema module is imported when its version is agreed on, never before: each costs 3 to 6 ms.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 MAX_FRAME_BYTES = 100 * 1024 * 1024
 """The default of the broker's ``socket.request.max.bytes``; a longer frame is a lie or another protocol."""
 
-_LENGTH_BYTES = 4
+LENGTH_BYTES = 4
 
 
 class BadFrame(Exception):
@@ -17,7 +17,7 @@ class BadFrame(Exception):
 
 def frame(message: bytes | bytearray) -> bytes:
     """`message` with its length in front."""
-    return len(message).to_bytes(_LENGTH_BYTES, "big") + message
+    return len(message).to_bytes(LENGTH_BYTES, "big") + message
 
 
 class FrameReader:
@@ -42,8 +42,8 @@ class FrameReader:
         self._buffer += data
         frames = []
         position = 0
-        while len(self._buffer) - position >= _LENGTH_BYTES:
-            start = position + _LENGTH_BYTES
+        while len(self._buffer) - position >= LENGTH_BYTES:
+            start = position + LENGTH_BYTES
             length = int.from_bytes(self._buffer[position:start], "big", signed=True)
             if not 0 <= length <= self._max_bytes:
                 raise BadFrame(length, bytes(self._buffer[position : position + 16]))

@@ -62,9 +62,13 @@ def kohort_serve(log: Path, settings: Mapping[str, str]) -> Iterator[int]:
 
 
 @contextmanager
-def kohort_process(log: Path, settings: Mapping[str, str]) -> Iterator[tuple[int, int]]:
-    """As `kohort_serve`; gives the id of the process too."""
+def kohort_process(
+    log: Path, settings: Mapping[str, str], data: Path | None = None
+) -> Iterator[tuple[int, int]]:
+    """As `kohort_serve`, with a data directory if one is given; gives the id of the process too."""
     command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0"]
+    if data is not None:
+        command += ["--data", str(data)]
     for name, value in {**_known_defaults(), **settings}.items():
         command += ["--config", f"{name}={value}"]
     with log.open("wb") as output:

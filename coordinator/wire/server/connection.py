@@ -18,13 +18,12 @@ from typing import Any
 
 from coordinator.wire.decode import DecodeError
 from coordinator.wire.encode import encode
-from coordinator.wire.framing import MAX_FRAME_BYTES, frame
+from coordinator.wire.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
 from coordinator.wire.server.compose import compose
 from coordinator.wire.server.exchange import Exchange, PeerFault
 from coordinator.wire.server.incoming import Incoming, understand
 from coordinator.wire.server.node import Caller, Node
 
-LENGTH_BYTES = 4
 LONG_BYTES = 64 * 1024
 """A longer request waits for its turn among the long ones. Every connection may hold this much unasked."""
 LONG_AT_ONCE = 4

@@ -7,47 +7,35 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from coordinator.wire.apis import Api
 from coordinator.wire.server.exchange import Exchange
 
 Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
 """Gives the fields of the newest response. PeerFault: there is none, the connection is closed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedApi:
-    """One API: Kafka's name and key, the versions it is listed with, and the file of `apis/` that answers it.
+@dataclass(frozen=True, slots=True)
+class ServedApi(Api):
+    """One API with the versions it is listed with; a file of `apis/` that is called as its `package` answers it.
 
     `oldest` is the first version with a schema: Kafka lists Produce from 0 on and answers it from 3 on. Where the
     answer `grows` with all that the server knows, it may be long however short the request is.
     """
 
-    name: str
-    key: int
-    minimum: int
-    maximum: int
-    module: str
     oldest: int = 0
     grows: bool = False
 
     def serves(self, version: int) -> bool:
         return max(self.minimum, self.oldest) <= version <= self.maximum
 
-    def request_type(self, version: int) -> Any:
-        schema = import_module(f"kio.schema.{self.module}.v{version}.request")
-        return getattr(schema, self.name + "Request")
-
-    def response_type(self, version: int) -> Any:
-        schema = import_module(f"kio.schema.{self.module}.v{version}.response")
-        return getattr(schema, self.name + "Response")
-
     def handler(self) -> Handler:
-        found: Handler = import_module(f"coordinator.wire.server.apis.{self.module}").answer
+        found: Handler = import_module(f"coordinator.wire.server.apis.{self.package}").answer
         return found
 
 
 def _api(name: str, key: int, minimum: int, maximum: int, **more: Any) -> ServedApi:
-    module = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
-    return ServedApi(name=name, key=key, minimum=minimum, maximum=maximum, module=module, **more)
+    package = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
+    return ServedApi(name, key, package, minimum, maximum, **more)
 
 
 API_VERSIONS_KEY = 18

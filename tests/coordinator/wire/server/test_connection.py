@@ -3,20 +3,15 @@
 import asyncio
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from coordinator.wire.server.served import SERVED
 from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.messages import response_type as answer_type
 from tests.conformance.peer import Peer
 from tests.coordinator.wire.server.running import HOST, running
 
+DEADLINE_S = 60
 VERSIONS_REQUEST = encoded(build(request_type("ApiVersions", 0), {}), 1, None, "tests")
 FRAME = len(VERSIONS_REQUEST).to_bytes(4, "big") + VERSIONS_REQUEST
-
-
-DEADLINE_S = 60
 
 
 async def _exchange(*chunks: bytes) -> bytes:
@@ -58,14 +53,3 @@ def test_a_request_may_come_in_pieces(cut: int) -> None:
 )
 def test_what_is_no_frame_closes_the_connection(content: bytes) -> None:
     assert asyncio.run(_exchange(content)) == b""
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    key=st.sampled_from(sorted(SERVED)),
-    version=st.integers(-1, 20),
-    rest=st.binary(max_size=64),
-)
-def test_random_requests_take_nobody_down(key: int, version: int, rest: bytes) -> None:
-    body = key.to_bytes(2, "big") + version.to_bytes(2, "big", signed=True) + b"\0\0\0\1" + rest
-    asyncio.run(_exchange(len(body).to_bytes(4, "big") + body))

@@ -11,7 +11,7 @@ import random
 import re
 import struct
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,9 @@ PARKING = frozenset({"JoinGroup", "SyncGroup"})
 PARKED_S = 0.3
 AT_ONCE = 16
 MOST_MEMORY_KB = 1 << 20
-SAID = re.compile(r"kohort: .*|Listening on .*|A connection from /127\.0\.0\.1 is (closed|refused): .*|")
+SAID = re.compile(
+    r"kohort: .*|Listening on .*|A connection from /127\.0\.0\.1 is (closed|refused): .*|\w+ is refused: .*|"
+)
 CLOSED, PARKED = "closed", "parked"
 VERSIONS = [
     (api, version)
@@ -46,7 +48,6 @@ VERSIONS = [
 class Served:
     port: int
     pid: int
-    log: Path
 
     def memory_kb(self) -> int:
         """The most that the process has had, where the system tells."""
@@ -56,14 +57,24 @@ class Served:
         return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])  # type: ignore[index]
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    log = tmp_path_factory.mktemp("hostile") / "serve.log"
-    session = {"group.consumer.session.timeout.ms": str(SESSION_MS)}
-    with kohort_process(log, session) as (port, pid):
-        server = Served(port=port, pid=pid, log=log)
+@pytest.fixture(scope="module", params=[False, True], ids=["memory", "data"])
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    directory = tmp_path_factory.mktemp("hostile")
+    data = directory / "data" if request.param else None
+    with _kohort(directory / "serve.log", data) as server:
         yield server
         assert server.memory_kb() < MOST_MEMORY_KB
+    if data is not None:  # whatever was written can be read again
+        with _kohort(directory / "again.log", data) as again:
+            assert isinstance(asyncio.run(outcome(again.port, ANY_COORDINATOR)), bytes)
+
+
+@contextmanager
+def _kohort(log: Path, data: Path | None) -> Iterator[Served]:
+    """A server that says nothing strange. :raises AssertionError: it did"""
+    session = {"group.consumer.session.timeout.ms": str(SESSION_MS)}
+    with kohort_process(log, session, data) as (port, pid):
+        yield Served(port=port, pid=pid)
     strange = [line for line in log.read_text().splitlines() if not SAID.fullmatch(line)]
     assert strange == []
 
@@ -186,6 +197,7 @@ def many(element: bytes, count: int) -> bytes:
     return bytes(length) + element * count
 
 
+ANY_COORDINATOR = flexible("FindCoordinator", 4, b"\0", many(b"\x02g", 1), b"\0")
 LARGE = {
     "names of groups": flexible("DescribeGroups", 6, many(b"\x02g", 100_000), b"\0\0"),
     "names of consumer groups": flexible("ConsumerGroupDescribe", 1, many(b"\x02g", 100_000), b"\0\0"),
@@ -258,7 +270,7 @@ def test_frames_beyond_the_limit(served: Served, length: int) -> None:
 
 def test_a_frame_at_the_limit(served: Served) -> None:
     """A request is in front, and what is behind it means nothing, as to Kafka."""
-    content = flexible("FindCoordinator", 4, b"\0", many(b"\x02g", 1), b"\0").ljust(MAX_FRAME_BYTES, b"\xff")
+    content = ANY_COORDINATOR.ljust(MAX_FRAME_BYTES, b"\xff")
     answer = beside(served, lambda: outcome(served.port, content))
     assert isinstance(answer, bytes)
     assert not any(errors_of(plain(decoded(SERVED[10].response_type(4), answer))))
@@ -270,8 +282,7 @@ def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
             for number in range(400):
                 _, writer = await stack.enter_async_context(connected(served.port))
                 writer.write((MAX_FRAME_BYTES.to_bytes(4, "big") + bytes(1000))[: number % 3 * 500])
-            content = flexible("FindCoordinator", 4, b"\0", many(b"\x02g", 1), b"\0")
-            return await outcome(served.port, content)
+            return await outcome(served.port, ANY_COORDINATOR)
 
     assert isinstance(beside(served, attack), bytes)
 
