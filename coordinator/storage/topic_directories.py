@@ -6,8 +6,8 @@
 Theory of operation. A topic is as large as its directories are contiguous from partition 0 on. Of new directories the
 first one is made last, so that a topic comes into being, and grows, at one moment; it ends with partition 0, which is
 the first one to be renamed to `-delete`. What a kill leaves half done is therefore no part of a topic, and is cleared
-away at the next start. Deleted topics are remembered until `purge`: their offsets are to be deleted too, and a kill in
-between must not save them.
+away at the next start. Deleted topics are remembered until they are purged: their offsets are to be deleted too,
+and a kill in between must not save them.
 
 A directory in which there is more than `partition.metadata` was not made here: it is a broker's, who may have the
 other partitions elsewhere. Such a topic is as large as its highest partition says, and nothing of it is cleared away.
@@ -16,7 +16,7 @@ other partitions elsewhere. Such a topic is as large as its highest partition sa
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -61,9 +61,9 @@ class TopicDirectories:
         :raises StorageFailed:
         """
         self._root = root
-        self._purged: list[Path] = []
+        self._left: list[Path] = []
         self.deleted: list[TopicInfo] = []
-        """Topics whose directories wait for `purge`. A name of more than 213 characters may be cut."""
+        """Topics whose directories wait to be purged. A name of more than 213 characters may be cut."""
         self.found = tuple(self._load())
         """The topics that there were in the beginning."""
 
@@ -85,25 +85,28 @@ class TopicDirectories:
             raise StorageFailed(f"making topic {topic.name} in", self._root, error) from error
 
     def delete(self, topic: TopicInfo) -> None:
-        """Let a topic be gone; `purge` frees its names. :raises StorageFailed: it is there, or part of it is gone"""
+        """Let a topic be gone; its name is free. :raises StorageFailed: it is there, or part of it is gone"""
+        left = []
         try:
             for partition in range(topic.partitions):
                 path = self._path(topic, partition)
                 if path.is_dir():
-                    gone = path.with_name(_deleted_name(topic.name, partition))
-                    self._purged.append(path.rename(gone))
+                    left.append(path.rename(path.with_name(_deleted_name(topic.name, partition))))
                 if partition == 0:
                     sync(self._root)
             sync(self._root)
         except OSError as error:
             raise StorageFailed(f"deleting topic {topic.name} in", self._root, error) from error
+        self._left += left
         self.deleted.append(topic)
 
-    def purge(self) -> None:
-        """Remove what deleted topics have left behind; what cannot be removed is tried again at the next start."""
-        for path in self._purged:
-            shutil.rmtree(path, ignore_errors=True)
-        self._purged, self.deleted = [], []
+    def purging(self) -> Callable[[], None]:
+        """Forget the topics deleted so far; what this returns removes what they left behind, in whatever thread.
+
+        What cannot be removed is tried again at the next start.
+        """
+        left, self._left, self.deleted = self._left, [], []
+        return partial(_remove, left)
 
     def _load(self) -> Iterator[TopicInfo]:
         by_topic: dict[str, list[_Partition]] = {}
@@ -126,7 +129,7 @@ class TopicDirectories:
                 yield _Partition(path=path, name=name, topic_id=read_topic_id(path), is_ours=inside <= _OURS)
 
     def _remember(self, partition: _Partition) -> None:
-        self._purged.append(partition.path)
+        self._left.append(partition.path)
         if partition.topic_id is not None and all(each.id != partition.topic_id for each in self.deleted):
             self.deleted.append(TopicInfo(name=partition.name.topic, id=partition.topic_id, partitions=1))
 
@@ -158,6 +161,11 @@ def _deleted_name(topic: str, partition: int) -> str:
     """As `LocalLog.logDeleteDirName` has it."""
     suffix = f"-{partition}.{uuid4().hex}-delete"
     return topic[: LONGEST_NAME - len(suffix)] + suffix
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _clear(paths: Iterable[Path]) -> None:

@@ -137,8 +137,8 @@ class Node:
 
     def topics_changed(self) -> None:
         """Tell the engine of the topics there are now."""
-        deleted = None if self._data is None else self._data.topics.purge
-        self._deliver(self._engine.update_topics(self.topics.image, self.now_ms()), deleted)
+        result = self._engine.update_topics(self.topics.image, self.now_ms())
+        self._deliver(result, None if self._data is None else partial(_beside, self._data.topics.purging()))
 
     def set_group_settings(self, group: str, values: Mapping[str, str]) -> None:
         """Replace the settings of a group. :raises CoordinatorError: when they are not allowed, or cannot be kept"""
@@ -206,3 +206,8 @@ class Node:
     def _expire(self) -> None:
         self._alarm = None
         self._deliver(self._engine.expire(self.now_ms()))
+
+
+def _beside(work: Callable[[], object]) -> None:
+    """Do work that takes long in a thread, and go on."""
+    asyncio.get_running_loop().run_in_executor(None, work)

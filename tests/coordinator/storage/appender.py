@@ -45,7 +45,7 @@ class _Appender:
         self._data.recover(engine)
         self._offset = max(committed_offsets(engine).values(), default=0)
         self._topics = {topic.name: topic for topic in self._data.topics.found}
-        self._data.topics.purge()
+        self._data.topics.purging()()
 
     def run(self) -> None:
         threading.Thread(target=self._compact, daemon=True).start()
@@ -79,7 +79,7 @@ class _Appender:
             self._say(f"gone {name}")
             self._data.topics.delete(known)
             self._say("done")
-            self._data.topics.purge()
+            self._data.topics.purging()()
             del self._topics[name]
             return
         before = 0 if known is None else known.partitions

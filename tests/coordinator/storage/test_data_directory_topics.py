@@ -52,9 +52,21 @@ def test_a_deleted_topic_is_remembered_until_its_directories_are_purged(tmp_path
     again = TopicDirectories(tmp_path)
     assert again.found == (topic("orders", 1, NEW),)
     assert [(each.name, each.id) for each in again.deleted] == [("orders", OLD)]
-    again.purge()
+    again.purging()()
     assert again.deleted == []
     assert names(tmp_path) == {"orders-0"}
+
+
+def test_what_is_deleted_later_is_purged_later(tmp_path: Path) -> None:
+    topics = TopicDirectories(tmp_path)
+    topics.create(topic("orders", 2))
+    topics.create(topic("payments", 1, NEW))
+    topics.delete(topic("orders", 2))
+    purge_orders = topics.purging()
+    topics.delete(topic("payments", 1, NEW))
+    purge_orders()
+    assert [each.name for each in topics.deleted] == ["payments"]
+    assert [name.partition("-")[0] for name in names(tmp_path)] == ["payments"]
 
 
 def test_a_name_may_be_as_long_as_kafka_allows(tmp_path: Path) -> None:
@@ -87,7 +99,7 @@ def test_a_kill_leaves_all_or_nothing(
         was_killed = is_killed(partial(change, topics), calls)
         found = TopicDirectories(root)
         outcomes.add(found.found)
-        found.purge()
+        found.purging()()
         last = TopicDirectories(root)
         assert last.found == found.found
         assert last.deleted == []
