@@ -80,6 +80,11 @@ def test_an_address_that_is_none(kohort: Kohort, address: str) -> None:
     assert not answer.traceback
 
 
+def _heed_interrupts() -> None:
+    """What a shell starts in the background ignores them, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:
     with closing(socket.socket()) as listener:
@@ -89,6 +94,7 @@ def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:
         process = subprocess.Popen(
             [kohort.executable, "list", "-b", address],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=kohort.env,
+            preexec_fn=_heed_interrupts,
         )  # fmt: skip
         try:
             connection, _ = listener.accept()
