@@ -66,8 +66,14 @@ def _trouble(script: Script, real: Mapping[str, Transcript], ours: Mapping[str, 
     one, other = real[script.name], ours[script.name]
     if one.fault or one.surprises:
         return one.fault or "; ".join(one.surprises)
-    listed = script.name in DIFFERENCES or script.name in PENDING
-    return "" if listed or one.outcomes == other.outcomes else "the answers differ"
+    if script.name in DIFFERENCES or script.name in PENDING or one.outcomes == other.outcomes:
+        return ""
+    apart = [
+        f"step {label}: {difference(wanted, found)}"
+        for (label, wanted), (_, found) in zip(one.outcomes, other.outcomes, strict=False)
+        if wanted != found
+    ]
+    return other.fault or "; ".join(apart)
 
 
 async def _play_once(
