@@ -80,11 +80,15 @@ def test_an_address_that_is_none(kohort: Kohort, address: str) -> None:
     assert not answer.traceback
 
 
-def _heed_interrupts() -> None:
-    """What a shell starts in the background ignores them, and so do its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+@pytest.fixture
+def heeded_interrupts() -> Iterator[None]:
+    """Let children heed Ctrl-C: they ignore it where a shell has started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.usefixtures("heeded_interrupts")
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:
     with closing(socket.socket()) as listener:
@@ -94,7 +98,6 @@ def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:
         process = subprocess.Popen(
             [kohort.executable, "list", "-b", address],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=kohort.env,
-            preexec_fn=_heed_interrupts,
         )  # fmt: skip
         try:
             connection, _ = listener.accept()
