@@ -13,6 +13,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
@@ -40,12 +41,17 @@ class Connection:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         turns: asyncio.Semaphore,
+        aside: Executor,
     ) -> None:
-        """`turns` are those of the `LONG_AT_ONCE` requests that may be read at a time, over all connections."""
+        """`turns` are those of the `LONG_AT_ONCE` requests that may be read at a time, over all connections.
+
+        `aside` runs what takes long.
+        """
         self._node = node
         self._reader = reader
         self._writer = writer
         self._turns = turns
+        self._aside = aside
         self._host = as_java_shows(writer.get_extra_info("peername")[0])
         self._quiet_since: float | None = time.monotonic()
 
@@ -82,7 +88,8 @@ class Connection:
             if length <= LONG_BYTES:
                 return understand(await self._reader.readexactly(length))
             async with self._turns:
-                return await asyncio.to_thread(understand, await self._reader.readexactly(length))
+                content = await self._reader.readexactly(length)
+                return await asyncio.get_running_loop().run_in_executor(self._aside, understand, content)
         except asyncio.IncompleteReadError:
             return None
 
@@ -96,7 +103,8 @@ class Connection:
         )
         fields = await incoming.api.handler()(exchange)
         if incoming.api.grows or incoming.size > LONG_BYTES:
-            return await asyncio.to_thread(_composed, incoming, fields)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._aside, _composed, incoming, fields)
         return _composed(incoming, fields)
 
 

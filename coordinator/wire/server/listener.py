@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 from coordinator.wire.server.connection import LONG_AT_ONCE, Connection
@@ -30,6 +31,8 @@ class Listener:
         self._connections: dict[asyncio.Task[None], Connection] = {}
         self._most = most_connections()
         self._turns = asyncio.Semaphore(LONG_AT_ONCE)
+        # Threads of its own: those of the event loop see to it that records reach the disk.
+        self._aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
         self._sweeper: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -53,6 +56,7 @@ class Listener:
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
+        self._aside.shutdown(wait=False, cancel_futures=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -63,7 +67,7 @@ class Listener:
             writer.transport.abort()
             return
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._connections[task] = Connection(self._node, reader, writer, self._turns)
+        self._connections[task] = Connection(self._node, reader, writer, self._turns, self._aside)
         try:
             await self._connections[task].converse()
         except asyncio.CancelledError:
