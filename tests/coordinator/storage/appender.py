@@ -22,10 +22,19 @@ from uuid import UUID
 from coordinator.broker.engine import Engine
 from coordinator.broker.records import OffsetRecord
 from coordinator.broker.topics import TopicInfo
+from coordinator.storage.compaction import CompactionSettings
 from coordinator.storage.data_directory import DataDirectory
 from coordinator.storage.fsync import FsyncPolicy
+from coordinator.storage.log import SegmentLimits
 from tests.coordinator.storage.directories import SMALL, committed, committed_offsets
 
+SEGMENT_BYTES = 20_000
+SETTINGS = replace(
+    SMALL,
+    limits=SegmentLimits(segment_bytes=SEGMENT_BYTES),
+    compaction=CompactionSettings(segment_bytes=SEGMENT_BYTES),
+)
+"""Segments of a few batches: one is full, and compaction has something to do, every few milliseconds."""
 GROUPS = 6
 PARTITIONS = 8
 TOPICS = ("orders", "payments")
@@ -40,7 +49,7 @@ class _Appender:
     def __init__(self, path: Path, seed: int, fsync: FsyncPolicy, said: Path) -> None:
         self._said = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         self._random = random.Random(seed)
-        self._data = DataDirectory.open(path, replace(SMALL, fsync=fsync))
+        self._data = DataDirectory.open(path, replace(SETTINGS, fsync=fsync))
         engine = Engine()
         self._data.recover(engine)
         self._offset = max(committed_offsets(engine).values(), default=0)

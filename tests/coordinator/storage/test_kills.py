@@ -16,8 +16,8 @@ from pathlib import Path
 from coordinator.broker.engine import Engine
 from coordinator.storage.data_directory import DataDirectory
 from coordinator.storage.fsync import FsyncPolicy
-from tests.coordinator.storage.appender import append_until_killed
-from tests.coordinator.storage.directories import SMALL, committed_offsets
+from tests.coordinator.storage.appender import SETTINGS, append_until_killed
+from tests.coordinator.storage.directories import committed_offsets
 from tests.kafka.wait import wait_until
 
 ROUNDS = int(os.environ.get("KOHORT_KILL_ROUNDS", "6"))
@@ -77,11 +77,16 @@ def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:
     for number in range(ROUNDS):
         story.hear(_run_and_kill(tmp_path, number, chance))
         half_done += any(path.suffix in (".cleaned", ".swap") for path in tmp_path.glob("data/*/*"))
-        data = DataDirectory.open(tmp_path / "data", SMALL)
+        data = DataDirectory.open(tmp_path / "data", SETTINGS)
         engine = Engine()
         torn += len(data.recover(engine).torn)
         story.check(data, engine)
-        data.abandon()
+        if chance.random() < 0.2:  # else no compaction would ever come to its end
+            while data.compact(int(time.time() * 1000)) is not None:
+                pass
+            data.close()
+        else:
+            data.abandon()
     print(
         f"\n{ROUNDS} kills in {time.monotonic() - began:.0f} s: {story.acknowledged:,} appends and changes of "
         f"topics acknowledged, {torn} torn tails cut off, {half_done} compactions interrupted"
