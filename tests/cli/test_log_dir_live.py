@@ -81,10 +81,11 @@ def test_describe_says_what_it_said_live(log: Log, moment: Moment) -> None:
 
 def _groups(document: Mapping[str, Any]) -> dict[str, Group]:
     """By id. No broker tells the generation of a classic group: only the log knows it."""
-    groups: dict[str, Group] = {group["group"]: group for group in document["groups"]}
+    groups: dict[str, Group] = {
+        group["group"]: {name: value for name, value in group.items() if name != "generation"}
+        for group in document["groups"]
+    }
     del groups[BUSY]
-    for group in groups.values():
-        group.pop("generation", None)
     return groups
 
 
