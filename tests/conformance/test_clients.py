@@ -81,12 +81,15 @@ class Stage:
     walk: "Walk"
 
     def join(self, name: str, *settings: Settings, **more: str | int) -> Member:
-        """Start a member; the session is the broker's business under the consumer protocol."""
+        """Start a member; the session is the broker's business under the consumer protocol.
+
+        No other scene has a member of that name: Java's share a process and its events.
+        """
         given = {key: value for one in settings for key, value in one.items()} | more
         if given.get("group_protocol") == "consumer":
             given.pop("session_timeout_ms", None)
         start: Join = self.members.java if self.java else self.members.confluent
-        return start(self.broker, self.group, [self.topic], name, **given)
+        return start(self.broker, self.group, [self.topic], f"{name}-{self.group}", **given)
 
     def settle(self, *members: Member, walk: "Walk | None" = None) -> "Rest":
         """Wait until the members hold every partition between them, each its fair share.
@@ -102,8 +105,8 @@ class Stage:
             lambda: held() == [share] * len(members), lambda: f"{share} each: {held()}", timeout_s=SETTLED_S
         )
         return Rest(
-            held={member.name: frozenset(member.assignment()[self.topic]) for member in members},
-            ids={member.name: member.member_id() or "" for member in members},
+            held={_short(member): frozenset(member.assignment()[self.topic]) for member in members},
+            ids={_short(member): member.member_id() or "" for member in members},
             walk=walk or self.walk,
         )
 
@@ -128,6 +131,11 @@ class Stage:
                     break
                 await asyncio.sleep(0.1)
         await cluster.close()
+
+
+def _short(member: Member) -> str:
+    """The name of a member in its scene."""
+    return member.name.partition("-")[0]
 
 
 class Walk(Enum):
