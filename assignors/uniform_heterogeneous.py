@@ -51,6 +51,7 @@ class _State:
         self.subscribers: Rows = by_topic(group, order)
         self.owners: NDArray[np.int32] = np.full(group.partition_count, -1, dtype=np.int32)
         self.loads: Ints = np.zeros(len(order), dtype=np.int64)
+        self._total = np.int64(group.partition_count + len(group.strays))
         self.overshadowed: Ints | None = None
         """Pairs (as in `from_pairs`) of claims that are not the last of their partition: they stay."""
         self.moves: list[tuple[int, NDArray[np.int32], NDArray[np.int32]]] = []
@@ -80,13 +81,12 @@ class _State:
 
     def _disputed(self, values: Ints, positions: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32]]:
         """Some partition occurs twice: each claim once, ordered by member."""
-        total = self.group.partition_count + len(self.group.strays)
-        keys = np.unique(positions * np.int64(total) + values)
-        members, values = np.divmod(keys, total)
+        keys = np.unique(positions * self._total + values)
+        members, values = np.divmod(keys, self._total)
         # Ascending members: of several values for one index numpy keeps the last.
         self.owners[values] = members
         shadowed = self.owners[values] != members
-        self.overshadowed = self.order[members[shadowed]] * np.int64(total) + values[shadowed]
+        self.overshadowed = self.order[members[shadowed]] * self._total + values[shadowed]
         return values, members.astype(np.int32)
 
     def _fail(self, java: Java) -> None:
@@ -154,11 +154,29 @@ class _State:
 
     def came(self) -> list[tuple[int, int]]:
         """Topics of which the member had nothing before."""
-        return [
-            (member, topic)
-            for topic, before, after in self.moves
-            for member in self.order[np.setdiff1d(after, before)].tolist()
-        ]
+        shadows = self._shadows()
+        came = []
+        for topic, before, after in self.moves:
+            had = {member for member, partition in shadows if self.group.partition_topic[partition] == topic}
+            members = self.order[np.setdiff1d(after, before)].tolist()
+            came += [(member, topic) for member in members if member not in had]
+            shadows -= self._given_away(topic, before, after)
+        return came
+
+    def _shadows(self) -> set[tuple[int, int]]:
+        """Claims that are not the last of their partition, as (member, partition)."""
+        if self.overshadowed is None:
+            return set()
+        members, partitions = np.divmod(self.overshadowed, self._total)
+        return set(zip(members.tolist(), partitions.tolist(), strict=True))
+
+    def _given_away(
+        self, topic: int, before: NDArray[np.int32], after: NDArray[np.int32]
+    ) -> set[tuple[int, int]]:
+        """What moved, as (member that had it, partition): a claim that came true ends with it."""
+        moved = np.flatnonzero((before != after) & (before >= 0))
+        partitions = moved + self.group.topic_start[topic]
+        return set(zip(self.order[before[moved]].tolist(), partitions.tolist(), strict=True))
 
     def _owners_of(self, topic: int) -> NDArray[np.int32]:
         return self.owners[self.group.topic_start[topic] : self.group.topic_start[topic + 1]]
@@ -177,9 +195,8 @@ class _State:
         if self.overshadowed is None:
             owners = np.where(owned, self.order.astype(np.int32)[self.owners], np.int32(-1))
             return Assignment.from_owners(self.group, owners)
-        total = self.group.partition_count + len(self.group.strays)
+        left = self._shadows().difference(*(self._given_away(*move) for move in self.moves))
+        shadows = [member * int(self._total) + partition for member, partition in left]
         ids = np.flatnonzero(owned)
-        return from_pairs(
-            self.group,
-            np.concatenate((self.overshadowed, self.order[self.owners[ids]] * np.int64(total) + ids)),
-        )
+        owners = self.order[self.owners[ids]] * self._total + ids
+        return from_pairs(self.group, np.concatenate((np.array(shadows, dtype=np.int64), owners)))
