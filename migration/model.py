@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from coordinator.model import GroupState, GroupType
+from migration.conditions import Condition
+
 
 class Destination(Enum):
     """Where a migration ends."""
@@ -13,6 +16,10 @@ class Destination(Enum):
     """The classic protocol with cooperative rebalancing (KIP-429)."""
     CONSUMER = "consumer"
     """The consumer protocol (KIP-848)."""
+    EAGER = "eager"
+    """The classic protocol with eager rebalancing: the way back from cooperative."""
+    CLASSIC = "classic"
+    """The classic protocol, with the assignor that the members had: the way back from consumer."""
 
 
 class Level(Enum):
@@ -46,20 +53,109 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Danger:
+    """What can go wrong in a step."""
+
+    what: str
+    symptom: str
+    """What it looks like: a line of a log, a message, an error code by its name in Kafka's protocol."""
+    then: str
+    """What to do when it is seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What a step costs, from dry runs of the assignors along its rounds."""
+
+    rebalances: int
+    moved: int
+    """Partitions that change their owner, in all rebalances together."""
+    without_owner_s: float
+    """Partition-seconds without an owner: seconds, summed over partitions."""
+    arithmetic: tuple[str, ...]
+    """How the figures come about, a line each, with what is assumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stray:
+    """A way in which a group leaves the plan, told from its state."""
+
+    conditions: tuple[Condition, ...]
+    """It strayed when all of them hold."""
+    message: str
+    back_to: str
+    """Id of the step to go back to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """Something to do, and how to know that it is done."""
 
+    id: str = ""
+    """A name that does not depend on the step's number: `first-bounce`."""
     title: str
     actions: tuple[str, ...]
+    rounds: tuple[tuple[str, ...], ...] = ()
+    """Members that are restarted (or started, or stopped) together, in order, as `label` names them."""
     config: tuple[str, ...] = ()
     """Lines of client configuration as they must read after the step."""
     expect: str = ""
     """What the group looks like while the step runs."""
+    expectation: Expectation | None = None
+    """None where there is nothing to compute from, such as an empty group."""
     commands: tuple[str, ...] = ()
     """Commands that show whether the step is complete."""
     complete_when: str = ""
+    between: tuple[Condition, ...] = ()
+    """What holds before the next round may begin."""
+    gate: tuple[Condition, ...] = ()
+    """What holds when the step is complete."""
+    strays: tuple[Stray, ...] = ()
+    dangers: tuple[Danger, ...] = ()
     danger: str = ""
     way_back: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """Another way to the same end, and why the plan does not take it."""
+
+    title: str
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedMember:
+    """A member as it was when the plan was made."""
+
+    id: str
+    instance: str | None = None
+    client_id: str | None = None
+    host: str | None = None
+    library: str | None = None
+    partitions: int = 0
+    """How many it owned."""
+
+    @property
+    def label(self) -> str:
+        """What a runbook calls it: what outlives its restart where there is such a thing."""
+        return self.instance or self.client_id or self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The group that a plan was made for: a plan of another one, or of its past, must not be followed."""
+
+    cluster: str | None
+    """The cluster's id; None where the source does not know it."""
+    type: GroupType
+    state: GroupState
+    protocol: str | None
+    epoch: int | None
+    """Generation or group epoch."""
+    members: tuple[PlannedMember, ...]
+    topics: tuple[str, ...] = ()
+    """Topics that the members own or subscribe to, sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +169,14 @@ class Plan:
     """Libraries that the plan was made for."""
     findings: tuple[Finding, ...]
     steps: tuple[Step, ...]
+    path: str = ""
+    """The way taken, in a few words: `two bounces`, `bridge leader`."""
+    baseline: Baseline | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    concurrency: int = 1
+    """Members in a round."""
+    bounce_s: float = 0.0
+    """How long the restart of a member is taken to last."""
 
     @property
     def verdict(self) -> Verdict:
