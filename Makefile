@@ -61,7 +61,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHOR
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
 	KOHORT_KILL_ROUNDS=$${KOHORT_KILL_ROUNDS:-500} $(BIN)/python -m pytest --timeout 0 \
-		tests/coordinator/storage/test_kills.py
+		tests/coordinator/storage/test_kills.py --capture no
 
 bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
 	$(BIN)/python -m benchmarks.assignors
