@@ -166,6 +166,10 @@ class Group:
     """The assignor in use."""
     coordinator: Node | None = None
     generation: int | None = None
+    leader: str | None = None
+    """Of a classic group: the member that led its last finished rebalance, as the group's newest record says. While
+    another one is going on it may have left; `migration.succession` tells who leads then. None when not known, when
+    nobody leads, and in a source that was not asked for it."""
     group_epoch: int | None = None
     assignment_epoch: int | None = None
     members: tuple[Member, ...] = ()
@@ -208,6 +212,12 @@ class Cluster:
     """Version of the brokers, as far as it can be told."""
     features: Mapping[str, int] = field(default_factory=dict)
     """Finalised features, such as group.version."""
+    settings: Mapping[str, str] | None = None
+    """The brokers' `group.*` settings on which all of them agree, defaults included; None when not known."""
+    settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Those on which they do not agree, with every value, sorted."""
+    settings_problem: str | None = None
+    """Why the settings are not known, where a cluster was asked for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

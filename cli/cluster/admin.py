@@ -15,8 +15,9 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
+from cli.cluster.broker_settings import with_settings
 from cli.cluster.port import Read
 from cli.errors import CommandError
 from coordinator.model import (
@@ -52,8 +53,22 @@ class AdminReader:
         self.servers = config.get("bootstrap.servers", "the cluster")
 
     def cluster(self) -> Cluster:
-        """The cluster's id; features and version are not to be had here."""
-        return Cluster(id=self._metadata().cluster_id)
+        """The cluster's id and the brokers' settings of groups; features and version are not to be had here."""
+        metadata = self._metadata()
+        resources = [ConfigResource(ConfigResource.Type.BROKER, str(broker)) for broker in metadata.brokers]
+        asked = {
+            resource.name: future
+            for resource, future in self.admin.describe_configs(
+                resources, request_timeout=self.timeout_s
+            ).items()
+        }
+        found, problems = _settle(asked)
+        told = {
+            broker: {name: entry.value for name, entry in entries.items()}
+            for broker, entries in found.items()
+        }
+        failed = {problem.subject: problem.message for problem in problems}
+        return with_settings(Cluster(id=metadata.cluster_id), told, failed)
 
     def _metadata(self) -> Any:
         with self._asking():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cli.cluster.broker_settings import with_settings
 from cli.cluster.group_words import state_of, type_of
 from cli.cluster.port import Read
 from coordinator.model import Cluster, CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
@@ -29,10 +30,21 @@ class WireReader:
         self.client, self.timeout_ms = client, timeout_ms
 
     def cluster(self) -> Cluster:
-        """Id and finalised features."""
+        """Id, finalised features, and the brokers' settings of groups as far as they may be read."""
         features = self.client.features(timeout_ms=self.timeout_ms)
         metadata = self.client.metadata([], timeout_ms=self.timeout_ms)
-        return Cluster(id=metadata.cluster_id, features=dict(features.levels))
+        bare = Cluster(id=metadata.cluster_id, features=dict(features.levels))
+        return self._with_settings(bare, [str(broker.node_id) for broker in metadata.brokers])
+
+    def _with_settings(self, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
+        from coordinator.wire.calls.describe_configs import ResourceType
+
+        answers = self.client.describe_configs(ResourceType.BROKER, brokers, timeout_ms=self.timeout_ms)
+        told = {
+            broker: {name: entry.value for name, entry in settings.items()}
+            for broker, settings in answers.found.items()
+        }
+        return with_settings(cluster, told, {name: each.message for name, each in answers.failed.items()})
 
     def list_groups(self) -> Read[GroupListing]:
         """Groups of every type on every broker that answers."""

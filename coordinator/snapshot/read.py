@@ -199,11 +199,14 @@ def _quick_numbers(value: Any) -> tuple[int, ...] | None:
 
 
 def _cluster(at: _At) -> Cluster:
-    fields = at.fields("id", "kafka", "features")
+    fields = at.fields("id", "kafka", "features", "settings", "settings_differ")
+    settings = fields["settings"].optional(lambda at: {name: value.text() for name, value in at.entries()})
     return Cluster(
         id=fields["id"].optional(_At.text),
         kafka=fields["kafka"].optional(_At.text),
         features={name: value.integer(0, 32767) for name, value in fields["features"].entries()},
+        settings=settings,
+        settings_differ={name: value.texts() for name, value in fields["settings_differ"].entries()},
     )
 
 
@@ -230,8 +233,8 @@ def _uuid(at: _At) -> UUID:
 
 def _group(name: str, at: _At) -> Group:
     fields = at.fields(
-        "type", "state", "protocol_type", "protocol", "coordinator", "generation", "group_epoch",
-        "assignment_epoch", "members", "offsets",
+        "type", "state", "protocol_type", "protocol", "coordinator", "generation", "leader",
+        "group_epoch", "assignment_epoch", "members", "offsets",
     )  # fmt: skip
     group_type = fields["type"].optional(lambda at: at.one_of(GroupType.parse)) or GroupType.CLASSIC
     members = tuple(_member(member, group_type) for member in fields["members"].optional(_At.items) or ())
@@ -248,6 +251,7 @@ def _group(name: str, at: _At) -> Group:
         protocol=fields["protocol"].optional(_At.text),
         coordinator=fields["coordinator"].optional(_node),
         generation=fields["generation"].optional(lambda at: at.integer(-1, 2**31 - 1)),
+        leader=fields["leader"].optional(_At.text),
         group_epoch=fields["group_epoch"].optional(lambda at: at.integer(0, 2**31 - 1)),
         assignment_epoch=fields["assignment_epoch"].optional(lambda at: at.integer(0, 2**31 - 1)),
         members=members,

@@ -58,7 +58,17 @@ def _known(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cluster(cluster: Cluster) -> dict[str, Any]:
     features = dict(sorted(cluster.features.items())) or None
-    return _known({"id": cluster.id, "kafka": cluster.kafka, "features": features})
+    settings = None if cluster.settings is None else dict(sorted(cluster.settings.items()))
+    differ = {name: list(values) for name, values in sorted(cluster.settings_differ.items())} or None
+    return _known(
+        {
+            "id": cluster.id,
+            "kafka": cluster.kafka,
+            "features": features,
+            "settings": settings,
+            "settings_differ": differ,
+        }
+    )
 
 
 def _topic(topic: Topic) -> dict[str, Any]:
@@ -83,6 +93,7 @@ def _group(group: Group) -> dict[str, Any]:
             "coordinator": node
             and _known({"id": node.id, "host": node.host, "port": node.port, "rack": node.rack}),
             "generation": group.generation,
+            "leader": group.leader,
             "group_epoch": group.group_epoch,
             "assignment_epoch": group.assignment_epoch,
             "members": [_member(member, group.type) for member in group.members],

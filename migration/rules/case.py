@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from coordinator.model import Cluster, Group
+from coordinator.model import Cluster, Group, Topic
 from migration.clients import MemberClient
 from migration.model import Destination, Finding
 
@@ -20,6 +20,8 @@ class Case:
     destination: Destination
     clients: Mapping[str | None, MemberClient]
     """By member id; of a group without members, under None, what its next members will run."""
+    topics: Mapping[str, Topic] | None = None
+    """The topics there are, internal ones included, by name; None when they are not known."""
 
 
 Rule: TypeAlias = Callable[[Case], Iterable[Finding]]

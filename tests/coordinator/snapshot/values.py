@@ -57,6 +57,8 @@ clusters = st.builds(
     id=maybe_texts,
     kafka=maybe_texts,
     features=st.dictionaries(texts, st.integers(0, 32767), max_size=3),
+    settings=st.none() | st.dictionaries(texts, texts, max_size=3),
+    settings_differ=st.dictionaries(texts, st.lists(texts, max_size=3).map(tuple), max_size=3),
 )
 nodes = st.builds(Node, id=st.integers(-1, INT32), host=texts, port=st.integers(-1, 65535), rack=maybe_texts)
 clients = st.builds(Client, id=maybe_texts, host=maybe_texts, library=maybe_texts, version=maybe_texts)
