@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from coordinator.model import GroupState, GroupType
@@ -156,6 +157,8 @@ class Baseline:
     members: tuple[PlannedMember, ...]
     topics: tuple[str, ...] = ()
     """Topics that the members own or subscribe to, sorted."""
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    """How many partitions each of these topics had, as far as it was known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
