@@ -10,7 +10,6 @@ from migration.model import Destination, Level, Plan
 from migration.paths import choose_path, has_arrived
 from migration.rules import Case, judge
 
-
 DEFAULT_BOUNCE_S = 30.0
 """A container's stop, its start and the join: what rolling restarts are usually given. Measure yours."""
 
