@@ -8,6 +8,7 @@ from enum import Enum
 
 from coordinator.model import GroupState, GroupType
 from migration.conditions import Condition
+from migration.course import Course
 
 
 class Destination(Enum):
@@ -104,6 +105,8 @@ class Step:
     """What the group looks like while the step runs."""
     expectation: Expectation | None = None
     """None where there is nothing to compute from, such as an empty group."""
+    course: Course | None = None
+    """How it goes, for the expectation and the picture; None where the group notices nothing. Not printed."""
     commands: tuple[str, ...] = ()
     """Commands that show whether the step is complete."""
     complete_when: str = ""
