@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.options import OutputOptions, SourceOptions
+from cli.options import OutputOptions, SelectionOptions, SourceOptions
+
+CLIENTS_PANEL = "What the members run"
 
 
 class To(Enum):
@@ -15,48 +18,85 @@ class To(Enum):
 
     COOPERATIVE = "cooperative"
     CONSUMER = "consumer"
+    EAGER = "eager"
+    CLASSIC = "classic"
+    GENERIC = "generic"
 
 
 def plan(
     *,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="The group to migrate.")],
-    to: Annotated[To, typer.Option("--to", help="Where it is to go.")],
+    selection: SelectionOptions,
+    to: Annotated[To, typer.Option("--to", help="Where it is to go; generic is classic.")],
     client: Annotated[
         list[str] | None,
         typer.Option(
             "--client",
             metavar="[MEMBER=]LIBRARY[:VERSION]",
-            help="The client library of all members, or of one: java, librdkafka, franz-go, …",
+            help="The client library of all members, or of one (its id, instance id or client id): "
+            "java, librdkafka, franz-go, …",
+            rich_help_panel=CLIENTS_PANEL,
         ),
     ] = None,
+    clients: Annotated[
+        Path | None,
+        typer.Option(
+            "--clients",
+            metavar="FILE",
+            help="The same for many members: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
+            rich_help_panel=CLIENTS_PANEL,
+        ),
+    ] = None,
+    client_config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--client-config",
+            metavar="[MEMBER|LIBRARY=]FILE",
+            help="The members' configuration: a Java or librdkafka properties file, YAML or JSON.",
+            rich_help_panel=CLIENTS_PANEL,
+        ),
+    ] = None,
+    regex: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--regex",
+            metavar="REGEX",
+            help="A regex that the members subscribe to: a classic group does not show it.",
+            rich_help_panel=CLIENTS_PANEL,
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", metavar="N", min=1, help="Members that are restarted together.")
+    ] = 1,
+    bounce_seconds: Annotated[
+        float,
+        typer.Option(
+            "--bounce-seconds",
+            metavar="S",
+            min=0,
+            max=86_400,
+            help="How long a restart keeps a member away; 30 is usual for a container. Measure yours.",
+        ),
+    ] = 30.0,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
     """Plan a migration: what speaks against it, and the steps with their checks and ways back.
 
-    Exits with 1 when the plan is blocked.
+    Of several groups (or with --match or --all-groups), a table of verdicts. Exits with 1 when a plan is blocked.
     """
     from cli.cluster.choose import open_source
-    from cli.errors import CommandError, ExitStatus, UsageError
     from cli.output import emit
-    from cli.views.plan import plan_document
-    from migration.clients import parse_clients, unknown_members
-    from migration.model import Destination, Verdict
-    from migration.plan import make_plan
+    from cli.plans import Wish, document_of, plan_groups, status_of, told_of
+    from migration.model import Destination
 
-    try:
-        told = parse_clients(client or ())
-    except ValueError as error:
-        raise UsageError(f"--client: {error}") from None
+    told = told_of(client or (), clients)
+    wish = Wish(
+        destination=Destination("classic" if to is To.GENERIC else to.value),
+        told=told,
+        regexes=tuple(regex or ()),
+        concurrency=concurrency,
+        bounce_s=bounce_seconds,
+    )
     with open_source(source) as groups:
-        described = groups.describe([group], offsets=False)
-        cluster = groups.cluster()
-    if not described.items:
-        problem = described.problems[0]
-        raise CommandError(f"{problem.subject}: {problem.message}")
-    strangers = unknown_members(described.items[0], told)
-    if strangers:
-        raise UsageError(f"--client names {strangers[0]!r}, which is no member of {group}")
-    made = make_plan(described.items[0], cluster, Destination(to.value), told)
-    status = ExitStatus.FALSE if made.verdict is Verdict.BLOCKED else ExitStatus.DONE
-    emit(plan_document(made, described.problems), output, status)
+        plans, problems = plan_groups(groups, selection, wish)
+    emit(document_of(plans, problems, selection), output, status_of(plans))

@@ -1,0 +1,103 @@
+"""From the options of `kohort plan` to plans, and from plans to what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.cluster.port import Source
+from cli.errors import CommandError, ExitStatus, UsageError
+from cli.options import SelectionOptions
+from cli.render.document import Document
+from cli.selection import choose_groups
+from coordinator.group_spec import wanted_topics
+from coordinator.model import Group, Problem
+from coordinator.what_if import WhatIf
+from migration.clients import ToldClients, parse_clients, unknown_members
+from migration.model import Destination, Plan, Verdict
+from migration.plan import make_plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What the options say of every plan."""
+
+    destination: Destination
+    told: ToldClients
+    regexes: tuple[str, ...] = ()
+    concurrency: int = 1
+    bounce_s: float
+
+
+def told_of(values: Sequence[str], file: Path | None) -> ToldClients:
+    """What `--client` and `--clients` say. UsageError for nonsense on the command line."""
+    try:
+        return parse_clients(values)
+    except ValueError as error:
+        raise UsageError(f"--client: {error}") from None
+
+
+def plan_groups(
+    source: Source, selection: SelectionOptions, wish: Wish
+) -> tuple[tuple[Plan, ...], tuple[Problem, ...]]:
+    """A plan for every group that was meant and could be read, and what could not be read."""
+    chosen, problems = choose_groups(source, selection)
+    described = source.describe(chosen, offsets=False)
+    if not described.items and is_single(selection):
+        problem = described.problems[0]
+        raise CommandError(f"{problem.subject}: {problem.message}")
+    _refuse_strangers(described.items, wish.told)
+    cluster = source.cluster()
+    topics = source.topics(_topics_to_read(described.items, wish), end_offsets=False)
+    plans = tuple(
+        make_plan(
+            group,
+            cluster,
+            wish.destination,
+            wish.told,
+            concurrency=wish.concurrency,
+            bounce_s=wish.bounce_s,
+            topics=topics.items,
+        )
+        for group in described.items
+    )
+    return plans, (*problems, *described.problems, *topics.problems)
+
+
+def _topics_to_read(groups: Sequence[Group], wish: Wish) -> set[str] | None:
+    """Those that the members read; None for all, where a regex may want any."""
+    return None if wish.regexes else wanted_topics(groups, WhatIf())
+
+
+def _refuse_strangers(groups: Sequence[Group], told: ToldClients) -> None:
+    """A name that is no member of any group is a mistake that would leave a member's library unsaid."""
+    strangers = [set(unknown_members(group, told)) for group in groups]
+    unknown = sorted(set.intersection(*strangers)) if strangers else []
+    if unknown:
+        whose = groups[0].id if len(groups) == 1 else "any of these groups"
+        raise UsageError(f"--client names {unknown[0]!r}, which is no member of {whose}")
+
+
+def is_single(selection: SelectionOptions) -> bool:
+    """Whether one group was named: it gets a runbook, any other selection a table of verdicts."""
+    return len(set(selection.groups or ())) == 1 and selection.match is None and not selection.all_groups
+
+
+def document_of(
+    plans: Sequence[Plan], problems: tuple[Problem, ...], selection: SelectionOptions
+) -> Document:
+    """A runbook, or a table of verdicts."""
+    if is_single(selection):
+        from cli.views.plan import plan_document
+
+        return plan_document(plans[0], problems)
+    from cli.views.readiness import readiness_document
+
+    return readiness_document(plans, problems)
+
+
+def status_of(plans: Sequence[Plan]) -> ExitStatus:
+    """FALSE when a plan is blocked."""
+    blocked = any(plan.verdict is Verdict.BLOCKED for plan in plans)
+    return ExitStatus.FALSE if blocked else ExitStatus.DONE
