@@ -97,11 +97,17 @@ def _classic_record(group: Group, now_ms: int) -> Record:
             protocol_type=group.protocol_type or "",
             generation=group.generation or 0,
             protocol=(group.protocol or None) if group.members else None,
-            leader=group.members[0].id if group.members else None,
+            leader=_leader(group),
             state_since_ms=now_ms,
             members=tuple(_classic_member(group, member) for member in group.members),
         ),
     )
+
+
+def _leader(group: Group) -> str | None:
+    """The member that is known to lead; the first one where that is not known."""
+    ids = [member.id for member in group.members]
+    return group.leader if group.leader in ids else next(iter(ids), None)
 
 
 def _classic_member(group: Group, member: Member) -> ClassicMemberValue:

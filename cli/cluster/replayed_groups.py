@@ -60,6 +60,7 @@ def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
             protocol_type=group.protocol_type,
             protocol=shown_protocol(group),
             generation=None if stored is None else stored.generation,
+            leader=None if stored is None else stored.leader,
             # In the record's order, which is the broker's own.
             members=tuple(_classic_member(group, member, problems) for member in members),
         ),

@@ -10,6 +10,7 @@ import pytest
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup, ConsumerGroupState
 from coordinator.broker.engine import Engine
+from coordinator.broker.records import ClassicGroupRecord
 from coordinator.broker.topics import TopicImage, TopicInfo
 from coordinator.embedded_protocol import read_assignment, read_subscription
 from coordinator.group_records import NoRecords, group_records
@@ -123,3 +124,19 @@ def test_a_topic_without_id_is_refused() -> None:
     group = Group(id="g", type=GroupType.CONSUMER, state=GroupState.STABLE, group_epoch=1, members=(member,))
     with pytest.raises(NoRecords, match="g: the id of topic t is not known"):
         group_records(group, TopicImage(), NOW_MS)
+
+
+@pytest.mark.parametrize(("known", "leads"), [("b", "b"), (None, "a"), ("gone", "a")])
+def test_the_known_leader_leads_else_the_first_member(known: str | None, leads: str) -> None:
+    group = Group(
+        id="g",
+        type=GroupType.CLASSIC,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        protocol="range",
+        leader=known,
+        members=(Member(id="a"), Member(id="b")),
+    )
+    (record,) = group_records(group, TopicImage(), 0)
+    assert isinstance(record, ClassicGroupRecord) and record.value is not None
+    assert record.value.leader == leads

@@ -116,6 +116,7 @@ def group_named(name: str) -> st.SearchStrategy[Group]:
         protocol=maybe_texts,
         coordinator=st.none() | nodes,
         generation=st.none() | st.integers(-1, INT32),
+        leader=maybe_texts,
         group_epoch=epochs,
         assignment_epoch=epochs,
         members=st.lists(members, max_size=3, unique_by=lambda member: member.id).map(tuple),

@@ -1,0 +1,179 @@
+"""Who leads a classic group, and who will when the leader goes.
+
+Theory of operation. A broker keeps the members of a classic group in a Java HashMap, and whenever it needs a leader it
+takes the first member that the map gives back. The ways in which a leader is made:
+
+- the first to join a group without members leads;
+- the leader is removed (it leaves, its session ends, or it misses a rebalance and is dynamic): the first of those
+  that stay leads, whether it has joined the rebalance already or not;
+- the leader is static and misses a rebalance: it stays a member, and the first that has joined leads;
+- a static leader comes back under a new member id: the new id leads, so restarting it makes nobody else lead;
+- the last member of the consumer protocol goes: the first classic member, as the consumer group's map has them, leads;
+- the coordinator moves or restarts: the recorded leader still leads.
+
+So a dynamic member that once led does so as long as it is a member. Where the record's leader is no member any more, a
+rebalance is going on (or the record was read before or after the rest): who leads is known when it has come to rest.
+
+The map's order depends on the length of its array, which grows with the group, never shrinks, and is made anew (for as
+many members as there are) when the group is loaded by another broker, or by the same one after a restart. Members of
+one bin stand in the order in which they joined. Nobody has to know all that: DescribeGroups and the group's record
+list the members in the order of the map. Where a source did not keep it, every length that the array may have is tried.
+
+Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
+GroupMetadataManager.replay, completeClassicGroupJoin, describeGroups. Tried on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assignors.java_order import grown_capacity, map_order, spread, string_hashes, utf16
+from assignors.model import Ints
+from coordinator.model import Group, GroupType
+
+LONGEST_ARRAY = 1 << 14
+"""For a group that had at most 12,288 members at once; larger ones are not thought of where the order is not told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Succession:
+    """Who leads and who follows."""
+
+    leader: str | None
+    """The member that leads now; None when that is not known."""
+    order: tuple[str, ...]
+    """The other members (all of them, where the leader is not known) in the order in which they would come to lead,
+    each when those before it have gone and nobody has joined."""
+    certain: bool
+    """Whether the first of `order` is known to lead once the leader has gone."""
+    why: str
+    """What that rests on, or why it is not known."""
+
+
+def succession(group: Group) -> Succession | None:
+    """None for a group without a leader: of another type than classic, or without members."""
+    if group.type is not GroupType.CLASSIC or not group.members:
+        return None
+    ids = [member.id for member in group.members]
+    leader = leader_of(group)
+    followers = [each for each in ids if each != leader]
+    if any(_as_listed(ids, capacity) for capacity in _capacities(len(ids))):
+        order, told, why = followers, True, "the members are listed in the order of the broker's map"
+    else:
+        order = _in_map(ids, leader, grown_capacity(len(ids)))
+        told = _all_agree(ids, leader)
+        why = (
+            "whatever the length of the broker's map, the same member comes first"
+            if told
+            else "the members are not listed as a broker lists them, and who comes first depends on the length of its map"
+        )
+    if leader is None:
+        told, why = False, _unknown_leader(group)
+    return Succession(leader=leader, order=tuple(order), certain=told, why=why)
+
+
+def leader_of(group: Group) -> str | None:
+    """The member that leads a classic group now; None where nobody does or it is not known."""
+    if group.type is not GroupType.CLASSIC:
+        return None
+    ids = [member.id for member in group.members]
+    if len(ids) == 1:
+        return ids[0]
+    return group.leader if group.leader in ids else None
+
+
+def after_load(group: Group) -> str | None:
+    """Who would come to lead if the group were first loaded anew: by another broker, or after a restart.
+
+    None where nobody would, or the leader is not known.
+    """
+    leader = leader_of(group)
+    if leader is None or len(group.members) < 2:
+        return None
+    ids = [member.id for member in group.members]
+    return _in_map(ids, leader, grown_capacity(len(ids)))[0]
+
+
+def leads(group: Group, client_id: str) -> bool | None:
+    """Whether a member with this client id leads; None when that cannot be told."""
+    holders = {member.id for member in group.members if member.client.id == client_id}
+    if group.type is not GroupType.CLASSIC or not holders:
+        return False
+    leader = leader_of(group)
+    if leader is None:
+        return True if len(holders) == len(group.members) else None
+    return leader in holders
+
+
+def precedes(group: Group, client_id: str) -> bool | None:
+    """Whether a member with this client id leads already, or comes to lead when the leader goes.
+
+    None when that cannot be told. Where the leader is not known, the first of all members either leads or follows it.
+    """
+    holders = {member.id for member in group.members if member.client.id == client_id}
+    found = succession(group)
+    if found is None or not holders:
+        return False
+    if found.leader in holders:
+        return True
+    if found.leader is not None:
+        return found.order[0] in holders if found.certain else None
+    if not _is_listed(group):
+        return None
+    first, second = found.order[:2]
+    if first in holders:
+        return True
+    return None if second in holders else False
+
+
+def _is_listed(group: Group) -> bool:
+    ids = [member.id for member in group.members]
+    return any(_as_listed(ids, capacity) for capacity in _capacities(len(ids)))
+
+
+def _unknown_leader(group: Group) -> str:
+    if group.leader is None:
+        return "who leads now is not known"
+    return (
+        f"{group.leader} led the last finished rebalance and is no member any more; who leads now is known when the "
+        "group is Stable again"
+    )
+
+
+def _capacities(size: int) -> Iterator[int]:
+    """Every length that the array may have."""
+    capacity = grown_capacity(size)
+    while capacity <= max(LONGEST_ARRAY, grown_capacity(size)):
+        yield capacity
+        capacity *= 2
+
+
+def _bins(ids: Sequence[str], capacity: int) -> Ints:
+    return spread(string_hashes(ids)) & (capacity - 1)
+
+
+def _as_listed(ids: Sequence[str], capacity: int) -> bool:
+    """Whether a map of this length may give the members back as they are listed."""
+    return bool((np.diff(_bins(ids, capacity)) >= 0).all())
+
+
+def _in_map(ids: Sequence[str], leader: str | None, capacity: int) -> list[str]:
+    """The members but the leader as a map of this length has them, put in as they are listed."""
+    order = map_order(string_hashes(ids), capacity=capacity, keys=[utf16(each) for each in ids])
+    return [ids[i] for i in order.indices.tolist() if ids[i] != leader]
+
+
+def _all_agree(ids: Sequence[str], leader: str | None) -> bool:
+    """Whether at every length the same member has the first bin, and for itself."""
+    followers = [each for each in ids if each != leader]
+    firsts: set[str] = set()
+    for capacity in _capacities(len(ids)):
+        bins = _bins(followers, capacity)
+        holders = np.flatnonzero(bins == bins.min())
+        if len(holders) > 1:
+            return False
+        firsts.add(followers[int(holders[0])])
+    return len(firsts) == 1

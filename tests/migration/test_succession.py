@@ -1,0 +1,152 @@
+"""Who leads when the leader goes, against the embedded coordinator, whose groups walk through a Java map."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from coordinator.broker.calls import JoinProtocol
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.classic_member import ClassicMember
+from coordinator.model import Client, Group, GroupState, GroupType, Member
+from migration.succession import after_load, leader_of, leads, precedes, succession
+
+
+def member(member_id: str, client_id: str | None = None, instance: str | None = None) -> Member:
+    return Member(id=member_id, instance=instance, client=Client(id=client_id))
+
+
+def group(*members: Member, leader: str | None = None, kind: GroupType = GroupType.CLASSIC) -> Group:
+    return Group(id="g", type=kind, state=GroupState.STABLE, leader=leader, members=members)
+
+
+def fresh_ids(rng: random.Random, count: int) -> list[str]:
+    return [f"m{number}-{UUID(int=rng.getrandbits(128), version=4)}" for number in range(count)]
+
+
+def broker_group(ids: list[str]) -> ClassicGroup:
+    held = ClassicGroup(id="g", state_since_ms=0)
+    for each in ids:
+        join(held, each)
+    return held
+
+
+def join(held: ClassicGroup, member_id: str) -> None:
+    joined = ClassicMember(
+        id=member_id,
+        instance=None,
+        client_id="c",
+        host="/127.0.0.1",
+        rebalance_timeout_ms=1000,
+        session_timeout_ms=1000,
+        protocols=(JoinProtocol(name="range", metadata=b""),),
+    )
+    held.add(joined, "consumer")
+
+
+def described(held: ClassicGroup) -> Group:
+    return group(*(member(each.id) for each in held.in_order()), leader=held.leader)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 12, 13, 20, 25, 60])
+def test_the_whole_order_is_that_in_which_leaders_follow_each_other(size: int) -> None:
+    rng = random.Random(size)
+    for _ in range(20):
+        held = broker_group(fresh_ids(rng, size))
+        found = succession(described(held))
+        assert found is not None and found.certain and found.leader == held.leader
+        for successor in found.order:
+            assert held.leader is not None
+            held.remove(held.leader)
+            assert held.leader == successor
+
+
+def test_the_order_is_known_of_a_group_that_was_once_larger() -> None:
+    """The array keeps its length, so a small group may stand in the order of a long one."""
+    rng, disagreed = random.Random(1), 0
+    for _ in range(60):
+        ids = fresh_ids(rng, 30)
+        held = broker_group(ids)
+        for each in rng.sample(ids, 25):
+            held.remove(each)
+        told = described(held)
+        found, loaded_anew = succession(told), after_load(told)
+        assert found is not None and found.certain and held.leader is not None
+        anew = broker_group([each.id for each in told.members])
+        anew.leader = held.leader
+        anew.remove(held.leader)
+        held.remove(held.leader)
+        assert (found.order[0], loaded_anew) == (held.leader, anew.leader)
+        disagreed += held.leader != anew.leader
+    assert disagreed, "the length of the array never mattered"
+
+
+def test_a_listing_in_another_order_is_certain_only_where_every_length_agrees() -> None:
+    rng, seen = random.Random(2), {True: 0, False: 0}
+    for _ in range(400):
+        size = rng.choice([3, 4, 6])
+        crowd = fresh_ids(rng, rng.choice([size, 20, 60]))
+        held = broker_group(crowd)
+        for each in rng.sample([each for each in crowd if each != held.leader], len(crowd) - size):
+            held.remove(each)
+        told = described(held)
+        shuffled = replace(told, members=tuple(sorted(told.members, key=lambda each: each.id)))
+        found = succession(shuffled)
+        assert found is not None and held.leader is not None
+        if "listed in the order" in found.why:
+            continue  # by chance in the order of some map
+        held.remove(held.leader)
+        seen[found.certain] += 1
+        if found.certain:
+            assert found.order[0] == held.leader
+    assert min(seen.values()) > 5, seen
+
+
+def test_nobody_leads_other_groups_and_empty_ones() -> None:
+    assert succession(group(kind=GroupType.CLASSIC)) is None
+    assert succession(group(member("a"), kind=GroupType.CONSUMER)) is None
+    assert leader_of(group(member("a"), kind=GroupType.CONSUMER)) is None
+    assert leads(group(member("a", "c"), kind=GroupType.CONSUMER), "c") is False
+
+
+def test_a_member_alone_leads_whatever_is_known() -> None:
+    alone = group(member("a", "c"))
+    assert leader_of(alone) == "a" and leads(alone, "c") is True and precedes(alone, "c") is True
+    assert after_load(alone) is None
+
+
+def in_map(*client_ids: str) -> tuple[Member, ...]:
+    """Members whose ids a map of 16 bins gives back in this order."""
+    held = broker_group(fresh_ids(random.Random(3), len(client_ids)))
+    return tuple(member(each.id, client) for each, client in zip(held.in_order(), client_ids, strict=True))
+
+
+def test_with_a_known_leader_the_first_of_the_others_precedes() -> None:
+    members = in_map("temporary", "old", "old")
+    led = group(*members, leader=members[2].id)
+    assert precedes(led, "temporary") is True and leads(led, "temporary") is False
+    assert leads(led, "old") is True and precedes(led, "old") is True, "it leads already"
+    assert precedes(group(*members, leader=members[0].id), "temporary") is True, "it leads already"
+    assert precedes(led, "nobody") is False and leads(led, "nobody") is False
+
+
+def test_with_an_unknown_leader_the_first_of_all_leads_or_follows() -> None:
+    first, second, third = in_map("a", "b", "c")
+    unknown = group(first, second, third)
+    assert precedes(unknown, "a") is True
+    assert precedes(unknown, "b") is None, "it follows only if the first one leads"
+    assert precedes(unknown, "c") is False
+    assert [leads(unknown, each) for each in "abc"] == [None, None, None]
+    alike = group(*(replace(each, client=Client(id="same")) for each in (first, second, third)))
+    assert leads(alike, "same") is True
+
+
+def test_a_recorded_leader_that_has_left_tells_nothing_of_who_leads_now() -> None:
+    members = in_map("a", "b")
+    found = succession(group(*members, leader="gone-1"))
+    assert found is not None and found.leader is None and not found.certain
+    assert found.why.startswith("gone-1 led the last finished rebalance")
+    assert found.order == tuple(each.id for each in members)
