@@ -1,7 +1,9 @@
 """A consumer of confluent-kafka that runs until told to stop: `python -m tests.kafka.confluent_member JSON`.
 
 The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
-as librdkafka has it. A line of JSON on stdin, `[TOPIC, ...]`, is what to subscribe to instead.
+as librdkafka has it. With `"journal": PATH` every record, and every partition that comes or goes, is a line
+`AT_NS KIND TOPIC PARTITION OFFSET` of that file, at the time of the machine's monotonic clock.
+A line of JSON on stdin, `[TOPIC, ...]`, is what to subscribe to instead.
 Each event is one line of JSON on stdout with `member` and `event`:
 
 - `started`: the consumer has subscribed.
@@ -14,10 +16,11 @@ import json
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterable
 from queue import SimpleQueue
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
@@ -38,9 +41,10 @@ def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
 class ConfluentMember:
     """A consumer and the events it prints."""
 
-    def __init__(self, name: str, config: dict[str, Any]) -> None:
+    def __init__(self, name: str, config: dict[str, Any], journal: IO[str] | None = None) -> None:
         """Make the consumer; nothing is sent before `run`."""
         self.name = name
+        self.journal = journal
         self.stop = threading.Event()
         self.wanted: SimpleQueue[list[str]] = SimpleQueue()
         # Kept here: while it closes, librdkafka no longer answers what it holds, nor its member id.
@@ -64,6 +68,8 @@ class ConfluentMember:
             error = message.error() if message is not None else None
             if error is not None:
                 self.say("error", reason=error.str())
+            elif message is not None:
+                self.write_down("record", (str(message.topic()), message.partition()), message.offset())
         self.consumer.close()
         self.say("stopped")
 
@@ -78,12 +84,14 @@ class ConfluentMember:
 
     def assigned(self, partitions: list[TopicPartition]) -> None:
         """Take over `partitions`, as the assignor's protocol wants it, and say so."""
+        named = {(one.topic, one.partition) for one in partitions}
+        for one in sorted(named):
+            self.write_down("assigned", one)
         if self.incremental:
             self.consumer.incremental_assign(partitions)
         else:
             self.consumer.assign(partitions)
         self.member_id = self.consumer.memberid()
-        named = {(one.topic, one.partition) for one in partitions}
         self.held |= named
         self.say_partitions("assigned", named)
 
@@ -95,6 +103,8 @@ class ConfluentMember:
             self.consumer.unassign()
         named = {(one.topic, one.partition) for one in partitions}
         self.held -= named
+        for one in sorted(named):
+            self.write_down(event, one)
         self.say_partitions(event, named)
 
     def say_partitions(self, event: str, partitions: set[Partition]) -> None:
@@ -106,6 +116,12 @@ class ConfluentMember:
             member_id=self.member_id,
         )
 
+    def write_down(self, kind: str, partition: tuple[str, int | None], offset: int | None = None) -> None:
+        """Add a line to the journal, if one is kept."""
+        if self.journal is not None:
+            where = f"{partition[0]} {partition[1]} {'-' if offset is None else offset}"
+            self.journal.write(f"{time.monotonic_ns()} {kind} {where}\n")
+
     def say(self, event: str, **fields: object) -> None:
         """Print one event."""
         print(json.dumps({"member": self.name, "event": event, **fields}), flush=True)
@@ -114,7 +130,9 @@ class ConfluentMember:
 def main() -> None:
     """Run the member that the first argument describes."""
     asked = json.loads(sys.argv[1])
-    member = ConfluentMember(asked["member"], asked["config"])
+    # A line at a time: what was consumed is known even of a member that is killed.
+    journal = open(asked["journal"], "w", buffering=1) if asked.get("journal") else None  # noqa: SIM115
+    member = ConfluentMember(asked["member"], asked["config"], journal)
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         member.stop.set()

@@ -42,12 +42,20 @@ class Members:
         self._hosted: list[str] = []
 
     def confluent(
-        self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
+        self,
+        broker: Broker,
+        group: str,
+        topics: Sequence[str],
+        name: str = "",
+        *,
+        journal: Path | None = None,
+        **settings: Setting,
     ) -> Member:
         """Start a consumer of confluent-kafka (librdkafka) in a process of its own.
 
         A topic that begins with `^` is a regex. `partition_assignment_strategy` takes `"range"`,
         `"roundrobin"` or `"cooperative-sticky"`; librdkafka's default is `"range,roundrobin"`.
+        With `journal` it writes down there what it consumes (`confluent_member.py` says how).
         """
         name = name or fresh_name("confluent")
         config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
@@ -55,6 +63,7 @@ class Members:
             "member": name,
             "topics": list(topics),
             "config": {**config, **consuming(settings)},
+            "journal": str(journal) if journal else None,
         }
         child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
         self._endings.callback(child.crash)
@@ -77,6 +86,7 @@ class Members:
         pattern: str | None = None,
         re2: str | None = None,
         own_process: bool = False,
+        journal: Path | None = None,
         **settings: Setting,
     ) -> Member:
         """Start Java's KafkaConsumer.
@@ -86,10 +96,17 @@ class Members:
             pattern: a java.util.regex.Pattern, matched by the client.
             re2: a SubscriptionPattern (RE2/J), matched by the broker; wants `group_protocol="consumer"`.
             own_process: a JVM of its own (1 s more), which alone can crash.
+            journal: the file where it writes down what it consumes, as `confluent_member.py` says.
             settings: `partition_assignment_strategy` takes class names.
         """
         config = {"group.id": group, **consuming(settings)}
-        asked = {"kind": "consumer", "topics": list(topics), "pattern": pattern, "re2": re2}
+        asked = {
+            "kind": "consumer",
+            "topics": list(topics),
+            "pattern": pattern,
+            "re2": re2,
+            "journal": str(journal) if journal else None,
+        }
         return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)
 
     def share(

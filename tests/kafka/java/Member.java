@@ -1,8 +1,13 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -18,6 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
@@ -32,7 +38,8 @@ import org.apache.kafka.streams.StreamsBuilder;
  *
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
  * "config"}} with kind consumer, share or streams, {@code {"do": "subscribe", "member", "topics"}} for other topics, and
- * {@code {"do": "stop", "member"}} for a clean close. The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py.
+ * {@code {"do": "stop", "member"}} for a clean close. The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
+ * and so is the journal that a consumer keeps where {@code "journal"} names a file.
  */
 public class Member {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -97,9 +104,9 @@ public class Member {
         }
     }
 
-    private void runConsumer() {
-        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config())) {
-            ConsumerRebalanceListener listener = new Listener(consumer);
+    private void runConsumer() throws IOException {
+        try (Journal journal = new Journal(asked); KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config())) {
+            ConsumerRebalanceListener listener = new Listener(consumer, journal);
             if (asked.hasNonNull("pattern")) {
                 consumer.subscribe(Pattern.compile(asked.get("pattern").asText()), listener);
             } else if (asked.hasNonNull("re2")) {
@@ -113,7 +120,9 @@ public class Member {
                 if (other != null) {
                     consumer.subscribe(other, listener);
                 }
-                consumer.poll(POLL);
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    journal.record(record);
+                }
             }
         }
     }
@@ -191,8 +200,8 @@ public class Member {
                 System.out.println(line);
                 System.out.flush();
             }
-        } catch (java.io.IOException error) {
-            throw new java.io.UncheckedIOException(error);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
         }
     }
 
@@ -204,15 +213,56 @@ public class Member {
         return found;
     }
 
+    /** What a consumer was given and when, on the clock that all processes of the machine share. */
+    private static final class Journal implements AutoCloseable {
+        /** Null where none is kept. */
+        private final Writer writer;
+
+        Journal(JsonNode asked) throws IOException {
+            writer = asked.hasNonNull("journal") ? Files.newBufferedWriter(Path.of(asked.get("journal").asText())) : null;
+        }
+
+        void record(ConsumerRecord<byte[], byte[]> record) {
+            write("record " + record.topic() + " " + record.partition() + " " + record.offset());
+        }
+
+        void told(String event, Collection<TopicPartition> partitions) {
+            partitions.forEach(one -> write(event + " " + one.topic() + " " + one.partition() + " -"));
+        }
+
+        private void write(String what) {
+            if (writer == null) {
+                return;
+            }
+            try {
+                writer.write(System.nanoTime() + " " + what + "\n");
+                // What was consumed is known even of a process that is killed.
+                writer.flush();
+            } catch (IOException error) {
+                throw new UncheckedIOException(error);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (writer != null) {
+                writer.close();
+            }
+        }
+    }
+
     private final class Listener implements ConsumerRebalanceListener {
         private final KafkaConsumer<byte[], byte[]> consumer;
+        private final Journal journal;
 
-        Listener(KafkaConsumer<byte[], byte[]> consumer) {
+        Listener(KafkaConsumer<byte[], byte[]> consumer, Journal journal) {
             this.consumer = consumer;
+            this.journal = journal;
         }
 
         @Override
         public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+            journal.told("assigned", partitions);
             held.addAll(partitions);
             sayPartitions("assigned", partitions, consumer.groupMetadata().memberId());
         }
@@ -220,12 +270,14 @@ public class Member {
         @Override
         public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
             held.removeAll(Set.copyOf(partitions));
+            journal.told("revoked", partitions);
             sayPartitions("revoked", partitions, consumer.groupMetadata().memberId());
         }
 
         @Override
         public void onPartitionsLost(Collection<TopicPartition> partitions) {
             held.removeAll(Set.copyOf(partitions));
+            journal.told("lost", partitions);
             sayPartitions("lost", partitions, null);
         }
     }

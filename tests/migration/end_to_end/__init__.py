@@ -1,0 +1,1 @@
+"""Printed plans, followed literally on a real broker while a producer writes."""

@@ -1,0 +1,177 @@
+"""Was a partition ever consumed by two at once, was anything lost, was anything consumed twice?
+
+Asked of the journals of all consumers and of what was produced. Two answers that do not lean on each other tell of
+two at once: the stays that the listeners report (`overlaps`), and the records alone (`interleavings`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+from tests.migration.end_to_end.journal import Entry, Journal, Partition
+
+FOREVER_NS = 2**63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Stay:
+    """A consumer held a partition."""
+
+    from_ns: int
+    until_ns: int
+    """FOREVER_NS where nothing says that it let go."""
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Two consumers held a partition at once."""
+
+    partition: Partition
+    members: tuple[str, str]
+    overlap_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interleaving:
+    """A consumer read on where it was although another had read on meanwhile."""
+
+    partition: Partition
+    members: tuple[str, str]
+    """The one that read on, and the other."""
+    offset: int
+    """Where it read on."""
+
+
+def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:
+    """When each partition was held by whom, by the consumers' own listeners, in order of time.
+
+    ValueError: a consumer was assigned what it held, or let go of what it did not hold.
+    """
+    found: dict[Partition, list[Stay]] = defaultdict(list)
+    for journal in journals:
+        since: dict[Partition, int] = {}
+        for entry in journal.entries:
+            if entry.kind == "assigned":
+                if entry.partition in since:
+                    raise ValueError(f"{journal.member} was assigned {entry.partition} twice")
+                since[entry.partition] = entry.at_ns
+            elif entry.kind != "record":
+                if entry.partition not in since:
+                    raise ValueError(f"{journal.member} let go of {entry.partition}, which it did not hold")
+                began = since.pop(entry.partition)
+                found[entry.partition].append(
+                    Stay(from_ns=began, until_ns=entry.at_ns, member=journal.member)
+                )
+        for partition, began in since.items():
+            found[partition].append(Stay(from_ns=began, until_ns=FOREVER_NS, member=journal.member))
+    return {partition: sorted(them) for partition, them in found.items()}
+
+
+def overlaps(journals: Iterable[Journal]) -> list[Overlap]:
+    """Stays of two consumers at one partition at once."""
+    return [
+        Overlap(
+            partition=partition,
+            members=(one.member, other.member),
+            overlap_ns=min(one.until_ns, other.until_ns) - other.from_ns,
+        )
+        for partition, them in stays(journals).items()
+        for one, other in combinations(them, 2)
+        if one.member != other.member and other.from_ns < one.until_ns
+    ]
+
+
+def outside(journals: Sequence[Journal]) -> list[tuple[str, Entry]]:
+    """Records that a consumer was given of a partition that it did not hold, by its own listener."""
+    held = stays(journals)
+    return [
+        (journal.member, entry)
+        for journal in journals
+        for entry in records(journal)
+        if not any(
+            stay.member == journal.member and stay.from_ns <= entry.at_ns <= stay.until_ns
+            for stay in held.get(entry.partition, ())
+        )
+    ]
+
+
+def interleavings(journals: Sequence[Journal]) -> list[Interleaving]:
+    """Where records alone show two at once.
+
+    A consumer that comes back to a partition goes on behind what others have consumed meanwhile. One that never
+    left goes on at an offset that another has consumed between its last record and this one.
+    """
+    by_partition: dict[Partition, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for journal in journals:
+        for entry in records(journal):
+            by_partition[entry.partition][journal.member].append(entry)
+    return [
+        Interleaving(partition=partition, members=(member, other), offset=_offset(later))
+        for partition, readers in by_partition.items()
+        for member, own in readers.items()
+        for earlier, later in pairwise(own)
+        for other, theirs in readers.items()
+        if other != member and _read_on(earlier, later, theirs)
+    ]
+
+
+def _read_on(earlier: Entry, later: Entry, theirs: Sequence[Entry]) -> bool:
+    """Whether another consumed between two records of one consumer, and as far as the second of them."""
+    first = bisect_left(theirs, earlier.at_ns, key=_at_ns)
+    behind = bisect_right(theirs, later.at_ns, key=_at_ns)
+    return any(_offset(entry) >= _offset(later) for entry in theirs[first:behind])
+
+
+def lost(
+    produced: Mapping[Partition, Iterable[int]], journals: Iterable[Journal]
+) -> list[tuple[str, int, int]]:
+    """Records that were produced and never consumed: topic, partition, offset."""
+    consumed = _consumed(journals)
+    return [
+        (*partition, offset)
+        for partition, offsets in sorted(produced.items())
+        for offset in sorted(offsets)
+        if not consumed[partition, offset]
+    ]
+
+
+def repeated(journals: Iterable[Journal]) -> int:
+    """How often a record was consumed that had been consumed before."""
+    return sum(times - 1 for times in _consumed(journals).values())
+
+
+def records(journal: Journal) -> Iterable[Entry]:
+    """The records of a journal, in order."""
+    return (entry for entry in journal.entries if entry.kind == "record")
+
+
+def without_owner_s(journals: Iterable[Journal], from_ns: int, until_ns: int) -> float:
+    """Partition-seconds between two moments in which a partition that was ever held had no owner."""
+    free_ns = 0
+    for them in stays(journals).values():
+        reached = from_ns
+        for stay in them:
+            if stay.from_ns > reached:
+                free_ns += min(stay.from_ns, until_ns) - reached
+            reached = min(max(reached, stay.until_ns), until_ns)
+        free_ns += until_ns - reached
+    return free_ns / 1e9
+
+
+def _consumed(journals: Iterable[Journal]) -> Counter[tuple[Partition, int]]:
+    return Counter((entry.partition, _offset(entry)) for journal in journals for entry in records(journal))
+
+
+def _at_ns(entry: Entry) -> int:
+    return entry.at_ns
+
+
+def _offset(entry: Entry) -> int:
+    if entry.offset is None:
+        raise ValueError(f"a record has an offset: {entry}")
+    return entry.offset

@@ -1,0 +1,61 @@
+"""What a consumer wrote down while it lived: every record, and what its listener was told.
+
+A journal is a file of lines `AT_NS KIND TOPIC PARTITION OFFSET`: nanoseconds of the machine's monotonic clock, which
+all processes share (Java's `System.nanoTime`, Python's `time.monotonic_ns`), and a kind: `record`, `assigned`,
+`revoked` or `lost`. Only a record has an offset; for the others there is a `-`. `assigned` is written when the
+listener is called, `revoked` and `lost` when it is done: a stay is never shorter here than it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+Partition = tuple[str, int]
+
+KINDS = frozenset({"record", "assigned", "revoked", "lost"})
+FIELDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of a journal."""
+
+    at_ns: int
+    kind: str
+    partition: Partition
+    offset: int | None
+    """Of a record; None for what a listener was told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """The life of one consumer, from one start to its end."""
+
+    member: str
+    """A name of this life: that of the member and how often it has been started."""
+    entries: tuple[Entry, ...]
+
+
+def read_journal(member: str, path: Path) -> Journal:
+    """Read the journal at `path`; one that was never begun is empty. ValueError names a line that is none."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return Journal(member=member, entries=tuple(parse(text.splitlines())))
+
+
+def parse(lines: Iterable[str]) -> Iterable[Entry]:
+    """The entries that `lines` are; ValueError for a line that is none."""
+    for line in lines:
+        fields = line.split(" ")
+        if len(fields) != FIELDS or fields[1] not in KINDS:
+            raise ValueError(f"no entry of a journal: {line!r}")
+        at_ns, kind, topic, partition, offset = fields
+        if (kind == "record") == (offset == "-"):
+            raise ValueError(f"a record has an offset, nothing else has: {line!r}")
+        yield Entry(
+            at_ns=int(at_ns),
+            kind=kind,
+            partition=(topic, int(partition)),
+            offset=int(offset) if kind == "record" else None,
+        )
