@@ -170,6 +170,8 @@ class Group:
     """Of a classic group: the member that led its last finished rebalance, as the group's newest record says. While
     another one is going on it may have left; `migration.succession` tells who leads then. None when not known, when
     nobody leads, and in a source that was not asked for it."""
+    leader_problem: str | None = None
+    """Why the leader is not known, where a cluster was asked for it."""
     group_epoch: int | None = None
     assignment_epoch: int | None = None
     members: tuple[Member, ...] = ()
@@ -212,6 +214,8 @@ class Cluster:
     """Version of the brokers, as far as it can be told."""
     features: Mapping[str, int] = field(default_factory=dict)
     """Finalised features, such as group.version."""
+    consumer_protocol: bool | None = None
+    """Whether the brokers offer ConsumerGroupHeartbeat and ConsumerGroupDescribe at all; None when not known."""
     settings: Mapping[str, str] | None = None
     """The brokers' `group.*` settings on which all of them agree, defaults included; None when not known."""
     settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

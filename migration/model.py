@@ -51,7 +51,9 @@ class Finding:
     source: str
     """Where the rule comes from: a KIP, an issue, a trial on a running broker."""
     member: str | None = None
-    """The member it is about; None for the whole group."""
+    """The member it is about; None for the whole group, and where it is about several."""
+    members: tuple[str, ...] = ()
+    """All members that it is about, where there are several; the message names the first of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +109,12 @@ class Step:
     """None where there is nothing to compute from, such as an empty group."""
     course: Course | None = None
     """How it goes, for the expectation and the picture; None where the group notices nothing. Not printed."""
+    shell: tuple[str, ...] = ()
+    """Commands that carry the step out, as far as commands can."""
     commands: tuple[str, ...] = ()
-    """Commands that show whether the step is complete."""
+    """Commands that show whether the step is complete; the first says it by its exit status."""
+    round_command: str = ""
+    """The command that says by its exit status whether round `"$K"` is complete; empty for a step in one round."""
     complete_when: str = ""
     between: tuple[Condition, ...] = ()
     """What holds before the next round may begin."""
@@ -144,6 +150,12 @@ class PlannedMember:
     def label(self) -> str:
         """What a runbook calls it: what outlives its restart where there is such a thing."""
         return self.instance or self.client_id or self.id
+
+
+def names_of(members: Sequence[PlannedMember]) -> dict[str, str]:
+    """What rounds call each member, by id: its label where no other has the same, else its id."""
+    labels = Counter(member.label for member in members)
+    return {member.id: member.label if labels[member.label] == 1 else member.id for member in members}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

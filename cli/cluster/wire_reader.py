@@ -10,6 +10,7 @@ from cli.cluster.group_words import state_of, type_of
 from cli.cluster.port import Read
 from coordinator.model import Cluster, CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
 from coordinator.wire.answers import Answers, Failure
+from coordinator.wire.apis import CONSUMER_GROUP_DESCRIBE
 from coordinator.wire.client import Client
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ class WireReader:
         """Id, finalised features, and the brokers' settings of groups as far as they may be read."""
         features = self.client.features(timeout_ms=self.timeout_ms)
         metadata = self.client.metadata([], timeout_ms=self.timeout_ms)
-        bare = Cluster(id=metadata.cluster_id, features=dict(features.levels))
+        bare = Cluster(
+            id=metadata.cluster_id,
+            features=dict(features.levels),
+            consumer_protocol=self.client.supports(CONSUMER_GROUP_DESCRIBE, timeout_ms=self.timeout_ms),
+        )
         return self._with_settings(bare, [str(broker.node_id) for broker in metadata.brokers])
 
     def _with_settings(self, cluster: Cluster, brokers: Sequence[str]) -> Cluster:

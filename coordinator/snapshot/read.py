@@ -156,6 +156,12 @@ class _At:
             self.fail(f"{number} is out of range ({least} to {most})")
         return number
 
+    def flag(self) -> bool:
+        for value in (True, False):
+            if self.value is value or self.value == str(value).lower():
+                return value
+        self.fail(f"expected true or false, found {_shown(self.value)}")
+
     def one_of(self, parse: Callable[[str], T]) -> T:
         try:
             return parse(self.text())
@@ -199,12 +205,13 @@ def _quick_numbers(value: Any) -> tuple[int, ...] | None:
 
 
 def _cluster(at: _At) -> Cluster:
-    fields = at.fields("id", "kafka", "features", "settings", "settings_differ")
+    fields = at.fields("id", "kafka", "features", "consumer_protocol", "settings", "settings_differ")
     settings = fields["settings"].optional(lambda at: {name: value.text() for name, value in at.entries()})
     return Cluster(
         id=fields["id"].optional(_At.text),
         kafka=fields["kafka"].optional(_At.text),
         features={name: value.integer(0, 32767) for name, value in fields["features"].entries()},
+        consumer_protocol=fields["consumer_protocol"].optional(_At.flag),
         settings=settings,
         settings_differ={name: value.texts() for name, value in fields["settings_differ"].entries()},
     )

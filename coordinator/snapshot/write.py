@@ -65,6 +65,7 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
             "id": cluster.id,
             "kafka": cluster.kafka,
             "features": features,
+            "consumer_protocol": cluster.consumer_protocol,
             "settings": settings,
             "settings_differ": differ,
         }

@@ -18,6 +18,7 @@ from coordinator.wire.errors import WireError
 
 if TYPE_CHECKING:
     from coordinator.wire.address import Address
+    from coordinator.wire.apis import Api
     from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
     from coordinator.wire.calls.describe_configs import ConfigEntry, ResourceType
     from coordinator.wire.calls.describe_groups import ClassicGroup
@@ -82,6 +83,10 @@ class Client:
     def features(self, *, timeout_ms: int | None = None) -> Features:
         """The cluster's finalized features; empty below Kafka 2.7."""
         return self._cluster.home(self._deadline(timeout_ms)).features
+
+    def supports(self, api: Api, *, timeout_ms: int | None = None) -> bool:
+        """Whether the brokers answer this kind of request, by the word of one of them."""
+        return self._cluster.home(self._deadline(timeout_ms)).supports(api)
 
     def metadata(
         self, topics: Sequence[str] | None = None, *, timeout_ms: int | None = None

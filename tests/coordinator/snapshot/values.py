@@ -57,6 +57,7 @@ clusters = st.builds(
     id=maybe_texts,
     kafka=maybe_texts,
     features=st.dictionaries(texts, st.integers(0, 32767), max_size=3),
+    consumer_protocol=st.none() | st.booleans(),
     settings=st.none() | st.dictionaries(texts, texts, max_size=3),
     settings_differ=st.dictionaries(texts, st.lists(texts, max_size=3).map(tuple), max_size=3),
 )
