@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -153,9 +154,9 @@ class PlannedMember:
 
 
 def names_of(members: Sequence[PlannedMember]) -> dict[str, str]:
-    """What rounds call each member, by id: its label where no other has the same, else its id."""
-    labels = Counter(member.label for member in members)
-    return {member.id: member.label if labels[member.label] == 1 else member.id for member in members}
+    """What rounds call each member, by id: its label where that means no other member, else its id."""
+    meant = Counter(name for member in members for name in {member.label, member.id})
+    return {member.id: member.label if meant[member.label] == 1 else member.id for member in members}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
