@@ -68,7 +68,7 @@ def succession(group: Group) -> Succession | None:
         why = (
             "whatever the length of the broker's map, the same member comes first"
             if told
-            else "the members are not listed as a broker lists them, and who comes first depends on the length of its map"
+            else "the members are not listed in a broker's order, and who comes first depends on the length of its map"
         )
     if leader is None:
         told, why = False, _unknown_leader(group)

@@ -88,6 +88,16 @@ class LiveSource:
         found = tuple(replace(group, offsets=committed.get(group.id)) for group in described.items)
         return Read(found, described.problems + problems)
 
+    def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        from cli.cluster.leader_records import read_leaders, with_leader
+        from cli.cluster.librdkafka import librdkafka_config
+
+        classic = [group.id for group in groups if group.type is GroupType.CLASSIC and group.members]
+        if not classic:
+            return tuple(groups)
+        told = read_leaders(librdkafka_config(self.settings), classic, self.timeout_ms / 1000)
+        return tuple(with_leader(group, told[group.id]) if group.id in told else group for group in groups)
+
     def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         if self.wire is None:
             return self.admin.committed([group.id for group in groups])

@@ -39,6 +39,13 @@ class Source(Protocol):
         """The named groups, in the order asked; with committed offsets where asked."""
         ...
 
+    def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """Described groups with the leaders of the classic ones, or with why they are not known.
+
+        No broker API tells them: a live source reads `__consumer_offsets` for it, others have told them already.
+        """
+        ...
+
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """The named topics that exist, or all of them, internal ones included; by name."""
         ...

@@ -129,6 +129,10 @@ class ReplayedSource:
         stored = self.log.state.offsets.get(group.id, {})
         return replace(group, offsets=replayed_groups.committed_offsets(stored))
 
+    def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """As they are: a leader that is known at all has been told."""
+        return tuple(groups)
+
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """Without end offsets, which the coordinator's log does not know.
 

@@ -138,5 +138,6 @@ def test_the_known_leader_leads_else_the_first_member(known: str | None, leads: 
         members=(Member(id="a"), Member(id="b")),
     )
     (record,) = group_records(group, TopicImage(), 0)
-    assert isinstance(record, ClassicGroupRecord) and record.value is not None
+    assert isinstance(record, ClassicGroupRecord)
+    assert record.value is not None
     assert record.value.leader == leads

@@ -57,7 +57,9 @@ def test_the_whole_order_is_that_in_which_leaders_follow_each_other(size: int) -
     for _ in range(20):
         held = broker_group(fresh_ids(rng, size))
         found = succession(described(held))
-        assert found is not None and found.certain and found.leader == held.leader
+        assert found is not None
+        assert found.certain
+        assert found.leader == held.leader
         for successor in found.order:
             assert held.leader is not None
             held.remove(held.leader)
@@ -74,7 +76,9 @@ def test_the_order_is_known_of_a_group_that_was_once_larger() -> None:
             held.remove(each)
         told = described(held)
         found, loaded_anew = succession(told), after_load(told)
-        assert found is not None and found.certain and held.leader is not None
+        assert found is not None
+        assert found.certain
+        assert held.leader is not None
         anew = broker_group([each.id for each in told.members])
         anew.leader = held.leader
         anew.remove(held.leader)
@@ -95,7 +99,8 @@ def test_a_listing_in_another_order_is_certain_only_where_every_length_agrees() 
         told = described(held)
         shuffled = replace(told, members=tuple(sorted(told.members, key=lambda each: each.id)))
         found = succession(shuffled)
-        assert found is not None and held.leader is not None
+        assert found is not None
+        assert held.leader is not None
         if "listed in the order" in found.why:
             continue  # by chance in the order of some map
         held.remove(held.leader)
@@ -114,7 +119,9 @@ def test_nobody_leads_other_groups_and_empty_ones() -> None:
 
 def test_a_member_alone_leads_whatever_is_known() -> None:
     alone = group(member("a", "c"))
-    assert leader_of(alone) == "a" and leads(alone, "c") is True and precedes(alone, "c") is True
+    assert leader_of(alone) == "a"
+    assert leads(alone, "c") is True
+    assert precedes(alone, "c") is True
     assert after_load(alone) is None
 
 
@@ -127,10 +134,13 @@ def in_map(*client_ids: str) -> tuple[Member, ...]:
 def test_with_a_known_leader_the_first_of_the_others_precedes() -> None:
     members = in_map("temporary", "old", "old")
     led = group(*members, leader=members[2].id)
-    assert precedes(led, "temporary") is True and leads(led, "temporary") is False
-    assert leads(led, "old") is True and precedes(led, "old") is True, "it leads already"
+    assert precedes(led, "temporary") is True
+    assert leads(led, "temporary") is False
+    assert leads(led, "old") is True
+    assert precedes(led, "old") is True, "it leads already"
     assert precedes(group(*members, leader=members[0].id), "temporary") is True, "it leads already"
-    assert precedes(led, "nobody") is False and leads(led, "nobody") is False
+    assert precedes(led, "nobody") is False
+    assert leads(led, "nobody") is False
 
 
 def test_with_an_unknown_leader_the_first_of_all_leads_or_follows() -> None:
@@ -147,6 +157,8 @@ def test_with_an_unknown_leader_the_first_of_all_leads_or_follows() -> None:
 def test_a_recorded_leader_that_has_left_tells_nothing_of_who_leads_now() -> None:
     members = in_map("a", "b")
     found = succession(group(*members, leader="gone-1"))
-    assert found is not None and found.leader is None and not found.certain
+    assert found is not None
+    assert found.leader is None
+    assert not found.certain
     assert found.why.startswith("gone-1 led the last finished rebalance")
     assert found.order == tuple(each.id for each in members)
