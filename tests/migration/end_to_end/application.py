@@ -1,0 +1,102 @@
+"""A deployed consumer: a name, a configuration, and one process after another that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.kafka.broker import Broker
+from tests.kafka.member import Member
+from tests.kafka.members import Members
+from tests.migration.end_to_end.config_lines import apply
+from tests.migration.end_to_end.journal import Journal, read_journal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """What a consumer asks for: topics, or what Java's consumer is given instead of them."""
+
+    topics: Sequence[str] = ()
+    """librdkafka takes one that begins with `^` as a regex."""
+    pattern: str | None = None
+    """A java.util.regex.Pattern."""
+    re2: str | None = None
+    """A SubscriptionPattern, matched by the broker."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Application:
+    """One consumer as an operator knows it: stopped, started, its configuration edited.
+
+    Attributes:
+        name: its client id, whatever process runs it.
+        library: `java` or `librdkafka`.
+        config: its configuration file but for the servers, the group and the client id.
+        members: starts its processes.
+    """
+
+    name: str
+    library: str
+    broker: Broker
+    group: str
+    subscription: Subscription
+    config: dict[str, str]
+    members: Members
+    directory: Path
+    running: Member | None = None
+    lives: int = 0
+    _journals: dict[str, Path] = field(default_factory=dict)
+
+    def edit(self, lines: Iterable[str]) -> None:
+        """Apply the configuration lines of a plan; they count from the next start on."""
+        self.config = apply(lines, self.config, self.library)
+
+    def start(self) -> None:
+        """Start it; ValueError when it runs."""
+        if self.running is not None:
+            raise ValueError(f"{self.name} runs already")
+        self.lives += 1
+        life = f"{self.name}.{self.lives}"
+        journal = self._journals[life] = self.directory / f"{self.group}-{life}.journal"
+        settings = {"client.id": self.name, **self.config}
+        asked: dict[str, Any] = {key.replace(".", "_"): value for key, value in settings.items()}
+        name = f"{self.group}-{life}"
+        if self.library == "librdkafka":
+            self.running = self.members.confluent(
+                self.broker, self.group, self.subscription.topics, name, journal=journal, **asked
+            )
+            return
+        self.running = self.members.java(
+            self.broker,
+            self.group,
+            self.subscription.topics,
+            name,
+            pattern=self.subscription.pattern,
+            re2=self.subscription.re2,
+            journal=journal,
+            **asked,
+        )
+
+    def stop(self) -> None:
+        """Shut it down cleanly and wait for that; ValueError when it does not run."""
+        if self.running is None:
+            raise ValueError(f"{self.name} does not run")
+        self.running.stop()
+        self.running = None
+
+    def restart(self, lines: Iterable[str] = ()) -> None:
+        """Stop it, apply `lines`, start it."""
+        self.stop()
+        self.edit(lines)
+        self.start()
+
+    def errors(self) -> list[str]:
+        """What its running process complained of."""
+        events = self.running.events() if self.running is not None else []
+        return [event.reason or "" for event in events if event.kind == "error"]
+
+    def journals(self) -> list[Journal]:
+        """What all its lives wrote down so far."""
+        return [read_journal(life, path) for life, path in self._journals.items()]

@@ -1,0 +1,38 @@
+"""Fixtures for plans that are followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.kafka.broker import Broker
+from tests.kafka.java_host import JavaHost
+from tests.migration.end_to_end.deployment import MEMBERS, Deployment, Fleet, deployed
+from tests.migration.end_to_end.shell import Shell
+
+Deploy = Callable[[Fleet], Deployment]
+
+
+@pytest.fixture(scope="session")
+def java_hosts(kafka_jars: Path) -> Iterator[list[JavaHost]]:
+    """Give a JVM for each consumer of a group: no two of them share a process."""
+    hosts = [JavaHost(kafka_jars) for _ in range(MEMBERS)]
+    yield hosts
+    for host in hosts:
+        host.crash()
+
+
+@pytest.fixture
+def deploy(broker: Broker, kafka_jars: Path, java_hosts: list[JavaHost], tmp_path: Path) -> Iterator[Deploy]:
+    """Give a function that deploys consumers, which are ended after the test."""
+    with ExitStack() as stack:
+        yield lambda fleet: stack.enter_context(deployed(fleet, broker, kafka_jars, java_hosts, tmp_path))
+
+
+@pytest.fixture
+def shell(kafka_jars: Path, tmp_path: Path) -> Shell:
+    """Give the shell of the person who follows the plan."""
+    return Shell(tmp_path / "shell", kafka_jars)

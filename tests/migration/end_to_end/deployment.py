@@ -1,0 +1,145 @@
+"""Consumers at work on a topic while a producer writes, and what must be true of them at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.kafka.broker import Broker
+from tests.kafka.groups import GroupView, describe, wait_group
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.migration.end_to_end.application import Application, Subscription
+from tests.migration.end_to_end.consumption import interleavings, lost, outside, overlaps, repeated
+from tests.migration.end_to_end.journal import Journal, Partition
+from tests.migration.end_to_end.producer import SteadyProducer
+
+PARTITIONS = 6
+MEMBERS = 3
+CLASSIC_SESSION_MS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """What to deploy.
+
+    Attributes:
+        library: `java` or `librdkafka`.
+        config: each consumer's configuration at the beginning.
+        static: whether each has a group.instance.id of its own.
+        subscribe: what each asks for, made of the common beginning of the topics' names.
+    """
+
+    library: str
+    config: Mapping[str, str]
+    static: bool = False
+    subscribe: Callable[[str], Subscription] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Deployment:
+    """Running consumers, and the producer whose records they consume."""
+
+    broker: Broker
+    group: str
+    topics: Mapping[str, int]
+    applications: Mapping[str, Application]
+    """By the label that a plan calls them by: the instance id, else the client id."""
+    producer: SteadyProducer
+
+    def wait_stable(self, members: int | None = None) -> GroupView:
+        """Wait until the group is at rest with so many members, or all."""
+        return wait_group(self.broker, self.group, members=members or len(self.applications))
+
+    def view(self) -> GroupView:
+        """The group as the broker shows it."""
+        found = describe(self.broker, self.group)
+        if found is None:
+            raise LookupError(self.group)
+        return found
+
+    def journals(self) -> list[Journal]:
+        """What all consumers wrote down, of all their lives."""
+        return [journal for one in self.applications.values() for journal in one.journals()]
+
+    def finish(self) -> Outcome:
+        """End the producer, let the consumers reach the end, stop them, and judge what they wrote down.
+
+        Raises:
+            TimeoutError: a record was not consumed within 30 s.
+        """
+        produced = self.producer.stop()
+
+        wait_until(
+            lambda: not lost(produced, self.journals()),
+            lambda: f"all records are consumed; missing: {lost(produced, self.journals())[:10]}",
+            every_s=0.2,
+        )
+        for one in self.applications.values():
+            if one.running is not None:
+                one.stop()
+        return Outcome(produced=produced, journals=tuple(self.journals()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What was produced, and what the consumers wrote down to their end."""
+
+    produced: Mapping[Partition, Sequence[int]]
+    journals: tuple[Journal, ...]
+
+    def check(self, *, repeated_at_most: int = 0) -> None:
+        """Assert that no partition was consumed by two at once, that nothing is lost, and little consumed twice."""
+        assert sum(map(len, self.produced.values())) > 0
+        assert overlaps(self.journals) == []
+        assert outside(self.journals) == []
+        assert interleavings(self.journals) == []
+        assert lost(self.produced, self.journals) == []
+        assert repeated(self.journals) <= repeated_at_most
+
+
+@contextmanager
+def deployed(
+    fleet: Fleet, broker: Broker, jars: Path, hosts: Sequence[JavaHost], directory: Path
+) -> Iterator[Deployment]:
+    """Deploy `fleet`, at rest, with a producer at work; all ends with the context.
+
+    Args:
+        hosts: the JVMs of the consumers, one each: each is a process of its own.
+        directory: where the journals go.
+    """
+    group, prefix = fresh_name("payments"), fresh_name("orders")
+    topics = {f"{prefix}-eu": PARTITIONS // 2, f"{prefix}-us": PARTITIONS // 2}
+    create_topics(broker, topics)
+    subscription = fleet.subscribe(prefix) if fleet.subscribe else Subscription(topics=sorted(topics))
+    applications: dict[str, Application] = {}
+    producer = SteadyProducer(broker, topics)
+    with ExitStack() as stack:
+        for host in hosts:
+            members = Members(host, jars, directory)
+            stack.callback(members.end)
+            name = f"{group}-m{len(applications) + 1}"
+            static = {"group.instance.id": f"{name}-place"} if fleet.static else {}
+            applications[static.get("group.instance.id", name)] = Application(
+                name=name,
+                library=fleet.library,
+                broker=broker,
+                group=group,
+                subscription=subscription,
+                config={"auto.commit.interval.ms": "1000", **fleet.config, **static},
+                members=members,
+                directory=directory,
+            )
+        made = Deployment(
+            broker=broker, group=group, topics=topics, applications=applications, producer=producer
+        )
+        producer.start()
+        stack.callback(producer.stop)
+        for number, one in enumerate(applications.values(), 1):
+            one.start()
+            made.wait_stable(number)
+        yield made

@@ -1,0 +1,97 @@
+"""The shell of the person who follows a plan: `kohort` and Kafka's tools are on its path, nothing else of the tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+TIMEOUT_S = 120.0
+STOP_S = 30.0
+
+TOOLS: Mapping[str, str] = {
+    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-configs": "kafka.admin.ConfigCommand",
+}
+"""Kafka's scripts, by the class that each of them runs."""
+
+SCRIPT = """#!/bin/sh
+exec java -Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '{jars}/*' {main} "$@"
+"""
+
+
+class Shell:
+    """Runs the commands that a plan prints, in a directory of its own."""
+
+    def __init__(self, directory: Path, jars: Path) -> None:
+        """Make `directory`, and Kafka's scripts in it, `.sh` and without, as packages of Kafka have them."""
+        self.directory = directory
+        scripts = directory / "bin"
+        scripts.mkdir(parents=True)
+        for name, main in TOOLS.items():
+            for script in (scripts / name, scripts / f"{name}.sh"):
+                script.write_text(SCRIPT.format(jars=jars, main=main))
+                script.chmod(0o755)
+        java = shutil.which("java")
+        if java is None:
+            raise FileNotFoundError("java is not on the path")
+        beside = (str(Path(sys.executable).parent), str(scripts), str(Path(java).parent))
+        self.env = {
+            "HOME": str(directory),
+            "XDG_DATA_HOME": str(directory / "data"),
+            "PATH": os.pathsep.join((*beside, "/usr/bin", "/bin")),
+            "LC_ALL": "C.UTF-8",
+        }
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run one line; the caller looks at the exit status."""
+        return subprocess.run(
+            ["sh", "-c", command],
+            capture_output=True,
+            encoding="utf-8",
+            env=self.env,
+            cwd=self.directory,
+            check=False,
+            timeout=TIMEOUT_S,
+        )
+
+    def start(self, command: str) -> Background:
+        """Run one line in the background, as with `&`."""
+        return Background(self, command)
+
+
+class Background:
+    """A command that runs until it is stopped."""
+
+    def __init__(self, shell: Shell, command: str) -> None:
+        """Start it, its output going to a file."""
+        self.said = shell.directory / "background.log"
+        with self.said.open("ab") as log:
+            self._process = subprocess.Popen(
+                ["sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=shell.env,
+                cwd=shell.directory,
+                # A group of its own, so that a signal reaches what the line started and nothing else.
+                start_new_session=True,
+            )
+
+    def stop(self) -> None:
+        """Press Ctrl-C and wait for the end; ended twice, nothing happens."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGINT)
+            self._process.wait(STOP_S)
+
+    def kill(self) -> None:
+        """End it without a word, if it still runs."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
