@@ -6,9 +6,9 @@ from pathlib import Path
 
 from cli.cluster.config_file import ConfigFileError, read_text
 from cli.cluster.jaas import BadJaas, LoginModule, parse_jaas
-from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
 from cli.cluster.stores import tls_settings
 from cli.cluster.typed_properties import Properties
+from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
 from coordinator.java_properties import BadProperty, Property, parse_properties
 from coordinator.wire.security import ConnectionSettings, Secret, SecurityProtocol
 

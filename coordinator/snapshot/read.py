@@ -157,10 +157,9 @@ class _At:
         return number
 
     def flag(self) -> bool:
-        for value in (True, False):
-            if self.value is value or self.value == str(value).lower():
-                return value
-        self.fail(f"expected true or false, found {_shown(self.value)}")
+        if self.value is not True and self.value is not False and self.value not in ("true", "false"):
+            self.fail(f"expected true or false, found {_shown(self.value)}")
+        return self.value in (True, "true")
 
     def one_of(self, parse: Callable[[str], T]) -> T:
         try:
