@@ -1,0 +1,289 @@
+"""Walking a group through the courses of a plan, with the assignors that would be asked.
+
+Theory of operation. The position of a walk is a `Group` as a source would show it. A member is called by the id that it
+had when the plan was made, its origin; who restarts comes back under a new id, made up here, because a broker draws it.
+What a group does when somebody stops or starts follows from its type:
+
+- **classic**: a member that stops leaves, and all others rejoin. A static one does not leave, and causes no rebalance
+  when it comes back unless the vote for the assignor changes (KIP-345, ClassicGroup.selectProtocol).
+- **consumer**: the broker sets a new target. The first member of the consumer protocol makes a classic group a consumer
+  group, and when the last one has left it is classic again (KIP-848).
+
+Of a long course only some rounds are walked (`sampled`): in the others what a restarted member owned goes to its
+successor, which is where an even group ends up anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from uuid import UUID
+
+from assignors.assignor import Leader
+from coordinator.dry_run import BROKERS_DEFAULT
+from coordinator.group_spec import current_of
+from coordinator.model import (
+    Client,
+    Group,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Subscription,
+    Topic,
+    usual_protocol,
+)
+from migration.course import Course, Manner, Start
+from migration.moments import Moment, Seat, Wait
+from migration.rebalancing import (
+    Outcome,
+    newcomer,
+    owners_of,
+    rebalance_classic,
+    rebalance_consumer,
+    voted,
+)
+from migration.timing import CONSUMER_HEARTBEAT_S, INITIAL_DELAY_S, SESSION_S
+
+MOST_WORK = 120_000
+"""Members and partitions, summed over the rounds of a course that are walked."""
+FEWEST_ROUNDS = 6
+
+
+def sampled(rounds: int, size: int) -> frozenset[int]:
+    """Which of so many rounds are walked, from 0: all, or the first, the last, and some evenly in between.
+
+    `size` is what a round costs to compute: members and partitions together.
+    """
+    able = max(FEWEST_ROUNDS, MOST_WORK // max(1, size))
+    if rounds <= able:
+        return frozenset(range(rounds))
+    return frozenset(index * (rounds - 1) // (able - 1) for index in range(able))
+
+
+class Walk:
+    """A group on its way through a plan."""
+
+    def __init__(self, group: Group, topics: Mapping[str, Topic], leader: Leader, bounce_s: float) -> None:
+        self._topics, self._leader, self._bounce_s = topics, leader, bounce_s
+        self._group = replace(group, members=tuple(_known(group, member) for member in group.members))
+        in_use = group.protocol if group.type is GroupType.CONSUMER else None
+        self._remote_assignor = in_use or BROKERS_DEFAULT
+        self._seats = {member.id: member for member in self._group.members}
+        """By origin, each member as it was when it was last there."""
+        self._away: set[str] = set()
+        self._restarted: set[str] = set()
+        self._latest = owners_of(self._group)
+        self._step = 0
+
+    @property
+    def size(self) -> int:
+        """Members and partitions together."""
+        return len(self._seats) + len(self._latest)
+
+    def now(self) -> Moment:
+        """The group as it is."""
+        return self._moment(0, Outcome(group=self._group, rebalances=0, moved=0, waits=()))
+
+    def walk(self, course: Course) -> Iterator[Moment]:
+        """The moments of the rounds that are walked; those of one round share its number.
+
+        :raises LookupError: the course names a member that is not there, or an assignor is not known
+        :raises NoCommonProtocolError, AssignorFailedError: the group would come to harm
+        """
+        self._step += 1
+        if course.start is not None and course.start.protocol is MemberProtocol.CONSUMER:
+            self._remote_assignor = course.start.remote_assignor or self._remote_assignor
+        for guest in course.guests:
+            subscription = Subscription(topics=guest.topics)
+            client = Client(id=guest.id)
+            self._seats[guest.id] = Member(id=guest.id, client=client, subscription=subscription, owned={})
+            self._away.add(guest.id)
+        wanted = sampled(len(course.rounds), self.size)
+        for index, members in enumerate(course.rounds):
+            if index not in wanted:
+                self._skip(members, course.start)
+                continue
+            if course.manner is not Manner.START:
+                yield self._stop(index + 1, members, course.manner)
+            if course.manner is not Manner.STOP and course.start is not None:
+                yield self._start(index + 1, members, course.start)
+
+    def _stop(self, number: int, origins: Sequence[str], manner: Manner) -> Moment:
+        leaving = [origin for origin in origins if not self._stays(origin, manner)]
+        ids = {self._seats[origin].id for origin in leaving}
+        extra = tuple(self._session_waits(leaving))
+        self._away |= set(origins)
+        staying = tuple(member for member in self._group.members if member.id not in ids)
+        self._group = replace(self._group, members=staying)
+        outcome = self._settle(frozenset()) if ids else self._rest()
+        return self._moment(number, replace(outcome, waits=(*extra, *outcome.waits)), stopped=tuple(origins))
+
+    def _stays(self, origin: str, manner: Manner) -> bool:
+        """Whether a member that is stopped keeps its place: a static one, for the time of its session."""
+        return (
+            self._seats[origin].instance is not None
+            and manner is Manner.RESTART
+            and self._bounce_s <= SESSION_S
+        )
+
+    def _session_waits(self, leaving: Sequence[str]) -> Iterator[Wait]:
+        """A static member that stays away leaves when its session ends."""
+        static = [self._seats[origin] for origin in leaving if self._seats[origin].instance is not None]
+        owned = sum(_count(self._group, member) for member in static)
+        others = len(self._group.members) > len(leaving)
+        if owned and others:
+            yield Wait(
+                why="of static members, until their session ends",
+                partitions=owned,
+                mean_s=SESSION_S,
+                most_s=SESSION_S,
+            )
+
+    def _start(self, number: int, origins: Sequence[str], start: Start) -> Moment:
+        was_empty = not self._group.members
+        present = {member.id for member in self._group.members}
+        back = [origin for origin in origins if self._seats[origin].id in present]
+        coming = [origin for origin in origins if self._seats[origin].id not in present]
+        waits: list[Wait] = []
+        if back:
+            waits.append(
+                Wait(
+                    why="of static members while they restart",
+                    partitions=sum(_count(self._group, self._seats[origin]) for origin in back),
+                    mean_s=self._bounce_s,
+                    most_s=self._bounce_s,
+                )
+            )
+        for origin in back:
+            self._replace_in_place(origin, start)
+        joined = [self._draw(origin, start) for origin in coming]
+        self._group = replace(self._group, members=(*self._group.members, *joined))
+        self._away -= set(origins)
+        self._restarted |= set(origins)
+        if was_empty and joined:
+            waits.append(self._first_wait(start))
+        outcome = self._settle({member.id for member in joined}) if joined else self._take_over()
+        return self._moment(number, replace(outcome, waits=(*waits, *outcome.waits)), started=tuple(origins))
+
+    def _first_wait(self, start: Start) -> Wait:
+        """What everything waits for while all members are restarted at once."""
+        owned = len(self._latest)
+        if start.protocol is MemberProtocol.CLASSIC:
+            mean_s = most_s = self._bounce_s + INITIAL_DELAY_S
+            why = "of all members while they restart, and while the empty group waits for more members"
+        else:
+            mean_s = self._bounce_s + CONSUMER_HEARTBEAT_S / 2
+            most_s = self._bounce_s + CONSUMER_HEARTBEAT_S
+            why = "of all members while they restart, until their second heartbeat"
+        return Wait(why=why, partitions=owned, mean_s=mean_s, most_s=most_s)
+
+    def _skip(self, origins: Sequence[str], start: Start | None) -> None:
+        """A round that is not walked: successors take over."""
+        for origin in origins:
+            if start is not None and origin not in self._away:
+                self._replace_in_place(origin, start)
+                self._restarted.add(origin)
+
+    def _replace_in_place(self, origin: str, start: Start) -> None:
+        old = self._member(self._seats[origin].id)
+        new = replace(_started(old, start), id=old.id if old.instance is not None else _drawn(old))
+        self._seats[origin] = new
+        members = tuple(new if member.id == old.id else member for member in self._group.members)
+        self._group = replace(self._group, members=members)
+        if new.id != old.id:
+            for topic, numbers in current_of(self._group, new).items():
+                self._latest.update(dict.fromkeys(((topic, number) for number in numbers), new.id))
+
+    def _draw(self, origin: str, start: Start) -> Member:
+        """A member that is started, under a new id."""
+        old = self._seats[origin]
+        new = newcomer(replace(_started(old, start), id=_drawn(old)))
+        self._seats[origin] = new
+        return new
+
+    def _member(self, member_id: str) -> Member:
+        return next(member for member in self._group.members if member.id == member_id)
+
+    def _take_over(self) -> Outcome:
+        """After static members came back in their places: the group notices a change of protocol or of the vote."""
+        speaks = {member.protocol for member in self._group.members}
+        if self._group.type is GroupType.CLASSIC:
+            if MemberProtocol.CONSUMER in speaks:
+                self._group = replace(self._group, type=GroupType.CONSUMER, protocol=self._remote_assignor)
+                return self._rest()
+            changes = voted(self._group) != self._group.protocol
+        else:
+            changes = MemberProtocol.CONSUMER not in speaks
+        return self._settle(frozenset()) if changes else self._rest()
+
+    def _rest(self) -> Outcome:
+        return Outcome(group=self._group, rebalances=0, moved=0, waits=())
+
+    def _settle(self, joined: Collection[str]) -> Outcome:
+        """Rebalance after the members have changed, if there are any."""
+        members = self._group.members
+        if not members:
+            return self._rest()
+        if any(member.protocol is MemberProtocol.CONSUMER for member in members):
+            outcome = rebalance_consumer(
+                self._group, self._topics, self._remote_assignor, self._latest, joined
+            )
+        else:
+            outcome = rebalance_classic(self._group, self._topics, self._leader, self._latest, joined)
+        self._group = outcome.group
+        by_id = {member.id: member for member in self._group.members}
+        for origin, seat in self._seats.items():
+            self._seats[origin] = by_id.get(seat.id, seat)
+        return outcome
+
+    def _moment(
+        self, number: int, outcome: Outcome, stopped: tuple[str, ...] = (), started: tuple[str, ...] = ()
+    ) -> Moment:
+        return Moment(
+            step=self._step,
+            round=number,
+            stopped=stopped,
+            started=started,
+            type=self._group.type,
+            protocol=self._group.protocol if self._group.members else None,
+            rebalances=outcome.rebalances,
+            moved=outcome.moved,
+            waits=outcome.waits,
+            seats=tuple(self._seat(origin, member) for origin, member in self._seats.items()),
+        )
+
+    def _seat(self, origin: str, member: Member) -> Seat:
+        return Seat(
+            origin=origin,
+            away=origin in self._away,
+            protocol=member.protocol,
+            assignors=member.protocols or (),
+            partitions=0 if origin in self._away else _count(self._group, member),
+            restarted=origin in self._restarted,
+        )
+
+
+def _known(group: Group, member: Member) -> Member:
+    """A member with what its group tells of it: a describe shows of a classic member's list only the group's choice."""
+    protocol = member.protocol or usual_protocol(group.type)
+    protocols = member.protocols
+    if not protocols and group.type is GroupType.CLASSIC and group.protocol:
+        protocols = (group.protocol,)
+    return replace(member, protocol=protocol, protocols=protocols)
+
+
+def _started(member: Member, start: Start) -> Member:
+    return replace(member, protocol=start.protocol, protocols=start.assignors or None)
+
+
+def _drawn(member: Member) -> str:
+    """An id such as a broker, or a client of the consumer protocol, would draw; always the same for the same member."""
+    drawn = UUID(bytes=sha256(member.id.encode()).digest()[:16], version=4)
+    if member.protocol is MemberProtocol.CONSUMER:
+        return str(drawn)
+    return f"{member.client.id or 'consumer'}-{drawn}"
+
+
+def _count(group: Group, member: Member) -> int:
+    return sum(map(len, current_of(group, member).values()))
