@@ -10,6 +10,7 @@ from enum import Enum
 from coordinator.model import GroupState, GroupType
 from migration.conditions import Condition
 from migration.course import Course
+from migration.moments import Moment
 
 
 class Destination(Enum):
@@ -196,6 +197,8 @@ class Plan:
     """Members in a round."""
     bounce_s: float = 0.0
     """How long the restart of a member is taken to last."""
+    moments: tuple[Moment, ...] = ()
+    """What the group goes through, as `foresee` walked it, for the picture; not part of the plan's data."""
 
     @property
     def verdict(self) -> Verdict:
