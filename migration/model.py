@@ -12,6 +12,9 @@ from migration.conditions import Condition
 from migration.course import Course
 from migration.moments import Moment
 
+UNWRITTEN = {"unwritten": True}
+"""Marks a field that other fields are computed from: it is not part of a plan's data, nor of what makes plans equal."""
+
 
 class Destination(Enum):
     """Where a migration ends."""
@@ -109,8 +112,8 @@ class Step:
     """What the group looks like while the step runs."""
     expectation: Expectation | None = None
     """None where there is nothing to compute from, such as an empty group."""
-    course: Course | None = None
-    """How it goes, for the expectation and the picture; None where the group notices nothing. Not printed."""
+    course: Course | None = field(default=None, compare=False, metadata=UNWRITTEN)
+    """How it goes, for the expectation and the picture; None where the group notices nothing."""
     shell: tuple[str, ...] = ()
     """Commands that carry the step out, as far as commands can."""
     commands: tuple[str, ...] = ()
@@ -197,8 +200,8 @@ class Plan:
     """Members in a round."""
     bounce_s: float = 0.0
     """How long the restart of a member is taken to last."""
-    moments: tuple[Moment, ...] = ()
-    """What the group goes through, as `foresee` walked it, for the picture; not part of the plan's data."""
+    moments: tuple[Moment, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
+    """What the group goes through, as `foresee` walked it, for the picture."""
 
     @property
     def verdict(self) -> Verdict:

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from migration import conditions
 from migration.conditions import Condition
-from migration.model import Plan, Step
+from migration.model import UNWRITTEN, Plan, Step
 
 MAX_VALUES = 2_000_000
 """Values in a plan: 40 times those of a plan for 500 members."""
@@ -80,7 +80,7 @@ def plan_from_data(data: object) -> Plan:
     reader = _Reader()
     if not isinstance(data, dict) or "steps" not in data:
         reader.fail((), "this is no plan: `kohort plan GROUP --to … --output yaml` writes one")
-    known = {_RENAMED.get(field.name, field.name) for field in fields(Plan)}
+    known = {_RENAMED.get(name, name) for name in _names(Plan)}
     reader.refuse_unknown(data, (), (*known, *_DERIVED, *_ENVELOPE))
     own = {
         field: data[_RENAMED.get(field, field)]
@@ -94,8 +94,9 @@ def plan_from_data(data: object) -> Plan:
 
 
 def _written_fields(value: Any) -> Iterator[tuple[str, Any]]:
-    for field in fields(value):
-        yield field.name, _written(getattr(value, field.name))
+    kind: Any = type(value)
+    for name in _names(kind):
+        yield name, _written(getattr(value, name))
 
 
 def _written(value: Any) -> Any:
@@ -116,7 +117,7 @@ def _hints(kind: type) -> Mapping[str, Any]:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    return tuple(field.name for field in fields(kind) if field.metadata != UNWRITTEN)
 
 
 @dataclass(slots=True)
@@ -156,6 +157,8 @@ class _Reader:
         self.refuse_unknown(value, path, (*_names(kind), *extra, *tags))
         hints, given = _hints(kind), {}
         for field in fields(kind):
+            if field.metadata == UNWRITTEN:
+                continue
             name = _RENAMED.get(field.name, field.name) if kind is Plan else field.name
             if field.name in value:
                 given[field.name] = self.read(hints[field.name], value[field.name], (*path, name))
