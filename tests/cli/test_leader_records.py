@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cli.cluster.leader_records import LeaderRecord, Untold, read_leaders, with_leader
+from cli.cluster.leader_records import Untold, read_leaders
 from cli.cluster.live import LiveSource
-from coordinator.model import Group, GroupState, GroupType, Member
 from coordinator.wire.security import ConnectionSettings
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
