@@ -47,11 +47,14 @@ class Application:
     directory: Path
     running: Member | None = None
     lives: int = 0
+    _before: dict[str, str] = field(default_factory=dict)
+    """Every setting it once had, as it was last."""
     _journals: dict[str, Path] = field(default_factory=dict)
 
     def edit(self, lines: Iterable[str]) -> None:
         """Apply the configuration lines of a plan; they count from the next start on."""
-        self.config = apply(lines, self.config, self.library)
+        self._before = {**self._before, **self.config}
+        self.config = apply(lines, self.config, self.library, self._before)
 
     def start(self) -> None:
         """Start it; ValueError when it runs."""

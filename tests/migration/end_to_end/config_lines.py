@@ -1,7 +1,7 @@
 """The configuration lines that a plan prints, applied to a client's configuration as a person would.
 
 A line is a heading (`# java`: what follows is for clients of that library; what stands above all headings is for
-all), a setting (`key=value`) or one that goes (`# remove: key`).
+all), a setting (`key=value`), one that goes (`# remove: key`) or comes back (`# put back, if it was set: key`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from migration.clients import LIBRARIES
 
 REMOVE = re.compile(r"#\s*remove:\s*(?P<key>[\w.-]+)\s*")
+PUT_BACK = re.compile(r"#\s*put back, if it was set: (?P<key>[\w.-]+)\s*")
 HEADING = re.compile(r"#\s*(?P<library>[\w-]+)\s*")
 SETTING = re.compile(r"(?P<key>[\w.-]+)\s*=\s*(?P<value>.*)")
 
@@ -20,8 +21,13 @@ class UnclearLine(ValueError):
     """A line that a person would not know what to do with."""
 
 
-def apply(lines: Iterable[str], config: Mapping[str, str], library: str) -> dict[str, str]:
+def apply(
+    lines: Iterable[str], config: Mapping[str, str], library: str, before: Mapping[str, str]
+) -> dict[str, str]:
     """Return `config` of a client of `library` as it is after `lines`.
+
+    Args:
+        before: the configuration as it was once, to put back from.
 
     Raises:
         UnclearLine: a line is neither a heading, nor a setting, nor the removal of one, or nothing was said for
@@ -35,6 +41,9 @@ def apply(lines: Iterable[str], config: Mapping[str, str], library: str) -> dict
     for line in mine:
         if removal := REMOVE.fullmatch(line):
             changed.pop(removal["key"], None)
+        elif put_back := PUT_BACK.fullmatch(line):
+            key = put_back["key"]
+            changed.update({key: before[key]} if key in before else {})
         elif setting := SETTING.fullmatch(line):
             changed[setting["key"]] = setting["value"]
         else:

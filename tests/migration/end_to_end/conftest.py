@@ -11,9 +11,11 @@ import pytest
 from tests.kafka.broker import Broker
 from tests.kafka.java_host import JavaHost
 from tests.migration.end_to_end.deployment import MEMBERS, Deployment, Fleet, deployed
+from tests.migration.end_to_end.follower import Follower
 from tests.migration.end_to_end.shell import Shell
 
 Deploy = Callable[[Fleet], Deployment]
+Follow = Callable[[Deployment], Follower]
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +38,16 @@ def deploy(broker: Broker, kafka_jars: Path, java_hosts: list[JavaHost], tmp_pat
 def shell(kafka_jars: Path, tmp_path: Path) -> Shell:
     """Give the shell of the person who follows the plan."""
     return Shell(tmp_path / "shell", kafka_jars)
+
+
+@pytest.fixture
+def follow(shell: Shell) -> Iterator[Follow]:
+    """Give somebody who follows plans for a deployment."""
+    with ExitStack() as stack:
+
+        def follower(deployment: Deployment) -> Follower:
+            made = Follower(deployment=deployment, shell=shell)
+            stack.callback(made.end)
+            return made
+
+        yield follower

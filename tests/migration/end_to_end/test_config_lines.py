@@ -18,8 +18,8 @@ LINES = (
 
 def test_lines_of_the_library_alone_are_applied() -> None:
     config = {"session.timeout.ms": "1", "partition.assignment.strategy": "range", "client.id": "x"}
-    assert apply(LINES, config, "java") == {"partition.assignment.strategy": "a.B,c.D", "client.id": "x"}
-    assert apply(LINES, config, "librdkafka") == {
+    assert apply(LINES, config, "java", {}) == {"partition.assignment.strategy": "a.B,c.D", "client.id": "x"}
+    assert apply(LINES, config, "librdkafka", {}) == {
         "session.timeout.ms": "1",
         "client.id": "x",
         "group.protocol": "consumer",
@@ -27,20 +27,25 @@ def test_lines_of_the_library_alone_are_applied() -> None:
 
 
 def test_lines_above_all_headings_are_for_everyone() -> None:
-    assert apply(["a=1", "# java", "b=2"], {}, "librdkafka") == {"a": "1"}
-    assert apply([], {"a": "1"}, "java") == {"a": "1"}
+    assert apply(["a=1", "# java", "b=2"], {}, "librdkafka", {}) == {"a": "1"}
+    assert apply([], {"a": "1"}, "java", {}) == {"a": "1"}
 
 
 def test_what_is_not_there_need_not_be_removed() -> None:
-    assert apply(["# remove: a"], {}, "java") == {}
+    assert apply(["# remove: a"], {}, "java", {}) == {}
+
+
+def test_what_was_removed_is_put_back() -> None:
+    lines = ["# put back, if it was set: a", "# put back, if it was set: b"]
+    assert apply(lines, {"c": "3"}, "java", {"a": "1"}) == {"a": "1", "c": "3"}
 
 
 @pytest.mark.parametrize("line", ["restart it", "# perhaps remove a", "=x", "# remove: a, b"])
 def test_unclear_line(line: str) -> None:
     with pytest.raises(UnclearLine):
-        apply([line], {}, "java")
+        apply([line], {}, "java", {})
 
 
 def test_library_without_lines() -> None:
     with pytest.raises(UnclearLine):
-        apply(["# java", "a=1"], {}, "librdkafka")
+        apply(["# java", "a=1"], {}, "librdkafka", {})

@@ -1,0 +1,155 @@
+"""Somebody who follows a printed plan literally, gate by gate.
+
+The plan is read from the file that `kohort plan --output yaml` wrote: what each round does to which members, the
+configuration lines, the commands. Nothing else is known here about any way from one protocol to another.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from tests.migration.end_to_end.application import Application
+from tests.migration.end_to_end.deployment import Deployment
+from tests.migration.end_to_end.shell import Background, Shell
+
+PLAN_FILE = "PLAN.yaml"
+"""As runbooks call it."""
+OPEN, CLOSED = 0, 1
+WAIT = re.compile(r" --wait\b")
+RUNS_ON = "kafka-console-consumer"
+"""A command that does not come back by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A gate was asked."""
+
+    command: str
+    status: int
+    said: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Follower:
+    """Follows plans for one deployment.
+
+    Attributes:
+        looks: every gate that was asked, in order.
+    """
+
+    deployment: Deployment
+    shell: Shell
+    plan: dict[str, Any] = field(default_factory=dict)
+    looks: list[Look] = field(default_factory=list)
+    guests: list[Background] = field(default_factory=list)
+    """Temporary members that a step's own commands started."""
+
+    def make_plan(self, *options: str) -> dict[str, Any]:
+        """Have the plan made and written to its file; return it."""
+        group, broker = self.deployment.group, self.deployment.broker.bootstrap
+        command = shlex.join(["kohort", "plan", group, *options, "-b", broker, "--output", "yaml"])
+        done = self.shell.run(f"{command} > {PLAN_FILE}")
+        written = (self.shell.directory / PLAN_FILE).read_text()
+        assert done.returncode == 0, f"{command}: {done.stderr}\n{written}"
+        self.plan = yaml.safe_load(written)
+        return self.plan
+
+    @property
+    def steps(self) -> Sequence[dict[str, Any]]:
+        """The plan's steps, in order."""
+        steps: Sequence[dict[str, Any]] = self.plan["steps"]
+        return steps
+
+    def follow(self) -> None:
+        """Carry out all steps; no step or round begins before the gate of the one before is open."""
+        for step in self.steps:
+            self.follow_step(step)
+
+    def follow_step(self, step: dict[str, Any]) -> None:
+        """Carry out one step: its gate is closed before and open afterwards."""
+        whole = step["commands"][0]
+        self.expect(whole, CLOSED)
+        self._run(step["shell"])
+        for number, names in enumerate(step["rounds"] or self._everybody(), 1):
+            between = step["round_command"]
+            if between:
+                self.expect(_of_round(between, number), CLOSED)
+            self.do(step, names)
+            if between:
+                self.wait(_of_round(between, number))
+        self.wait(whole)
+
+    def do(self, step: dict[str, Any], names: Iterable[str]) -> None:
+        """Do to the members of a round what the step says."""
+        members = [self.deployment.applications[name] for name in names]
+        # All of a round together: all are down before the first is up again.
+        if stops(step):
+            for one in members:
+                one.stop()
+        if starts(step):
+            for one in members:
+                one.edit(step["config"])
+                one.start()
+
+    def expect(self, command: str, status: int) -> Look:
+        """Ask a gate how it is now, without waiting."""
+        look = self._look(WAIT.sub("", command))
+        assert look.status == status, f"not {status}: {look}\n{self._complaints()}"
+        return look
+
+    def wait(self, command: str) -> Look:
+        """Wait at a gate as the plan has it; it must open."""
+        look = self._look(command)
+        assert look.status == OPEN, f"{look}\n{self._complaints()}"
+        return look
+
+    def end(self) -> None:
+        """End what the plan started and did not stop."""
+        for guest in self.guests:
+            guest.kill()
+
+    def _everybody(self) -> list[list[str]]:
+        """Of a group without members a plan knows no names: they are all meant."""
+        applications = self.deployment.applications
+        return [] if any(one.running for one in applications.values()) else [list(applications)]
+
+    def _run(self, commands: Iterable[str]) -> None:
+        for command in commands:
+            if RUNS_ON in command:
+                self.guests.append(self.shell.start(command.removesuffix("&")))
+                continue
+            done = self.shell.run(command)
+            assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+    def _look(self, command: str) -> Look:
+        done = self.shell.run(command)
+        look = Look(command=command, status=done.returncode, said=done.stdout + done.stderr)
+        self.looks.append(look)
+        return look
+
+    def _complaints(self) -> str:
+        return "\n".join(f"{one.name}: {error}" for one in self._applications() for error in one.errors())
+
+    def _applications(self) -> Iterator[Application]:
+        yield from self.deployment.applications.values()
+
+
+def stops(step: dict[str, Any]) -> bool:
+    """Whether the text of a step has its members stopped."""
+    return any(action.startswith("Stop ") for action in step["actions"])
+
+
+def starts(step: dict[str, Any]) -> bool:
+    """Whether the text of a step has its members started."""
+    return any(action.startswith("Start ") or "then start " in action for action in step["actions"])
+
+
+def _of_round(command: str, number: int) -> str:
+    """The command as the shell reads it where K is the round's number."""
+    return f"K={number}; {command}"

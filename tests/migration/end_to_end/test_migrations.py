@@ -1,0 +1,108 @@
+"""Printed plans, followed gate by gate while a producer writes: nothing is lost, nothing is consumed by two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.kafka.columns import parse
+from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+from tests.migration.end_to_end.conftest import Deploy, Follow
+from tests.migration.end_to_end.deployment import Deployment, Fleet
+from tests.migration.end_to_end.fleets import java, librdkafka
+
+pytestmark = pytest.mark.kafka
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journey:
+    """A fleet, where it goes, one plan after the other, and what Kafka's own tool says of the group there.
+
+    Attributes:
+        to: the options of each plan.
+        arrived: type and assignor of the group after each plan, as Kafka's own tool has them.
+    """
+
+    name: str
+    fleet: Fleet
+    to: tuple[tuple[str, ...], ...]
+    arrived: tuple[tuple[str, str], ...]
+
+
+def journey(name: str, fleet: Fleet, *stages: tuple[str, str, str]) -> Journey:
+    """A journey whose stages are options of the plan, and type and assignor of the group after it."""
+    return Journey(
+        name=name,
+        fleet=fleet,
+        to=tuple(tuple(options.split()) for options, _, _ in stages),
+        arrived=tuple((kind, assignor) for _, kind, assignor in stages),
+    )
+
+
+JOURNEYS = (
+    journey(
+        "java range to cooperative",
+        java("range"),
+        ("--to cooperative --client java", "Classic", "cooperative-sticky"),
+    ),
+    journey(
+        "java sticky to cooperative to consumer",
+        java("sticky"),
+        ("--to cooperative --client java", "Classic", "cooperative-sticky"),
+        ("--to consumer --client java", "Consumer", "uniform"),
+    ),
+    journey(
+        "java cooperative to eager",
+        java("cooperative-sticky"),
+        ("--to eager --client java", "Classic", "range"),
+    ),
+    journey(
+        "java static range to consumer and back",
+        java("range", static=True),
+        ("--to consumer --client java", "Consumer", "range"),
+        ("--to classic --client java", "Classic", "range"),
+    ),
+    journey(
+        "librdkafka range to consumer and back",
+        librdkafka("range"),
+        ("--to consumer --client librdkafka:2.16.0", "Consumer", "range"),
+        ("--to classic --client librdkafka:2.16.0", "Classic", "range"),
+    ),
+    journey(
+        "librdkafka static roundrobin to consumer",
+        librdkafka("roundrobin", static=True),
+        ("--to consumer --client librdkafka:2.16.0", "Consumer", "uniform"),
+    ),
+    journey(
+        "librdkafka cooperative to consumer by the bridge leader",
+        librdkafka("cooperative-sticky"),
+        ("--to consumer --client librdkafka:2.16.0", "Consumer", "uniform"),
+    ),
+    journey(
+        "librdkafka range to cooperative, all stopped",
+        librdkafka("range"),
+        ("--to cooperative --client librdkafka:2.16.0", "Classic", "cooperative-sticky"),
+    ),
+)
+
+
+@pytest.mark.parametrize("asked", JOURNEYS, ids=lambda one: one.name)
+def test_plan_is_followed_to_its_end(asked: Journey, deploy: Deploy, follow: Follow, tools: ToolHost) -> None:
+    deployment = deploy(asked.fleet)
+    follower = follow(deployment)
+    for options, (kind, assignor) in zip(asked.to, asked.arrived, strict=True):
+        follower.make_plan(*options)
+        follower.follow()
+        assert state_of(deployment, tools) == (kind, assignor, "Stable", str(len(deployment.applications)))
+    deployment.finish().check()
+
+
+def state_of(deployment: Deployment, tools: ToolHost) -> tuple[str, str, str, str]:
+    """Type, assignor, state and number of members of the group, as Kafka's own tool prints them."""
+    servers = ("--bootstrap-server", deployment.broker.bootstrap)
+    listed = tools.run(CONSUMER_GROUPS, *servers, "--list", "--type")
+    kinds = {row["GROUP"]: row["TYPE"] for row in parse(listed.stdout)}
+    described = tools.run(CONSUMER_GROUPS, *servers, "--describe", "--state", "--group", deployment.group)
+    (row,) = parse(described.stdout)
+    return kinds[deployment.group], row["ASSIGNMENT-STRATEGY"], row["STATE"], row["#MEMBERS"]
