@@ -20,8 +20,8 @@ Follow = Callable[[Deployment], Follower]
 
 @pytest.fixture(scope="session")
 def java_hosts(kafka_jars: Path) -> Iterator[list[JavaHost]]:
-    """Give a JVM for each consumer of a group: no two of them share a process."""
-    hosts = [JavaHost(kafka_jars) for _ in range(MEMBERS)]
+    """Give a JVM for each consumer of a group, and one more: no two of them share a process."""
+    hosts = [JavaHost(kafka_jars) for _ in range(MEMBERS + 1)]
     yield hosts
     for host in hosts:
         host.crash()

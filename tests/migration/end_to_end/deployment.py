@@ -20,7 +20,6 @@ from tests.migration.end_to_end.producer import SteadyProducer
 
 PARTITIONS = 6
 MEMBERS = 3
-CLASSIC_SESSION_MS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +49,8 @@ class Deployment:
     applications: Mapping[str, Application]
     """By the label that a plan calls them by: the instance id, else the client id."""
     producer: SteadyProducer
+    stranger: Application
+    """One that is not part of the deployment, not started: as its consumers were at the beginning."""
 
     def wait_stable(self, members: int | None = None) -> GroupView:
         """Wait until the group is at rest with so many members, or all."""
@@ -64,7 +65,8 @@ class Deployment:
 
     def journals(self) -> list[Journal]:
         """What all consumers wrote down, of all their lives."""
-        return [journal for one in self.applications.values() for journal in one.journals()]
+        everybody = [*self.applications.values(), self.stranger]
+        return [journal for one in everybody for journal in one.journals()]
 
     def finish(self) -> Outcome:
         """End the producer, let the consumers reach the end, stop them, and judge what they wrote down.
@@ -79,7 +81,7 @@ class Deployment:
             lambda: f"all records are consumed; missing: {lost(produced, self.journals())[:10]}",
             every_s=0.2,
         )
-        for one in self.applications.values():
+        for one in [*self.applications.values(), self.stranger]:
             if one.running is not None:
                 one.stop()
         return Outcome(produced=produced, journals=tuple(self.journals()))
@@ -109,22 +111,22 @@ def deployed(
     """Deploy `fleet`, at rest, with a producer at work; all ends with the context.
 
     Args:
-        hosts: the JVMs of the consumers, one each: each is a process of its own.
+        hosts: the JVMs of the consumers and of a stranger, one each: each is a process of its own.
         directory: where the journals go.
     """
     group, prefix = fresh_name("payments"), fresh_name("orders")
     topics = {f"{prefix}-eu": PARTITIONS // 2, f"{prefix}-us": PARTITIONS // 2}
     create_topics(broker, topics)
     subscription = fleet.subscribe(prefix) if fleet.subscribe else Subscription(topics=sorted(topics))
-    applications: dict[str, Application] = {}
     producer = SteadyProducer(broker, topics)
     with ExitStack() as stack:
-        for host in hosts:
+
+        def application(number: int, host: JavaHost) -> Application:
             members = Members(host, jars, directory)
             stack.callback(members.end)
-            name = f"{group}-m{len(applications) + 1}"
+            name = f"{group}-m{number}"
             static = {"group.instance.id": f"{name}-place"} if fleet.static else {}
-            applications[static.get("group.instance.id", name)] = Application(
+            return Application(
                 name=name,
                 library=fleet.library,
                 broker=broker,
@@ -134,12 +136,19 @@ def deployed(
                 members=members,
                 directory=directory,
             )
+
+        *own, stranger = [application(number, host) for number, host in enumerate(hosts, 1)]
         made = Deployment(
-            broker=broker, group=group, topics=topics, applications=applications, producer=producer
+            broker=broker,
+            group=group,
+            topics=topics,
+            applications={one.config.get("group.instance.id", one.name): one for one in own},
+            producer=producer,
+            stranger=stranger,
         )
         producer.start()
         stack.callback(producer.stop)
-        for number, one in enumerate(applications.values(), 1):
+        for number, one in enumerate(own, 1):
             one.start()
             made.wait_stable(number)
         yield made
