@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coordinator.model import Problem
+
+if TYPE_CHECKING:
+    from migration.timeline import Timeline
 
 FORMAT_VERSION = 1
 """The `kohort` field of every JSON document."""
@@ -61,7 +64,16 @@ class Checklist:
     items: tuple[str, ...]
 
 
-Block: TypeAlias = Table | Heading | Text | Code | Checklist
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What a page draws, and everything else says in words."""
+
+    title: str
+    text: str
+    timeline: Timeline
+
+
+Block: TypeAlias = Table | Heading | Text | Code | Checklist | Picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

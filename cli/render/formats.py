@@ -46,10 +46,17 @@ def _markdown(document: Document, stream: TextIO) -> None:
     render_markdown(document, stream)
 
 
+def _html(document: Document, stream: TextIO) -> None:
+    from cli.render.html import render_html
+
+    render_html(document, stream)
+
+
 _RENDERERS: Mapping[OutputFormat, Callable[[Document, TextIO], None]] = {
     OutputFormat.TABLE: _table,
     OutputFormat.JSON: _json,
     OutputFormat.YAML: _yaml,
     OutputFormat.CSV: _csv,
     OutputFormat.MARKDOWN: _markdown,
+    OutputFormat.HTML: _html,
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from cli.render.cells import cell_text, safe_text
-from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Table, Text
+from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Picture, Table, Text
 
 
 def render_markdown(document: Document, stream: TextIO) -> None:
@@ -20,7 +20,7 @@ def render_markdown(document: Document, stream: TextIO) -> None:
 def _lines(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
         yield "#" * block.level + " " + safe_text(block.text)
-    elif isinstance(block, Text):
+    elif isinstance(block, Text | Picture):
         yield safe_text(block.text)
     elif isinstance(block, Code):
         yield f"```{block.language}"

@@ -11,6 +11,7 @@ class OutputFormat(Enum):
     YAML = "yaml"
     CSV = "csv"
     MARKDOWN = "markdown"
+    HTML = "html"
 
 
 FOR_PROGRAMS = frozenset({OutputFormat.JSON, OutputFormat.YAML})

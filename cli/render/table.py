@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Any, TextIO
 
 from cli.render.cells import cell_text, safe_text
-from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Table, Text
+from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Picture, Table, Text
 from cli.render.narrow import folds_well, repeating_columns, sections
 
 TEXT_WIDTH = 80
@@ -33,7 +33,7 @@ def render_table(document: Document, stream: TextIO) -> None:
 def _lines(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
         yield safe_text(block.text)
-    elif isinstance(block, Text):
+    elif isinstance(block, Text | Picture):
         yield from wrap(
             safe_text(block.text), TEXT_WIDTH, break_long_words=False, break_on_hyphens=False
         ) or [""]

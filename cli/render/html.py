@@ -1,0 +1,107 @@
+"""A document as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
+
+Everything that comes from a cluster is escaped, and the page's own policy forbids it to load or run anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import TextIO
+
+from cli.render.cells import cell_text, safe_text
+from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Picture, Table, Text
+from cli.render.page_style import STYLE
+from coordinator.model import Problem
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+"""
+_CODE = re.compile(r"`([^`]+)`")
+DEEPEST = 6
+
+
+def render_html(document: Document, stream: TextIO) -> None:
+    """The page, headings and all."""
+    stream.write(_HEAD)
+    stream.write(
+        f"<title>{_text(_title(document))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    )
+    if document.errors:
+        stream.writelines(_errors(document.errors))
+    for position, block in enumerate(document.blocks):
+        stream.writelines(_lines(block, position))
+    stream.write("</main>\n</body>\n</html>\n")
+
+
+def _title(document: Document) -> str:
+    headings = [block.text for block in document.blocks if isinstance(block, Heading)]
+    return headings[0] if headings else f"kohort {document.command}"
+
+
+def _errors(errors: Sequence[Problem]) -> Iterator[str]:
+    yield '<section class="errors" role="alert">\n<h2>Not read</h2>\n<ul>\n'
+    yield from (f"<li>{_text(error.subject)}: {_text(error.message)}</li>\n" for error in errors)
+    yield "</ul>\n</section>\n"
+
+
+def _lines(block: Block, position: int) -> Iterator[str]:
+    if isinstance(block, Heading):
+        level = min(block.level, DEEPEST)
+        yield f"<h{level}>{_prose(block.text)}</h{level}>\n"
+    elif isinstance(block, Text):
+        yield f"<p>{_prose(block.text)}</p>\n"
+    elif isinstance(block, Code):
+        lines = "\n".join(map(_text, block.lines))
+        yield f'<pre><code class="language-{_text(block.language)}">{lines}</code></pre>\n'
+    elif isinstance(block, Checklist):
+        yield '<ul class="todo">\n'
+        for item in block.items:
+            yield f'<li><label><input type="checkbox"><span>{_prose(item)}</span></label></li>\n'
+        yield "</ul>\n"
+    elif isinstance(block, Picture):
+        yield from _figure(block, position)
+    else:
+        yield from _table(block)
+
+
+def _figure(picture: Picture, position: int) -> Iterator[str]:
+    from cli.render.timeline_svg import draw
+
+    yield "<figure>\n"
+    yield from draw(picture.timeline, picture.title, picture.text, f"p{position}")
+    yield f"<figcaption>{_prose(picture.text)}</figcaption>\n</figure>\n"
+
+
+def _table(table: Table) -> Iterator[str]:
+    """A row at a time: tables may be long."""
+    numbers = [' class="n"' if column.number else "" for column in table.columns]
+    heads = (
+        f'<th scope="col"{number}>{_text(column.name)}</th>'
+        for column, number in zip(table.columns, numbers, strict=True)
+    )
+    yield f'<div class="wide"><table>\n<thead><tr>{"".join(heads)}</tr></thead>\n<tbody>\n'
+    for row in table.rows:
+        cells = (f"<td{number}>{_cell(cell)}</td>" for cell, number in zip(row, numbers, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>\n"
+    yield "</tbody>\n</table></div>\n"
+
+
+def _cell(cell: Cell) -> str:
+    return str(cell) if type(cell) is int else _text(cell_text(cell))
+
+
+def _text(text: str) -> str:
+    """Without markup, and without characters that turn a page around or that HTML does not allow."""
+    return escape(safe_text(text))
+
+
+def _prose(text: str) -> str:
+    """What stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", _text(text))

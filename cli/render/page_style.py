@@ -1,0 +1,75 @@
+"""How a page of Kohort looks: on a screen, light or dark, and on paper."""
+
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --shade: #f6f8fa;
+  --k0: #6b7785; --k1: #c9730a; --k2: #1a7f5a; --k3: #2f6fd0; --k4: #8f4fc4; --k5: #b83a5e;
+  --k6: #667a00; --k7: #00798c; --none: #d1242f;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #0d1117; --ink: #e6edf3; --faint: #9198a1; --line: #3d444d; --shade: #161b22;
+    --k0: #9aa5b1; --k1: #e8a04a; --k2: #4cc38a; --k3: #79aef5; --k4: #c297f0; --k5: #f08aa8;
+    --k6: #b5c94c; --k7: #4fc3d3; --none: #ff7b72;
+  }
+}
+@media print {
+  :root {
+    color-scheme: light;
+    --paper: #ffffff; --ink: #000000; --faint: #444444; --line: #bbbbbb; --shade: #f4f4f4;
+    --k0: #6b7785; --k1: #c9730a; --k2: #1a7f5a; --k3: #2f6fd0; --k4: #8f4fc4; --k5: #b83a5e;
+    --k6: #667a00; --k7: #00798c; --none: #d1242f;
+  }
+  body { font-size: 10pt; max-width: none; padding: 0; }
+  h1, h2, h3, h4 { break-after: avoid; }
+  pre, figure, tr, li { break-inside: avoid; }
+  .wide { overflow: visible; }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 72rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, sans-serif; overflow-wrap: break-word;
+  -webkit-print-color-adjust: exact; print-color-adjust: exact;
+}
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 1rem; }
+h2 { font-size: 1.25rem; margin: 2.25rem 0 .75rem; padding-top: .75rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; }
+p { margin: .6rem 0; max-width: 60rem; }
+code, pre { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+code { background: var(--shade); border-radius: 3px; padding: .1em .3em; }
+pre {
+  background: var(--shade); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; margin: .75rem 0;
+  white-space: pre-wrap; overflow-wrap: anywhere;
+}
+pre code { background: none; padding: 0; font-size: inherit; }
+.wide { overflow-x: auto; margin: .75rem 0; }
+table { border-collapse: collapse; font-size: .875rem; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
+th { color: var(--faint); font-weight: 600; white-space: nowrap; }
+td { min-width: 4rem; max-width: 26rem; }
+.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+ul.todo { list-style: none; padding: 0; margin: .75rem 0; }
+ul.todo label { display: flex; gap: .6rem; align-items: baseline; padding: .2rem 0; }
+ul.todo input { flex: none; width: 1rem; height: 1rem; margin: 0; transform: translateY(.15rem); }
+figure { margin: 1rem 0; }
+figcaption { color: var(--faint); font-size: .875rem; max-width: 60rem; }
+.errors { border: 1px solid var(--none); border-radius: 6px; padding: .5rem 1rem; }
+svg { display: block; width: 100%; height: auto; font: 11px system-ui, sans-serif; }
+svg text { fill: var(--ink); }
+svg .faint { fill: var(--faint); }
+svg .end { text-anchor: end; }
+svg .middle { text-anchor: middle; }
+svg .strong { font-weight: 600; }
+svg .rule { stroke: var(--line); stroke-width: 1; fill: none; }
+svg .step { stroke: var(--faint); stroke-width: 1; stroke-dasharray: 3 3; }
+svg .box { fill: var(--shade); stroke: var(--line); }
+svg .bar { fill: var(--faint); }
+svg .away { fill: url(#away); stroke: var(--line); }
+svg .hatch { stroke: var(--faint); stroke-width: 1; }
+svg .none { fill: var(--none); }
+""" + "".join(
+    f"svg .k{number} {{ fill: var(--k{number}); }}\nsvg .t{number} {{ fill: var(--k{number}); fill-opacity: .18; }}\n"
+    for number in range(8)
+)
+"""The whole style sheet; `k0` to `k7` colour what a picture tells apart."""
