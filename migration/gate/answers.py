@@ -1,0 +1,130 @@
+"""What a gate answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coordinator.model import Member
+from migration.model import PlannedMember
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Awaited:
+    """A member that a gate waits for."""
+
+    label: str
+    """Its instance id or client id, where it has one."""
+    id: str
+    """The id that it has in the group, or had."""
+    host: str | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A question to the group, and its answer."""
+
+    check: str
+    """Its name: the tag of a condition in plan files, or that of what no plan needs to say (`rest`)."""
+    holds: bool | None
+    """None where nobody can tell."""
+    text: str
+    awaited: tuple[Awaited, ...] = ()
+    by_waiting: bool = True
+    """Whether waiting may change the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strayed:
+    """The group has left the plan."""
+
+    message: str
+    back_to: int
+    """The place of the step to go back to, from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something in which the group is not that of the plan."""
+
+    what: str
+    plan: str
+    now: str
+    drift: bool = False
+    """Whether the group is still the plan's, but has changed: what it reads, or who belongs to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a gate says: one of the four, in this order, that is not empty."""
+
+    differences: tuple[Difference, ...] = ()
+    """Refused: the plan is not, or no more, that of the group."""
+    strayed: Strayed | None = None
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def open(self) -> bool | None:
+        """True: go on. False: not yet, or strayed. None: nobody can tell, or the plan was refused."""
+        if self.differences:
+            return None
+        answers = {check.holds for check in self.checks}
+        if self.strayed is not None or False in answers:
+            return False
+        return None if None in answers or not answers else True
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is not open; nothing where it is."""
+        if self.differences:
+            return tuple(f"{each.what}: {each.plan} in the plan, {each.now} now" for each in self.differences)
+        texts = [self.strayed.message] if self.strayed else []
+        is_open = self.open
+        return (*texts, *(check.text for check in self.checks if check.holds is is_open is not True))
+
+    @property
+    def waiting_for(self) -> tuple[Awaited, ...]:
+        """The members that are missing, each once."""
+        found: dict[str, Awaited] = {}
+        for check in self.checks:
+            if check.holds is False:
+                for one in check.awaited:
+                    found.setdefault(one.id, one)
+        return tuple(found.values())
+
+    @property
+    def is_final(self) -> bool:
+        """Whether waiting changes nothing."""
+        if self.open or self.differences or self.strayed:
+            return True
+        return any(check.holds is not True and not check.by_waiting for check in self.checks)
+
+
+def planned(member: Member) -> PlannedMember:
+    """A member as plans and notes hold it."""
+    return PlannedMember(
+        id=member.id, instance=member.instance, client_id=member.client.id, host=member.client.host
+    )
+
+
+def await_all(members: Sequence[PlannedMember], why: str) -> tuple[Awaited, ...]:
+    """Each of them awaited for the same reason."""
+    return tuple(Awaited(label=one.label, id=one.id, host=one.host, why=why) for one in members)
+
+
+def name_all(members: Sequence[PlannedMember], most: int = 8) -> str:
+    """Names for a message: `m1 (id x, host y), m2 (…) and 3 more`."""
+    shown = ", ".join(_name(one) for one in members[:most])
+    return f"{shown} and {len(members) - most} more" if len(members) > most else shown
+
+
+def _name(member: PlannedMember) -> str:
+    known = [] if member.label == member.id else [f"id {member.id}"]
+    known += [f"host {member.host}"] if member.host else []
+    return f"{member.label} ({', '.join(known)})" if known else member.label
+
+
+def count(number: int, noun: str) -> str:
+    """`1 member`, `2 members`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

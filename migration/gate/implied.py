@@ -1,0 +1,63 @@
+"""What holds at every gate without being written in the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from migration.conditions import Condition, MemberCount, Replaced, Speaking
+from migration.course import Manner
+from migration.gate.answers import Check, await_all, count, name_all
+from migration.gate.sight import Sight
+from migration.model import Step
+
+
+def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Of a round: a step that is complete when its members are replaced asks after each round for those so far."""
+    of_step = any(isinstance(one, Replaced) for one in step.gate)
+    return (Replaced(),) if of_step and not any(isinstance(one, Replaced) for one in conditions) else ()
+
+
+def implied_checks(sight: Sight, step: Step, conditions: Sequence[Condition]) -> tuple[Check, ...]:
+    """Restarted members have come back, and as they should."""
+    found = (_all_are_back(sight, step, conditions), _come_back_as_they_should(sight, step))
+    return tuple(check for check in found if check is not None)
+
+
+def _all_are_back(sight: Sight, step: Step, conditions: Sequence[Condition]) -> Check | None:
+    """None where the plan counts the members itself, or wants them away."""
+    counted = any(isinstance(one, MemberCount) for one in conditions)
+    restarted = any(isinstance(one, Replaced) for one in conditions)
+    manner = step.course.manner if step.course else Manner.RESTART
+    since = sight.turnover
+    if counted or not restarted or manner is not Manner.RESTART or since is None:
+        return None
+    if not since.missing:
+        return Check(check="back", holds=True, text="everybody who was stopped has come back")
+    return Check(
+        check="back",
+        holds=False,
+        text=f"nobody came in the place of {name_all(since.missing)}",
+        awaited=await_all(since.missing, "has gone, and nobody came in its place"),
+    )
+
+
+def _come_back_as_they_should(sight: Sight, step: Step) -> Check | None:
+    """None where the step does not end with one protocol spoken by all, or nobody noted who was there."""
+    wanted = next(
+        (one.protocol for one in step.gate if isinstance(one, Speaking) and one.at_least is None), None
+    )
+    since = sight.turnover
+    if wanted is None or since is None:
+        return None
+    spoken = {member.id: member.protocol for member in sight.members}
+    wrong = [one for one in since.new if spoken[one.id] not in (wanted, None)]
+    if not wrong:
+        return Check(
+            check="as-planned", holds=True, text=f"whoever came since speaks the {wanted.value} protocol"
+        )
+    return Check(
+        check="as-planned",
+        holds=False,
+        text=f"{count(len(wrong), 'member')} came back without the {wanted.value} protocol: {name_all(wrong)}",
+        awaited=await_all(wrong, f"came back without the {wanted.value} protocol"),
+    )

@@ -1,0 +1,136 @@
+"""What a gate writes down when it opens: who was in the group, for the gate of the next step to compare with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from migration.model import Plan, PlannedMember
+from migration.plan_file import plan_to_data
+
+FORMAT_VERSION = 1
+MAX_MEMBERS = 100_000
+
+
+class NotesError(Exception):
+    """Notes that are none, or those of another plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A gate that opened."""
+
+    at: str
+    """When, in UTC: `2026-03-01T12:00:00Z`."""
+    members: tuple[PlannedMember, ...]
+    went_on: bool = False
+    """Whether a gate of the next step has been asked since: then this must not be noted anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """By the number of the step, from 1; 0 is the gate before the first one."""
+
+    plan: str
+    """The plan's fingerprint."""
+    opened: Mapping[int, Opened] = field(default_factory=dict)
+
+    def members_at(self, position: int, plan: Plan) -> tuple[PlannedMember, ...] | None:
+        """The members when the step at this place (from 0) began; None where nobody noted them."""
+        if position in self.opened:
+            return self.opened[position].members
+        if position <= 0 and plan.baseline is not None:
+            return plan.baseline.members
+        return None
+
+    def with_opened(self, number: int, at: str, members: tuple[PlannedMember, ...]) -> Notes:
+        """With a gate that opened now. Once the next step has begun, what was noted before it stays.
+
+        Until then the newest counts: a member that was restarted in between for another reason is not the step's doing.
+        """
+        before = self.opened.get(number)
+        if before is not None and before.went_on:
+            return self
+        return replace(self, opened={**self.opened, number: Opened(at=at, members=members)})
+
+    def with_step_asked(self, number: int) -> Notes:
+        """With a step that has begun, as somebody asks for its gate."""
+        before = self.opened.get(number - 1)
+        if before is None or before.went_on:
+            return self
+        return replace(self, opened={**self.opened, number - 1: replace(before, went_on=True)})
+
+
+def fingerprint(plan: Plan) -> str:
+    """Tells plans apart: by the group, its baseline and the steps, not by what a hand may polish in their texts."""
+    data = plan_to_data(plan)
+    essence = [data["group"], data["baseline"], [step["id"] or step["title"] for step in data["steps"]]]
+    return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def notes_to_data(notes: Notes) -> dict[str, Any]:
+    """As plain values."""
+    return {
+        "kohort": FORMAT_VERSION,
+        "plan": notes.plan,
+        "opened": {
+            str(number): {
+                "at": one.at,
+                "went_on": one.went_on,
+                "members": [_member_data(member) for member in one.members],
+            }
+            for number, one in sorted(notes.opened.items())
+        },
+    }
+
+
+def _member_data(member: PlannedMember) -> dict[str, str]:
+    known = asdict(member)
+    return {name: known[name] for name in ("id", "instance", "client_id", "host") if known[name] is not None}
+
+
+def notes_from_data(data: object, plan: Plan) -> Notes:
+    """What `notes_to_data` wrote for this plan; NotesError for anything else."""
+    expected = fingerprint(plan)
+    try:
+        if data["plan"] != expected:  # type: ignore[index]
+            raise NotesError("these notes are of another plan")
+        opened = {int(number): _opened(one) for number, one in data["opened"].items()}  # type: ignore[index]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise NotesError("these are no notes of a gate") from None
+    if not all(0 <= number <= len(plan.steps) for number in opened):
+        raise NotesError("these are no notes of a gate")
+    return Notes(plan=expected, opened=opened)
+
+
+def _opened(data: Mapping[str, Any]) -> Opened:
+    members = data["members"]
+    if not isinstance(members, list) or len(members) > MAX_MEMBERS:
+        raise ValueError
+    return Opened(
+        at=_text(data["at"]),
+        members=tuple(_member(one) for one in members),
+        went_on=data["went_on"] in (True, "true"),
+    )
+
+
+def _member(data: Mapping[str, Any]) -> PlannedMember:
+    return PlannedMember(
+        id=_text(data["id"]),
+        instance=_optional(data.get("instance")),
+        client_id=_optional(data.get("client_id")),
+        host=_optional(data.get("host")),
+    )
+
+
+def _optional(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
