@@ -4,18 +4,69 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import dataclass
 
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
+PLAN_FILE = "PLAN.yaml"
+"""What a runbook calls the file that holds its plan as data."""
 
 
-def list_if(group: str, options: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """How the commands of a plan reach the cluster."""
+
+    bootstrap_server: str | None = None
+    """None where the plan was made without a cluster: the runbook then names a variable."""
+    command_config: str | None = None
+    """A file of client properties."""
+
+    @property
+    def bootstrap(self) -> str:
+        """The servers, quoted."""
+        return shlex.quote(self.bootstrap_server) if self.bootstrap_server else '"$BOOTSTRAP"'
+
+    @property
+    def kohort(self) -> str:
+        """Options of `kohort`."""
+        return f"-b {self.bootstrap}{self._config}"
+
+    @property
+    def kafka(self) -> str:
+        """Options of Kafka's own tools."""
+        return f"--bootstrap-server {self.bootstrap}{self._config}"
+
+    @property
+    def _config(self) -> str:
+        return f" --command-config {shlex.quote(self.command_config)}" if self.command_config else ""
+
+
+def list_if(group: str, options: str, connection: Connection) -> str:
     """`kohort list` that shows the group if the options are true of it, and nothing else."""
     literal = _SPECIAL.sub(lambda found: "\\" + found.group(), group)
-    return f"kohort list --match {shlex.quote(f'^{literal}$')} {options}"
+    return f"kohort list --match {shlex.quote(f'^{literal}$')} {options} {connection.kohort}"
 
 
-def describe_members(group: str) -> str:
-    """`kohort describe` of the group's members."""
+def describe_migration(group: str, connection: Connection) -> str:
+    """`kohort describe` of where each member is on its way."""
+    return _with_group("kohort describe", group, f"--migration {connection.kohort}")
+
+
+def gate(step: int, connection: Connection) -> str:
+    """Whether the step is complete, as an exit status; waits for it."""
+    return f"kohort gate {PLAN_FILE} --step {step} --wait {connection.kohort}"
+
+
+def gate_round(step: int, connection: Connection) -> str:
+    """Whether round K of the step is complete."""
+    return f'kohort gate {PLAN_FILE} --step {step} --round "$K" --wait {connection.kohort}'
+
+
+def of_round(command: str, number: int) -> str:
+    """The command of a step's rounds, for one of them."""
+    return command.replace('"$K"', str(number))
+
+
+def _with_group(command: str, group: str, options: str) -> str:
     if group.startswith("-"):
-        return f"kohort describe --members --verbose -- {shlex.quote(group)}"
-    return f"kohort describe {shlex.quote(group)} --members --verbose"
+        return f"{command} {options} -- {shlex.quote(group)}"
+    return f"{command} {shlex.quote(group)} {options}"

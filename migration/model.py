@@ -9,7 +9,7 @@ from enum import Enum
 
 from coordinator.model import GroupState, GroupType
 from migration.conditions import Condition
-from migration.course import Course
+from migration.course import Course, Manner
 from migration.moments import Moment
 
 UNWRITTEN = {"unwritten": True}
@@ -104,8 +104,10 @@ class Step:
     """A name that does not depend on the step's number: `first-bounce`."""
     title: str
     actions: tuple[str, ...]
+    manner: Manner | None = None
+    """What happens to the members of each round; None where the step is about nobody of the group."""
     rounds: tuple[tuple[str, ...], ...] = ()
-    """Members that are restarted (or started, or stopped) together, in order, as `label` names them."""
+    """Members that are restarted (or started, or stopped) together, in order, as `names_of` calls them."""
     config: tuple[str, ...] = ()
     """Lines of client configuration as they must read after the step."""
     expect: str = ""
@@ -127,7 +129,6 @@ class Step:
     """What holds when the step is complete."""
     strays: tuple[Stray, ...] = ()
     dangers: tuple[Danger, ...] = ()
-    danger: str = ""
     way_back: str = ""
 
 

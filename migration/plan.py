@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from coordinator.model import Cluster, Group, Topic
+from coordinator.model import Cluster, Group, GroupType, Member, Topic
 from migration.clients import ToldClients, clients_of
-from migration.model import Destination, Level, Plan
-from migration.paths import choose_path, has_arrived
+from migration.commands import Connection
+from migration.expectation import foresee
+from migration.model import Baseline, Destination, Plan, Verdict
+from migration.paths import Trip, choose_path, has_arrived, planned_members
 from migration.rules import Case, judge
 
 DEFAULT_BOUNCE_S = 30.0
@@ -23,11 +26,14 @@ def make_plan(
     concurrency: int = 1,
     bounce_s: float = DEFAULT_BOUNCE_S,
     topics: Sequence[Topic] = (),
+    assignor: str | None = None,
+    connection: Connection | None = None,
 ) -> Plan:
     """A plan for a group. A blocked plan has no steps: none would be safe.
 
-    `concurrency` members are restarted together, each for `bounce_s` seconds. `topics` are all topics of the
-    cluster; none where the source does not know them.
+    `concurrency` members are restarted together, each for `bounce_s` seconds. `topics` are the topics that the
+    members want, or all; none where the source does not know them. `assignor` is the one that a way back leads to;
+    None takes the likeliest. `connection` is what the commands of the plan reach the cluster with.
     """
     case = Case(
         group=group,
@@ -37,17 +43,56 @@ def make_plan(
         topics={topic.name: topic for topic in topics} or None,
     )
     findings = () if has_arrived(case) else judge(case)
-    blocked = any(finding.level is Level.BLOCKER for finding in findings)
-    return Plan(
+    plan = Plan(
         group=group.id,
         origin=describe_protocol(group),
         destination=destination,
         clients=tuple(sorted({client.library.name for client in case.clients.values() if client.library})),
         findings=findings,
-        steps=() if blocked else choose_path(case),
+        steps=(),
+        baseline=baseline_of(case),
         concurrency=concurrency,
         bounce_s=bounce_s,
     )
+    if plan.verdict is Verdict.BLOCKED:
+        return plan
+    trip = Trip(case=case, concurrency=concurrency, assignor=assignor, connection=connection or Connection())
+    path = choose_path(trip)
+    foreseen = foresee(case, path.steps, topics=case.topics or {}, bounce_s=bounce_s)
+    return replace(
+        plan,
+        steps=foreseen.steps,
+        moments=foreseen.moments,
+        path=path.name,
+        alternatives=path.alternatives,
+    )
+
+
+def baseline_of(case: Case) -> Baseline:
+    """The group as it is now: what the plan was made for."""
+    group = case.group
+    wanted = {
+        topic
+        for member in group.members
+        for topics in (member.owned or {}, member.target or {}, _subscribed(member))
+        for topic in topics
+    }
+    return Baseline(
+        cluster=case.cluster.id,
+        type=group.type,
+        state=group.state,
+        protocol=group.protocol,
+        epoch=group.generation if group.type is GroupType.CLASSIC else group.group_epoch,
+        members=planned_members(case),
+        topics=tuple(sorted(wanted)),
+        partitions={name: case.topics[name].partitions for name in sorted(wanted) if name in case.topics}
+        if case.topics
+        else {},
+    )
+
+
+def _subscribed(member: Member) -> tuple[str, ...]:
+    return member.subscription.topics if member.subscription else ()
 
 
 def describe_protocol(group: Group) -> str:

@@ -34,6 +34,7 @@ _RENAMED = {"origin": "from", "destination": "to"}
 _ENVELOPE = ("kohort", "command", "errors")
 """What every JSON document of Kohort has around its data."""
 _DERIVED = ("client", "verdict")
+_DERIVED_OF_STEP = ("step", "danger")
 _TAG = "check"
 _CONDITIONS: Mapping[str, type] = {
     re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind for kind in get_args(Condition)
@@ -56,9 +57,17 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
     written = {_RENAMED.get(name, name): value for name, value in _written_fields(plan)}
     first = {name: written.pop(name) for name in ("group", "from", "to")}
     last = {name: written.pop(name) for name in ("findings", "steps")}
-    last["steps"] = [{"step": number, **step} for number, step in enumerate(last["steps"], 1)]
+    last["steps"] = [
+        {"step": number, **written, "danger": danger_of(step)}
+        for number, (step, written) in enumerate(zip(plan.steps, last["steps"], strict=True), 1)
+    ]
     derived = {"client": ", ".join(plan.clients) or None, "verdict": plan.verdict.value}
     return {**first, **derived, **written, **last}
+
+
+def danger_of(step: Step) -> str:
+    """The dangers of a step in one text."""
+    return " ".join(f"{danger.what} {danger.symptom} {danger.then}" for danger in step.dangers)
 
 
 def condition_to_data(condition: Condition) -> dict[str, Any]:
@@ -153,7 +162,7 @@ class _Reader:
         """A dataclass from a mapping of its fields; what has a default may be missing."""
         if not isinstance(value, dict):
             self.fail(path, f"expected a mapping, found {_shown(value)}")
-        extra = ("step",) if kind is Step else ()
+        extra = _DERIVED_OF_STEP if kind is Step else ()
         self.refuse_unknown(value, path, (*_names(kind), *extra, *tags))
         hints, given = _hints(kind), {}
         for field in fields(kind):

@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns
 from coordinator.model import Problem
-from migration.model import Plan, Step, Verdict
+from migration.commands import PLAN_FILE, of_round
+from migration.course import Manner
+from migration.model import Danger, Expectation, Plan, Step, Stray, Verdict
+from migration.plan_file import plan_to_data
+
+MOST_CHECKED = 12
+"""Rounds that are printed with a command each; more become a table, with one command for all."""
 
 _VERDICTS = {
     Verdict.READY: "Ready: nothing speaks against it.",
     Verdict.WARNINGS: "Ready, with warnings: read them before the first step.",
     Verdict.BLOCKED: "Blocked: no step is safe until what blocks it is gone.",
 }
+_DONE = {None: "Do", Manner.RESTART: "Restart", Manner.STOP: "Stop", Manner.START: "Start"}
 
 
 def plan_document(plan: Plan, problems: tuple[Problem, ...]) -> Document:
     """Findings first, then the steps with boxes to tick."""
-    return Document(command="plan", data=_data(plan), blocks=list(_blocks(plan)), errors=problems)
-
-
-def _data(plan: Plan) -> dict[str, Any]:
-    return {
-        "group": plan.group,
-        "from": plan.origin,
-        "to": plan.destination.value,
-        "client": ", ".join(plan.clients) or None,
-        "verdict": plan.verdict.value,
-        "findings": [{**asdict(finding), "level": finding.level.value} for finding in plan.findings],
-        "steps": [{"step": number, **_step_data(step)} for number, step in enumerate(plan.steps, 1)],
-    }
-
-
-def _step_data(step: Step) -> dict[str, Any]:
-    data = asdict(step)
-    del data["course"]  # what an expectation is computed from, not what it is
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
+    return Document(command="plan", data=plan_to_data(plan), blocks=list(_blocks(plan)), errors=problems)
 
 
 def _blocks(plan: Plan) -> Iterator[Block]:
@@ -47,24 +34,101 @@ def _blocks(plan: Plan) -> Iterator[Block]:
         yield Heading("Findings")
         rows = [(f.level.value, f.rule, f.member, f.message, f.remedy, f.source) for f in plan.findings]
         yield Table(columns=columns("LEVEL", "RULE", "MEMBER", "FINDING", "REMEDY", "SOURCE"), rows=rows)
-    if not plan.steps and plan.verdict is not Verdict.BLOCKED:
+    if plan.steps:
+        yield from _overview(plan)
+    elif plan.verdict is not Verdict.BLOCKED:
         yield Text(f"{plan.group} is there already: there is nothing to do.")
     for number, step in enumerate(plan.steps, 1):
-        yield from _step_blocks(number, step)
+        yield from _step_blocks(number, len(plan.steps), step)
+    if plan.alternatives:
+        yield Heading("Ways not taken")
+        rows_of_ways = [(way.title, way.why_not) for way in plan.alternatives]
+        yield Table(columns=columns("WAY", "WHY NOT"), rows=rows_of_ways)
 
 
-def _step_blocks(number: int, step: Step) -> Iterator[Block]:
-    yield Heading(f"Step {number}: {step.title}")
+def _overview(plan: Plan) -> Iterator[Block]:
+    members = len(plan.baseline.members) if plan.baseline else 0
+    yield Heading("Overview")
+    yield Text(
+        f"The way: {plan.path}, for {' and '.join(plan.clients)}. The group has {_count(members, 'member')}; "
+        f"{plan.concurrency} at a time, and a restart is taken to last {plan.bounce_s:g} s."
+    )
+    rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
+    names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#SECONDS WITHOUT OWNER")
+    yield Table(columns=columns(*names), rows=rows)
+    yield Heading("Before the first step")
+    yield Checklist(
+        (
+            f"Write this plan as data, with the same options and `--output yaml`, to {PLAN_FILE}: the checks "
+            "below read "
+            "it.",
+            "Nobody deploys, scales or restarts members of this group until the last step is complete.",
+            "Have the lag of the group in sight. Stop after any step if it does not go down again.",
+        )
+    )
+
+
+def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
+    found = step.expectation
+    return (found.rebalances, found.moved, found.without_owner_s) if found else (None, None, None)
+
+
+def _step_blocks(number: int, last: int, step: Step) -> Iterator[Block]:
+    yield Heading(f"Step {number} of {last}: {step.title}")
     yield Checklist(step.actions)
     if step.config:
         yield Code(step.config, language="properties")
+    if step.shell:
+        yield Code(step.shell)
     if step.expect:
         yield Text(f"Meanwhile: {step.expect}")
+    yield from _rounds(step)
     if step.complete_when:
         yield Text(f"Complete when: {step.complete_when}")
     if step.commands:
         yield Code(step.commands)
-    if step.danger:
-        yield Text(f"Danger: {step.danger}")
+    if step.expectation:
+        yield from _expectation(step.expectation)
+    if step.dangers:
+        yield Table(
+            columns=columns("DANGER", "WHAT IT LOOKS LIKE", "THEN"),
+            rows=[_danger(one) for one in step.dangers],
+        )
+    yield from (Text(_stray(stray)) for stray in step.strays)
     if step.way_back:
         yield Text(f"Way back: {step.way_back}")
+
+
+def _rounds(step: Step) -> Iterator[Block]:
+    verb = _DONE[step.manner]
+    if 0 < len(step.rounds) <= MOST_CHECKED:
+        for number, names in enumerate(step.rounds, 1):
+            prefix = f"Round {number}: " if len(step.rounds) > 1 else ""
+            yield Checklist((f"{prefix}{verb} {', '.join(names)}",))
+            if step.round_command:
+                yield Code((of_round(step.round_command, number),))
+    elif step.rounds:
+        rows = [("☐", number, ", ".join(names)) for number, names in enumerate(step.rounds, 1)]
+        yield Table(columns=columns("DONE", "##ROUND", verb.upper()), rows=rows)
+        yield Text("After each round, with its number in K:")
+        yield Code(("K=1", step.round_command))
+
+
+def _expectation(found: Expectation) -> Iterator[Block]:
+    yield Text(
+        f"To be expected: {_count(found.rebalances, 'rebalance')}, {_count(found.moved, 'partition')} moved, "
+        f"{found.without_owner_s:g} partition-seconds without an owner."
+    )
+    yield Code(found.arithmetic, language="text")
+
+
+def _danger(danger: Danger) -> tuple[str, str, str]:
+    return danger.what, danger.symptom, danger.then
+
+
+def _stray(stray: Stray) -> str:
+    return f"Strayed: {stray.message} Back to step `{stray.back_to}`."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

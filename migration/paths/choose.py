@@ -1,0 +1,167 @@
+"""Which way is right: it depends on the client library, the user data in the assignments, and the brokers' policy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from coordinator.model import GroupType, MemberProtocol
+from migration import commands
+from migration.clients import Library
+from migration.model import Alternative, Destination, Step
+from migration.paths.bridge_leader import bridge_leader
+from migration.paths.path import Path
+from migration.paths.replace_library import shed_user_data
+from migration.paths.rolling_downgrade import rolling_downgrade
+from migration.paths.rolling_upgrade import rolling_upgrade
+from migration.paths.stop_and_start import stop_and_start
+from migration.paths.trip import EAGER, Trip
+from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
+from migration.rules import Case
+from migration.user_data import OnlineWay, members_with_data, online_way
+
+COOPERATIVE = "cooperative-sticky"
+UPGRADES = ("bidirectional", "upgrade")
+DOWNGRADES = ("bidirectional", "downgrade")
+
+
+def choose_path(trip: Trip) -> Path:
+    """The way for a case that no rule blocks; one without steps when the group has arrived."""
+    if has_arrived(trip.case):
+        return Path(name="nothing to do")
+    choose = {
+        Destination.COOPERATIVE: _to_cooperative,
+        Destination.EAGER: _to_eager,
+        Destination.CONSUMER: _to_consumer,
+        Destination.CLASSIC: _to_classic,
+    }
+    path = choose[trip.case.destination](trip)
+    return replace(path, steps=tuple(_with_commands(trip, n, step) for n, step in enumerate(path.steps, 1)))
+
+
+def has_arrived(case: Case) -> bool:
+    """Whether the group is where it is to go."""
+    group = case.group
+    if case.destination is Destination.CONSUMER:
+        return group.type is GroupType.CONSUMER and all(
+            member.protocol is MemberProtocol.CONSUMER for member in group.members
+        )
+    if group.type is not GroupType.CLASSIC:
+        return False
+    if case.destination is Destination.CLASSIC:
+        return True
+    listed = {name for member in group.members for name in member.protocols or ()}
+    if case.destination is Destination.COOPERATIVE:
+        return group.protocol == COOPERATIVE and listed <= {COOPERATIVE}
+    return group.protocol in EAGER and COOPERATIVE not in listed
+
+
+def _to_cooperative(trip: Trip) -> Path:
+    if trip.is_empty:
+        return stop_and_start(trip)
+    if not all(library.two_bounces for library in _libraries(trip)):
+        return stop_and_start(trip, _no_bounces(trip), _to_consumer_instead())
+    if _all_list_cooperative(trip):
+        return one_bounce(trip)
+    return to_cooperative(trip)
+
+
+def _to_eager(trip: Trip) -> Path:
+    if trip.is_empty:
+        return stop_and_start(trip)
+    if not all(library.two_bounces for library in _libraries(trip)):
+        return stop_and_start(trip, _no_bounces(trip))
+    if "franz-go" in trip.libraries:
+        return stop_and_start(
+            trip,
+            Alternative(
+                title="Two bounces in reverse",
+                why_not="franz-go does not support it: its log calls it `downgrading from cooperative group to eager "
+                "group, this is not supported per KIP-429`; versions before pull 1367 raced.",
+            ),
+        )
+    return to_eager(trip)
+
+
+def _to_consumer(trip: Trip) -> Path:
+    group = trip.case.group
+    if trip.is_empty:
+        return stop_and_start(trip)
+    if group.type is GroupType.CONSUMER:
+        return rolling_upgrade(trip)
+    if trip.policy is not None and trip.policy not in UPGRADES:
+        return stop_and_start(trip, _policy("upgrade", trip.policy))
+    if trip.size == 1:
+        return rolling_upgrade(trip)
+    way = online_way(trip.case)
+    if way is OnlineWay.BRIDGE_LEADER:
+        return bridge_leader(trip)
+    if way is OnlineWay.RANGE_FIRST:
+        return shed_user_data(trip)
+    if members_with_data(trip.case):
+        return stop_and_start(trip, _user_data(trip))
+    return rolling_upgrade(trip)
+
+
+def _to_classic(trip: Trip) -> Path:
+    if trip.is_empty:
+        return stop_and_start(trip)
+    if trip.policy is not None and trip.policy not in DOWNGRADES:
+        return stop_and_start(trip, _policy("downgrade", trip.policy))
+    return rolling_downgrade(trip)
+
+
+def _libraries(trip: Trip) -> list[Library]:
+    return [client.library for client in trip.case.clients.values() if client.library]
+
+
+def _all_list_cooperative(trip: Trip) -> bool:
+    return all(COOPERATIVE in (member.protocols or ()) for member in trip.members)
+
+
+def _with_commands(trip: Trip, number: int, step: Step) -> Step:
+    """The step with its checks, which name it by its number, and with what its course says of its rounds."""
+    return replace(
+        step,
+        manner=step.course.manner if step.course and step.rounds else step.manner,
+        commands=(
+            commands.gate(number, trip.connection),
+            commands.describe_migration(trip.group, trip.connection),
+        ),
+        round_command=commands.gate_round(number, trip.connection) if len(step.rounds) > 1 else "",
+    )
+
+
+def _no_bounces(trip: Trip) -> Alternative:
+    unable = sorted({library.name for library in _libraries(trip) if not library.two_bounces})
+    return Alternative(
+        title="Two bounces, as for Java clients",
+        why_not=f"{' and '.join(unable)}: a list of eager and cooperative assignors is refused when the consumer is "
+        "constructed, so no member can stand between the old and the new.",
+    )
+
+
+def _to_consumer_instead() -> Alternative:
+    return Alternative(
+        title="Straight to the consumer protocol (--to consumer)",
+        why_not="It needs no stop and is incremental too, with brokers and clients that speak it (librdkafka "
+        "from 2.12, "
+        "better 2.15). If that is the goal, do not stop over here: a librdkafka group on cooperative-sticky can "
+        "be upgraded "
+        "online only by a bridge leader, one on range or roundrobin simply member by member.",
+    )
+
+
+def _policy(direction: str, policy: str) -> Alternative:
+    return Alternative(
+        title="One member after the other, while the group goes on",
+        why_not=f"The brokers' group.consumer.migration.policy is {policy}, which allows no online {direction}: every "
+        "broker must have it set to bidirectional first.",
+    )
+
+
+def _user_data(trip: Trip) -> Alternative:
+    return Alternative(
+        title="One member after the other, while the group goes on",
+        why_not="The assignments carry user data, and the broker refuses to convert such a group (GROUP_ID_NOT_FOUND). "
+        f"{trip.old_assignor} of this library is not known to be replaceable online.",
+    )

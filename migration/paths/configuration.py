@@ -1,0 +1,118 @@
+"""Lines of configuration, in each library's own words.
+
+Sources: Kafka's ConsumerConfig, librdkafka's CONFIGURATION.md, franz-go's kgo.Balancers and consumer_group_848.go,
+sarama's Config.Consumer.Group.Rebalance, kafka-python 3's and aiokafka's KafkaConsumer, KafkaJS's
+`partitionAssigners`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from migration.clients import LIBRARIES
+
+_JAVA_PACKAGE = "org.apache.kafka.clients.consumer"
+_JAVA = {
+    "range": f"{_JAVA_PACKAGE}.RangeAssignor",
+    "roundrobin": f"{_JAVA_PACKAGE}.RoundRobinAssignor",
+    "sticky": f"{_JAVA_PACKAGE}.StickyAssignor",
+    "cooperative-sticky": f"{_JAVA_PACKAGE}.CooperativeStickyAssignor",
+}
+_FRANZ_GO = {
+    "range": "kgo.RangeBalancer()",
+    "roundrobin": "kgo.RoundRobinBalancer()",
+    "sticky": "kgo.StickyBalancer()",
+    "cooperative-sticky": "kgo.CooperativeStickyBalancer()",
+}
+_SARAMA = {
+    "range": "sarama.NewBalanceStrategyRange()",
+    "roundrobin": "sarama.NewBalanceStrategyRoundRobin()",
+    "sticky": "sarama.NewBalanceStrategySticky()",
+}
+_KAFKA_PYTHON = {
+    "range": "RangePartitionAssignor",
+    "roundrobin": "RoundRobinPartitionAssignor",
+    "sticky": "StickyPartitionAssignor",
+    "cooperative-sticky": "CooperativeStickyAssignor",
+}
+_KAFKAJS = {"RoundRobinAssigner": "PartitionAssigners.roundRobin"}
+
+JAVA_COOPERATIVE = _JAVA["cooperative-sticky"]
+TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
+"""Settings of a classic member that belong to the broker under the consumer protocol."""
+NEXT_GENERATION = 'kgo.WithContext(context.WithValue(ctx, "opt_in_kafka_next_gen_balancer_beta", true))'
+"""How franz-go is asked for the consumer protocol."""
+
+
+def assignors(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The list of assignors, preferred first, for each library."""
+    return _each(libraries, lambda library: [_strategy(library, names)])
+
+
+def consumer(libraries: Sequence[str], old_assignor: str) -> tuple[str, ...]:
+    """What makes a member speak the consumer protocol; for Java and librdkafka where a library cannot.
+
+    `old_assignor` is the one it had: the nearest of the broker's is asked for.
+    """
+    able = [name for name in libraries if name in LIBRARIES and LIBRARIES[name].consumer is not None]
+    return _each(
+        able or ["java", "librdkafka"], lambda library: _consumer(library, nearest_of_broker(old_assignor))
+    )
+
+
+def classic(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """What makes a member speak the classic protocol with these assignors."""
+    return _each(libraries, lambda library: _classic(library, names))
+
+
+def nearest_of_broker(old_assignor: str) -> str:
+    """The broker's assignor that comes nearest to a client's."""
+    return "range" if old_assignor == "range" else "uniform"
+
+
+def _each(libraries: Sequence[str], lines_of: Callable[[str], list[str]]) -> tuple[str, ...]:
+    return tuple(line for library in libraries for line in [f"# {library}", *lines_of(library)])
+
+
+def _strategy(library: str, names: Sequence[str]) -> str:
+    if library == "java":
+        return f"partition.assignment.strategy={_join(_JAVA, names)}"
+    if library == "franz-go":
+        return f"kgo.Balancers({_join(_FRANZ_GO, names, ', ')})"
+    if library == "sarama":
+        strategies = _join(_SARAMA, names, ", ")
+        return f"config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{{{strategies}}}"
+    if library in ("kafka-python", "aiokafka"):
+        return f"partition_assignment_strategy=[{_join(_KAFKA_PYTHON, names, ', ')}]"
+    if library == "kafkajs":
+        return f"partitionAssigners: [{_join(_KAFKAJS, names, ', ')}]"
+    return f"partition.assignment.strategy={','.join(names)}"
+
+
+def _join(known: Mapping[str, str], names: Sequence[str], comma: str = ",") -> str:
+    """An assignor that is not the library's own is named as its protocol is: only its owner knows the class."""
+    return comma.join(known.get(name, f"<the class behind {name!r}>") for name in names)
+
+
+def _consumer(library: str, assignor: str) -> list[str]:
+    if library == "franz-go":
+        balancer = _FRANZ_GO["range" if assignor == "range" else "cooperative-sticky"]
+        return [NEXT_GENERATION, f"kgo.Balancers({balancer})"]
+    gone = ["partition.assignment.strategy", *TIMEOUTS]
+    gone += ["group.protocol.type"] if library == "librdkafka" else []
+    return [
+        "group.protocol=consumer",
+        f"group.remote.assignor={assignor}",
+        *(f"# remove: {name}" for name in gone),
+    ]
+
+
+def _classic(library: str, names: Sequence[str]) -> list[str]:
+    if library == "franz-go":
+        return [f"# remove: {NEXT_GENERATION}", _strategy(library, names)]
+    return [
+        "group.protocol=classic",
+        _strategy(library, names),
+        "# remove: group.remote.assignor",
+        *(f"# put back, if it was set: {name}" for name in TIMEOUTS),
+    ]

@@ -1,0 +1,57 @@
+"""What can go wrong in more than one path, and what it looks like.
+
+The texts of clients and brokers are those that a running 4.3.1 and the clients of the field study gave.
+"""
+
+from __future__ import annotations
+
+from migration.model import Danger
+from migration.paths.trip import Trip
+
+INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
+
+
+def skipped_bounce(old: str, new: str) -> Danger:
+    """Somebody starts a member with the new list alone, too early."""
+    return Danger(
+        what=f"A member is started with {new} alone while another one does not list it.",
+        symptom=f"It cannot join and dies with {INCONSISTENT} (Java: InconsistentGroupProtocolException); its "
+        "partitions go to the others. The check of the round stays closed: a member is missing.",
+        then=f"Start it with the list of this step, which still holds {old}.",
+    )
+
+
+def fenced_static() -> Danger:
+    """The field study, section 5."""
+    return Danger(
+        what="A static member is started before its predecessor has ended.",
+        symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same "
+        "partitions for seconds, and a librdkafka member that was fenced goes on delivering records.",
+        then="Stop both, wait until the processes are gone, start one.",
+    )
+
+
+def stuck_rebalance() -> Danger:
+    """The field study, section 4: aiokafka's stall."""
+    return Danger(
+        what="The next round is begun before the group is Stable.",
+        symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members; an aiokafka group stands still until a session "
+        "ends (20 s and more).",
+        then="Wait for Stable; it comes by itself when the old session ends.",
+    )
+
+
+def refused_upgrade() -> Danger:
+    """Every refusal has the same code; the reason is only in the broker's log and in the answer's message."""
+    return Danger(
+        what="The broker refuses to convert the group.",
+        symptom="The first member gets GROUP_ID_NOT_FOUND: Java ends with GroupIdNotFoundException, librdkafka polls "
+        "`Fatal error: Broker: The group id does not exist` and idles. The broker's log says why: `Cannot upgrade "
+        "classic group …`. The group itself is left as it was.",
+        then="Start the member as it was; remove the reason that the broker's log names; begin this step again.",
+    )
+
+
+def of_statics(trip: Trip) -> tuple[Danger, ...]:
+    """The danger of static members, where there are some."""
+    return (fenced_static(),) if trip.has_static else ()

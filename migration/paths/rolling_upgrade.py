@@ -1,0 +1,151 @@
+"""Classic → consumer while the group goes on: one member converts the group, then the others follow.
+
+KIP-848, "Compatibility, Deprecation, and Migration Plan"; the field study, sections 1 to 5, has what real clients did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coordinator.model import GroupType, Member, MemberProtocol
+from migration.conditions import Condition, Replaced, Speaking, TypeIs
+from migration.course import Manner, Start
+from migration.model import Alternative, Danger, Step, Stray
+from migration.paths import configuration, dangers
+from migration.paths.path import Path
+from migration.paths.rounds import STABLE, all_back, in_rounds, restart_actions
+from migration.paths.stop_and_start import callbacks_change
+from migration.paths.trip import EAGER, Trip
+
+FIRST, OTHERS = "first-member", "other-members"
+CONSUMER = TypeIs(type=GroupType.CONSUMER)
+
+
+def rolling_upgrade(trip: Trip) -> Path:
+    """One restart of each member; a group that is on its way already goes on with those that are left."""
+    left = trip.speaking(MemberProtocol.CLASSIC)
+    begun = trip.case.group.type is GroupType.CONSUMER
+    steps = (other_members(trip, left, fallen_back_to=OTHERS),) if begun else convert(trip, left)
+    return Path(name="rolling upgrade", steps=steps, alternatives=(offline(),))
+
+
+def convert(trip: Trip, left: Sequence[Member], guests: int = 0) -> tuple[Step, ...]:
+    """The first member, then the rest of `left`."""
+    ordered = sorted(left, key=lambda member: (trip.names[member.id], member.id))
+    first, rest = ordered[:1], ordered[1:]
+    steps = (first_member(trip, first, guests=guests),)
+    return (*steps, other_members(trip, rest, fallen_back_to=FIRST)) if rest else steps
+
+
+def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Step:
+    """The one that converts the group, and the one whose failure costs least."""
+    rounds = in_rounds(trip, first)
+    expect = (
+        "The first member on the consumer protocol converts the group; the classic members stay in it, rejoin once and "
+        "are served by the broker's assignor from then on. Partitions that move to the new member wait for one of its "
+        "heartbeats (5 s by default)."
+        if trip.size > 1
+        else "The group is Empty while its only member is away; it comes back as a consumer group, from the committed "
+        "offsets."
+    )
+    return Step(
+        id=FIRST,
+        title="Convert the group with one member" if trip.size > 1 else "Restart the only member",
+        actions=(*_code(trip), *restart_actions(trip, rounds)),
+        rounds=rounds.names,
+        config=configuration.consumer(trip.libraries, trip.old_assignor),
+        expect=expect,
+        course=rounds.course(Manner.RESTART, _start(trip)),
+        complete_when="The group is of type consumer and Stable, with all its members, and one of them speaks the "
+        "consumer protocol.",
+        gate=(
+            CONSUMER,
+            *all_back(trip, guests),
+            Speaking(protocol=MemberProtocol.CONSUMER, at_least=1),
+        ),
+        dangers=(dangers.refused_upgrade(), leftovers(), *dangers.of_statics(trip)),
+        way_back="Stop the new member and start it as it was, once the group is Stable: when the last member of the "
+        "consumer protocol leaves, the group is classic again (not under "
+        "group.consumer.migration.policy=upgrade).",
+    )
+
+
+def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) -> Step:
+    """The rest, in rounds."""
+    rounds = in_rounds(trip, left)
+    resting: tuple[Condition, ...] = (CONSUMER, *all_back(trip))
+    return Step(
+        id=OTHERS,
+        title="Roll the other members",
+        actions=(*(_code(trip) if fallen_back_to == OTHERS else ()), *restart_actions(trip, rounds)),
+        rounds=rounds.names,
+        config=configuration.consumer(trip.libraries, trip.old_assignor),
+        expect="Members of both protocols side by side; only the partitions of the members that are away, and those "
+        "that move for the balance, wait. Committed offsets are taken over.",
+        course=rounds.course(Manner.RESTART, _start(trip)),
+        complete_when="The group is Stable, has all its members, and every one speaks the consumer protocol.",
+        between=resting,
+        gate=(*resting, Speaking(protocol=MemberProtocol.CONSUMER)),
+        strays=(
+            Stray(
+                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
+                message="The group is classic again: the last member of the consumer protocol has left, or a classic "
+                "static member took its place.",
+                back_to=fallen_back_to,
+            ),
+            Stray(
+                conditions=(
+                    CONSUMER,
+                    STABLE,
+                    Replaced(),
+                    Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
+                ),
+                message="A mixed group at rest: all were restarted, and a member still speaks the classic protocol. It "
+                "was started as it was, or an old member has been started.",
+                back_to=OTHERS,
+            ),
+        ),
+        dangers=(
+            Danger(
+                what="All members of the consumer protocol leave at once while classic ones are left.",
+                symptom="The group is of type classic again; the broker's log: `Converted the consumer group to a "
+                "classic group.`",
+                then="Wait for Stable, and begin with one member again.",
+            ),
+            dangers.stuck_rebalance(),
+            leftovers(),
+            *dangers.of_statics(trip),
+        ),
+        way_back="Restart the members one round at a time as they were, waiting for Stable after each; when the "
+        "last one "
+        "of the consumer protocol leaves, the group is classic again (`kohort plan … --to classic` has the steps).",
+    )
+
+
+def leftovers() -> Danger:
+    """A configuration that was only added to."""
+    return Danger(
+        what="A line that the consumer protocol does not take was left in the configuration.",
+        symptom="librdkafka refuses to construct the consumer; Java throws ConfigException for "
+        "partition.assignment.strategy, session.timeout.ms and heartbeat.interval.ms. franz-go stays on the classic "
+        "protocol without a word where its first balancer is roundrobin.",
+        then="Remove the lines that are listed above as removed, and start the member again.",
+    )
+
+
+def offline() -> Alternative:
+    """Why members are not all stopped."""
+    return Alternative(
+        title="Stop all members, start all members",
+        why_not="Nothing is consumed meanwhile. It is the way where the online one is refused (migration policy, user "
+        "data in the assignments); the conversion of an empty group is always allowed.",
+    )
+
+
+def _code(trip: Trip) -> tuple[str, ...]:
+    return callbacks_change(trip.libraries) if trip.old_assignor in EAGER else ()
+
+
+def _start(trip: Trip) -> Start:
+    assignor = configuration.nearest_of_broker(trip.old_assignor)
+    return Start(protocol=MemberProtocol.CONSUMER, remote_assignor=assignor)

@@ -1,0 +1,206 @@
+"""All members stop, all members start: the way for everything that nothing online leads to.
+
+A group without members takes whatever its first new member speaks, whatever the migration policy (`conversions of empty
+groups in both directions are always enabled`, group.consumer.migration.policy). Committed offsets stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coordinator.model import GroupType, MemberProtocol
+from migration.conditions import Condition, MemberCount, ProtocolIs, Speaking, TypeIs
+from migration.course import Manner, Start
+from migration.model import Alternative, Danger, Destination, Step, Stray
+from migration.paths import configuration, dangers
+from migration.paths.path import Path
+from migration.paths.rounds import GONE, STABLE, in_rounds
+from migration.paths.trip import EAGER, Trip
+
+STOP, START = "stop-all", "start-all"
+
+
+def stop_and_start(trip: Trip, *alternatives: Alternative) -> Path:
+    """Two steps; a group without members needs only the second one."""
+    if trip.is_empty:
+        return Path(name="start", steps=(_start(trip),), alternatives=alternatives)
+    return Path(name="stop and start", steps=(_stop(trip), _start(trip)), alternatives=alternatives)
+
+
+def classic_assignor(trip: Trip) -> str:
+    """The assignor of a classic group that is to be: as asked for, as its members list, or Kafka's first default."""
+    if trip.assignor:
+        return trip.assignor
+    if trip.case.destination is Destination.COOPERATIVE:
+        return "cooperative-sticky"
+    listed = [member.protocols for member in trip.members if member.protocols]
+    if trip.case.destination is Destination.EAGER:
+        listed = [tuple(name for name in names if name in EAGER) for names in listed]
+    return next((names[0] for names in listed if names), "range")
+
+
+def _stop(trip: Trip) -> Step:
+    rounds = in_rounds(trip, trip.members, at_once=True)
+    static = (
+        (
+            "A static member that stops stays in the group until its session ends (session.timeout.ms of a "
+            "classic member, "
+            "45 s by default; group.consumer.session.timeout.ms of one of the consumer protocol). Wait for it.",
+        )
+        if trip.has_static
+        else ()
+    )
+    return Step(
+        id=STOP,
+        title="Stop all members",
+        actions=(
+            "Make sure that nothing starts them again: an orchestrator, a supervisor, an autoscaler.",
+            "Stop every member of the group, cleanly, so that its offsets are committed.",
+            *static,
+        ),
+        rounds=rounds.names,
+        expect="Nothing is consumed from here until the next step is complete.",
+        course=rounds.course(Manner.STOP, None),
+        complete_when="The group is Empty.",
+        gate=(GONE,),
+        dangers=(
+            Danger(
+                what="A member is left running, or is started again.",
+                symptom="The group does not become Empty; the check names who is still there.",
+                then="Stop it. Started into it, a member of the next step would get "
+                f"{dangers.INCONSISTENT} or make a mixed group.",
+            ),
+            Danger(
+                what="A member is killed instead of stopped.",
+                symptom="The group becomes Empty only when its session has ended; records that it had not "
+                "committed are "
+                "consumed again.",
+                then="Wait. Nothing is lost.",
+            ),
+        ),
+        way_back="Start the members again as they were.",
+    )
+
+
+def _start(trip: Trip) -> Step:
+    consumer = trip.case.destination is Destination.CONSUMER
+    assignor = configuration.nearest_of_broker(trip.old_assignor) if consumer else classic_assignor(trip)
+    rounds = in_rounds(trip, trip.members, at_once=True)
+    start = (
+        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=assignor)
+        if consumer
+        else Start(assignors=(assignor,))
+    )
+    return Step(
+        id=START,
+        title=f"Start all members with {'the consumer protocol' if consumer else assignor}",
+        actions=(
+            *_code_change(trip, incremental=consumer or assignor == "cooperative-sticky"),
+            "Start one member with the lines below and look at its log.",
+            "Start all the others.",
+        ),
+        manner=Manner.START,
+        rounds=rounds.names,
+        config=_lines(trip, assignor, consumer=consumer),
+        expect="The group forms anew and goes on from the committed offsets.",
+        course=rounds.course(Manner.START, start) if rounds.ids else None,
+        complete_when=f"The group is of type {'consumer' if consumer else 'classic'}, Stable on {assignor}, with "
+        "all its "
+        "members.",
+        gate=_started(trip, assignor, consumer=consumer),
+        strays=_strays(trip, consumer=consumer),
+        dangers=_start_dangers(trip, consumer=consumer),
+        way_back="Stop all members, wait until the group is Empty, and start them as they were.",
+    )
+
+
+def _lines(trip: Trip, assignor: str, *, consumer: bool) -> tuple[str, ...]:
+    if consumer:
+        return configuration.consumer(trip.libraries, trip.old_assignor)
+    if trip.case.destination is Destination.CLASSIC:
+        return configuration.classic(trip.libraries, [assignor])
+    return configuration.assignors(trip.libraries, [assignor])
+
+
+def _started(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Condition, ...]:
+    everybody = MemberCount(at_least=max(trip.size, 1))
+    if consumer:
+        speaking = Speaking(protocol=MemberProtocol.CONSUMER)
+        return (TypeIs(type=GroupType.CONSUMER), STABLE, everybody, speaking)
+    return (TypeIs(type=GroupType.CLASSIC), STABLE, everybody, ProtocolIs(protocol=assignor))
+
+
+def _strays(trip: Trip, *, consumer: bool) -> tuple[Stray, ...]:
+    back_to = START if trip.is_empty else STOP
+    if consumer:
+        return (
+            Stray(
+                conditions=(
+                    TypeIs(type=GroupType.CONSUMER),
+                    Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
+                ),
+                message="A member of the classic protocol is in the group: it was started as it was.",
+                back_to=back_to,
+            ),
+            Stray(
+                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, MemberCount(at_least=1)),
+                message="The group has formed with the classic protocol: its members were started as they were.",
+                back_to=back_to,
+            ),
+        )
+    return (
+        Stray(
+            conditions=(TypeIs(type=GroupType.CONSUMER), MemberCount(at_least=1)),
+            message="The group has formed with the consumer protocol: a member was started with "
+            "group.protocol=consumer.",
+            back_to=back_to,
+        ),
+    )
+
+
+def _start_dangers(trip: Trip, *, consumer: bool) -> tuple[Danger, ...]:
+    mixed = Danger(
+        what="A member starts as it was before.",
+        symptom="The check says that a member of the classic protocol is there."
+        if consumer
+        else f"One of the two kinds cannot join: {dangers.INCONSISTENT}.",
+        then="Stop that one and start it with the lines of this step.",
+    )
+    leftovers = Danger(
+        what="A line that the consumer protocol does not take was left in the configuration.",
+        symptom="librdkafka refuses to construct the consumer; Java throws ConfigException for "
+        "partition.assignment.strategy, session.timeout.ms and heartbeat.interval.ms.",
+        then="Remove the lines that are listed above as removed.",
+    )
+    return (mixed, *((leftovers,) if consumer else ()), *dangers.of_statics(trip))
+
+
+def _code_change(trip: Trip, *, incremental: bool) -> tuple[str, ...]:
+    return callbacks_change(trip.libraries) if incremental and trip.old_assignor in EAGER else ()
+
+
+def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
+    """What an application with rebalance callbacks changes in its code, as things to do."""
+    asked: list[str] = []
+    if "librdkafka" in libraries or not libraries:
+        asked.append(
+            "librdkafka, code: a rebalance callback now gets the partitions that are added or taken, not the full set, "
+            "and not once per rebalance. Where it calls assign() or unassign(), it must call incremental_assign() or "
+            "incremental_unassign() (confluent-kafka's KIP-848 migration guide). The release with this change is "
+            "the one "
+            "that is started here, not before."
+        )
+    if "java" in libraries or not libraries:
+        asked.append(
+            "Java, code: a ConsumerRebalanceListener now gets the partitions that are added or taken, not the "
+            "full set; "
+            "onPartitionsLost is called where partitions are gone already; commitSync may throw "
+            "RebalanceInProgressException."
+        )
+    if "franz-go" in libraries:
+        asked.append(
+            "franz-go, code: OnPartitionsAssigned and OnPartitionsRevoked now get the partitions that are added "
+            "or taken, "
+            "not the full set."
+        )
+    return tuple(asked)

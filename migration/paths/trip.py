@@ -1,0 +1,110 @@
+"""A case, and how its steps are to be carried out: what every path is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from coordinator.model import GroupState, GroupType, Member, MemberProtocol
+from migration.commands import Connection
+from migration.model import PlannedMember, names_of
+from migration.rules import Case
+
+BRIDGE = "kohort-bridge"
+"""Client id of the temporary member that leads a group over (`bridge_leader.py`)."""
+EAGER = ("range", "roundrobin", "sticky")
+"""Kafka's own eager assignors, as the protocol names them."""
+POLICY = "group.consumer.migration.policy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trip:
+    """Everything that steps are made from."""
+
+    case: Case
+    concurrency: int = 1
+    """Members in a round."""
+    assignor: str | None = None
+    """The assignor that was asked for, of the way back; None takes the likeliest."""
+    connection: Connection
+
+    @property
+    def group(self) -> str:
+        return self.case.group.id
+
+    @property
+    def is_empty(self) -> bool:
+        return self.case.group.state is GroupState.EMPTY or not self.members
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """Those that are to be migrated: all but a bridge that stands already."""
+        return tuple(member for member in self.case.group.members if member.client.id != BRIDGE)
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What the rounds call each member, by id."""
+        return names_of(planned_members(self.case))
+
+    @cached_property
+    def libraries(self) -> tuple[str, ...]:
+        """Names of the libraries that the members run, sorted."""
+        return tuple(sorted({one.library.name for one in self.case.clients.values() if one.library}))
+
+    @property
+    def size(self) -> int:
+        return len(self.members)
+
+    @property
+    def has_static(self) -> bool:
+        return any(member.instance for member in self.members)
+
+    @property
+    def has_regex(self) -> bool:
+        return any(member.subscription and member.subscription.regex for member in self.members)
+
+    @property
+    def has_bridge(self) -> bool:
+        return any(member.client.id == BRIDGE for member in self.case.group.members)
+
+    @property
+    def policy(self) -> str | None:
+        """The brokers' migration policy in lower case; None where it is not known."""
+        settings = self.case.cluster.settings
+        return settings[POLICY].lower() if settings and POLICY in settings else None
+
+    @property
+    def old_assignor(self) -> str:
+        """The assignor in use; Java's first default where nobody uses one."""
+        return self.case.group.protocol or "range"
+
+    def speaking(self, protocol: MemberProtocol) -> tuple[Member, ...]:
+        """The members that speak it; in a group of one protocol a member of which it is not known speaks that."""
+        mixed = self.case.group.type is GroupType.CONSUMER
+        usual = MemberProtocol.CONSUMER if mixed else MemberProtocol.CLASSIC
+        return tuple(member for member in self.members if (member.protocol or usual) is protocol)
+
+    def name(self, members: Iterable[Member]) -> tuple[str, ...]:
+        """What the rounds call them."""
+        return tuple(self.names[member.id] for member in members)
+
+
+def planned_members(case: Case) -> tuple[PlannedMember, ...]:
+    """The members as they are now, in the group's order."""
+    return tuple(
+        PlannedMember(
+            id=member.id,
+            instance=member.instance,
+            client_id=member.client.id,
+            host=member.client.host,
+            library=_library(case, member.id),
+            partitions=sum(map(len, (member.owned or {}).values())),
+        )
+        for member in case.group.members
+    )
+
+
+def _library(case: Case, member: str) -> str | None:
+    client = case.clients.get(member)
+    return client.library.name if client and client.library else None

@@ -1,0 +1,227 @@
+"""Eager → cooperative, and back, while the group goes on: every member is restarted twice, or once.
+
+A group uses an assignor that all its members list; among several, the one that most members prefer
+(ClassicGroup.selectProtocol). So the list of the first bounce puts the new assignor first: the group's protocol
+turns to it with the last member that has it, and not before. That is the only sign of a complete first bounce that
+a broker shows. It holds in both directions (tried on 4.3.1). A member that lists both stays eager: it gives up
+everything in each rebalance (KIP-429, "Compatibility and Upgrade Path").
+"""
+
+from __future__ import annotations
+
+from migration.conditions import MemberCount, ProtocolIs, Replaced
+from migration.course import Manner, Start
+from migration.model import Alternative, Danger, Step, Stray
+from migration.paths import configuration, dangers
+from migration.paths.path import Path
+from migration.paths.rounds import STABLE, all_back, in_rounds, restart_actions
+from migration.paths.trip import Trip
+
+COOPERATIVE = "cooperative-sticky"
+FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
+
+
+def to_cooperative(trip: Trip) -> Path:
+    """Two bounces with cooperative-sticky first in the list."""
+    old = trip.old_assignor
+    return Path(
+        name="two bounces",
+        steps=(
+            _first(
+                trip,
+                old=old,
+                new=COOPERATIVE,
+                title="First bounce: every member knows both assignors",
+                expect=f"The group stays on {old}. Every member that stops and every one that starts causes a "
+                "rebalance "
+                "in which all members give up everything they own for a moment. The protocol turns to "
+                f"{COOPERATIVE} with the last restart.",
+            ),
+            _second(
+                trip,
+                old=old,
+                new=COOPERATIVE,
+                title="Second bounce: only the cooperative assignor is left",
+                expect="A member that was restarted keeps what it owns in later rebalances; those with both assignors "
+                "still give up everything.",
+            ),
+        ),
+        alternatives=(
+            Alternative(
+                title="One bounce, straight to cooperative-sticky alone",
+                why_not="Only where every member lists cooperative-sticky already, as Java does since 3.0 unless "
+                "partition.assignment.strategy is set. This source does not show the members' lists; where one of "
+                f"them lacks it, the first restarted member dies with {dangers.INCONSISTENT}.",
+            ),
+            _straight_to_consumer(),
+            Alternative(
+                title="Stop all members, start all members",
+                why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
+            ),
+        ),
+    )
+
+
+def one_bounce(trip: Trip) -> Path:
+    """Every member lists both already: the eager ones are removed."""
+    old = trip.old_assignor
+    rounds = in_rounds(trip, trip.members)
+    step = Step(
+        id=ONLY,
+        title="The only bounce: only the cooperative assignor is left",
+        actions=restart_actions(trip, rounds),
+        rounds=rounds.names,
+        config=configuration.assignors(trip.libraries, [COOPERATIVE]),
+        expect=f"The protocol turns to {COOPERATIVE} with the first restart, as all members list it. Members that were "
+        "restarted keep what they own in later rebalances; the others still give up everything.",
+        course=rounds.course(Manner.RESTART, Start(assignors=(COOPERATIVE,))),
+        complete_when=f"The group is Stable on {COOPERATIVE} and every member has come back under a new id.",
+        between=(*all_back(trip), ProtocolIs(protocol=COOPERATIVE)),
+        gate=(*all_back(trip), ProtocolIs(protocol=COOPERATIVE)),
+        strays=(
+            Stray(
+                conditions=(STABLE, ProtocolIs(protocol=old), Replaced()),
+                message=f"The group is back on {old}: a member that does not list {COOPERATIVE} is in it, and none has "
+                f"{COOPERATIVE} alone.",
+                back_to=ONLY,
+            ),
+        ),
+        dangers=(
+            Danger(
+                what=f"A member does not list {COOPERATIVE} after all.",
+                symptom=f"The first restarted member cannot join and dies with {dangers.INCONSISTENT}; the check of "
+                "round 1 stays closed.",
+                then="Start that member as it was, and take the two bounces.",
+            ),
+            dangers.stuck_rebalance(),
+            *dangers.of_statics(trip),
+        ),
+        way_back=f"Restart the changed members with the list they had ({old} and {COOPERATIVE}).",
+    )
+    return Path(
+        name="one bounce",
+        steps=(step,),
+        alternatives=(
+            Alternative(
+                title="Two bounces",
+                why_not=f"The first one would change nothing: every member lists {COOPERATIVE} already.",
+            ),
+            _straight_to_consumer(),
+        ),
+    )
+
+
+def to_eager(trip: Trip) -> Path:
+    """The two bounces in reverse, with the eager assignor first in the list."""
+    new = trip.assignor or "range"
+    return Path(
+        name="two bounces in reverse",
+        steps=(
+            _first(
+                trip,
+                old=COOPERATIVE,
+                new=new,
+                title="First bounce: every member knows both assignors",
+                expect=f"The group stays on {COOPERATIVE} until the last restart, then it is on {new}. A member "
+                "that was "
+                "restarted is eager: it gives up everything in each rebalance.",
+            ),
+            _second(
+                trip,
+                old=COOPERATIVE,
+                new=new,
+                title="Second bounce: only the eager assignor is left",
+                expect=f"The group stays on {new}; every rebalance gives up everything for a moment.",
+            ),
+        ),
+        alternatives=(
+            Alternative(
+                title=f"One bounce, straight to {new} alone",
+                why_not=f"The first restarted member would die with {dangers.INCONSISTENT}: nobody else lists {new}.",
+            ),
+            Alternative(
+                title=f"{COOPERATIVE} first in the list of the first bounce",
+                why_not="It works too, but the broker shows nothing when the first bounce is complete: the protocol "
+                f"would stay {COOPERATIVE} until the second one begins.",
+            ),
+            Alternative(
+                title="Stop all members, start all members",
+                why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
+            ),
+        ),
+    )
+
+
+def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
+    rounds = in_rounds(trip, trip.members)
+    return Step(
+        id=FIRST,
+        title=title,
+        actions=restart_actions(trip, rounds),
+        rounds=rounds.names,
+        config=configuration.assignors(trip.libraries, [new, old]),
+        expect=expect,
+        course=rounds.course(Manner.RESTART, Start(assignors=(new, old))),
+        complete_when=f"The group is Stable and its protocol has turned to {new}: the last member has the new list.",
+        between=all_back(trip),
+        gate=(*all_back(trip), ProtocolIs(protocol=new)),
+        dangers=(
+            dangers.skipped_bounce(old, new),
+            Danger(
+                what=f"The list is written the other way round: {old} first.",
+                symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate stays "
+                "closed. "
+                "Just as when a member was forgotten.",
+                then="Look up the list of each member (its log prints partition.assignment.strategy at the "
+                "start); put "
+                f"{new} first and restart those that differ.",
+            ),
+            dangers.stuck_rebalance(),
+            *dangers.of_statics(trip),
+        ),
+        way_back=f"Restart the changed members with {old} alone, one round at a time: every member lists it.",
+    )
+
+
+def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
+    rounds = in_rounds(trip, trip.members)
+    return Step(
+        id=SECOND,
+        title=title,
+        actions=restart_actions(trip, rounds),
+        rounds=rounds.names,
+        config=configuration.assignors(trip.libraries, [new]),
+        expect=expect,
+        course=rounds.course(Manner.RESTART, Start(assignors=(new,))),
+        complete_when=f"The group is Stable on {new} and every member has come back under a new id.",
+        between=(*all_back(trip), ProtocolIs(protocol=new)),
+        gate=(*all_back(trip), ProtocolIs(protocol=new)),
+        strays=(
+            Stray(
+                conditions=(STABLE, ProtocolIs(protocol=old), MemberCount(at_least=1)),
+                message=f"The group is back on {old}: a member that does not list {new} is in it (the first bounce was "
+                "not complete, or an old member has been started), and none has the new list alone.",
+                back_to=FIRST,
+            ),
+        ),
+        dangers=(
+            Danger(
+                what=f"A member that knows {old} alone is started: a forgotten one, an old image, a second deployment.",
+                symptom=f"It dies with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that it "
+                f"turns the whole group back to {old}.",
+                then=f"Start it with {new} alone.",
+            ),
+            dangers.stuck_rebalance(),
+            *dangers.of_statics(trip),
+        ),
+        way_back=f"Restart the members with both assignors, {old} first, until the protocol turns to {old}; then with "
+        f"{old} alone.",
+    )
+
+
+def _straight_to_consumer() -> Alternative:
+    return Alternative(
+        title="Straight to the consumer protocol (--to consumer)",
+        why_not="It is one restart of each member, and rebalances are incremental there too, but it needs brokers and "
+        "clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead of this.",
+    )
