@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from migration.conditions import Condition, MemberCount, Replaced, Speaking
-from migration.course import Manner
 from migration.gate.answers import Check, await_all, count, name_all
 from migration.gate.sight import Sight
 from migration.model import Step
@@ -19,17 +18,16 @@ def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Con
 
 def implied_checks(sight: Sight, step: Step, conditions: Sequence[Condition]) -> tuple[Check, ...]:
     """Restarted members have come back, and as they should."""
-    found = (_all_are_back(sight, step, conditions), _come_back_as_they_should(sight, step))
+    found = (_all_are_back(sight, conditions), _come_back_as_they_should(sight, step))
     return tuple(check for check in found if check is not None)
 
 
-def _all_are_back(sight: Sight, step: Step, conditions: Sequence[Condition]) -> Check | None:
-    """None where the plan counts the members itself, or wants them away."""
+def _all_are_back(sight: Sight, conditions: Sequence[Condition]) -> Check | None:
+    """None where the plan counts the members itself, or does not restart them."""
     counted = any(isinstance(one, MemberCount) for one in conditions)
     restarted = any(isinstance(one, Replaced) for one in conditions)
-    manner = step.course.manner if step.course else Manner.RESTART
     since = sight.turnover
-    if counted or not restarted or manner is not Manner.RESTART or since is None:
+    if counted or not restarted or since is None:
         return None
     if not since.missing:
         return Check(check="back", holds=True, text="everybody who was stopped has come back")

@@ -73,8 +73,6 @@ class Sight:
 
 def _guests(steps: Sequence[Step]) -> Iterator[str]:
     for step in steps:
-        if step.course is not None:
-            yield from (guest.id for guest in step.course.guests)
         for condition in (*step.gate, *step.between):
             if isinstance(condition, Present | Absent | Precedes | Leads):
                 yield condition.client_id
