@@ -47,6 +47,8 @@ class Succession:
     order: tuple[str, ...]
     """The other members (all of them, where the leader is not known) in the order in which they would come to lead,
     each when those before it have gone and nobody has joined."""
+    is_broker_order: bool
+    """Whether `order` is that of the broker's map, or only one that it may have."""
     certain: bool
     """Whether the first of `order` is known to lead once the leader has gone."""
     why: str
@@ -60,7 +62,8 @@ def succession(group: Group) -> Succession | None:
     ids = [member.id for member in group.members]
     leader = leader_of(group)
     followers = [each for each in ids if each != leader]
-    if any(_as_listed(ids, capacity) for capacity in _capacities(len(ids))):
+    is_broker_order = any(_as_listed(ids, capacity) for capacity in _capacities(len(ids)))
+    if is_broker_order:
         order, told, why = followers, True, "the members are listed in the order of the broker's map"
     else:
         order = _in_map(ids, leader, grown_capacity(len(ids)))
@@ -72,7 +75,9 @@ def succession(group: Group) -> Succession | None:
         )
     if leader is None:
         told, why = False, _unknown_leader(group)
-    return Succession(leader=leader, order=tuple(order), certain=told, why=why)
+    return Succession(
+        leader=leader, order=tuple(order), is_broker_order=is_broker_order, certain=told, why=why
+    )
 
 
 def leader_of(group: Group) -> str | None:
@@ -121,17 +126,12 @@ def precedes(group: Group, client_id: str) -> bool | None:
         return True
     if found.leader is not None:
         return found.order[0] in holders if found.certain else None
-    if not _is_listed(group):
+    if not found.is_broker_order:
         return None
     first, second = found.order[:2]
     if first in holders:
         return True
     return None if second in holders else False
-
-
-def _is_listed(group: Group) -> bool:
-    ids = [member.id for member in group.members]
-    return any(_as_listed(ids, capacity) for capacity in _capacities(len(ids)))
 
 
 def _unknown_leader(group: Group) -> str:

@@ -17,13 +17,19 @@ def describe(
         bool, typer.Option("--offsets", help="Show committed offsets and lag (the default).")
     ] = False,
     state: Annotated[bool, typer.Option("--state", help="Show state, coordinator and assignor.")] = False,
+    migration: Annotated[
+        bool,
+        typer.Option(
+            "--migration", help="Show protocol, leader and successor, and what each member waits for."
+        ),
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Add epochs, targets, leader epochs, subscriptions.")
     ] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Describe groups: offsets and lag, members, or state."""
+    """Describe groups: offsets and lag, members, state, or where they stand on their way to another protocol."""
     from cli.cluster.choose import open_source
     from cli.errors import UsageError
     from cli.output import emit, notice
@@ -31,18 +37,21 @@ def describe(
     from cli.views.describe import DescribeMode, describe_document, remark_on
     from cli.views.offsets import topics_of
 
-    asked = [mode for mode, given in zip(DescribeMode, (offsets, members, state), strict=True) if given]
+    asked = [
+        mode for mode, given in zip(DescribeMode, (offsets, members, state, migration), strict=True) if given
+    ]
     if len(asked) > 1:
-        raise UsageError("--members, --offsets and --state show different tables; give one")
+        raise UsageError("--members, --offsets, --state and --migration show different tables; give one")
     mode = asked[0] if asked else DescribeMode.OFFSETS
     with open_source(source) as groups:
         chosen, problems = choose_groups(groups, selection)
         described = groups.describe(chosen, offsets=mode is DescribeMode.OFFSETS)
         problems += described.problems
+        found = groups.with_leaders(described.items) if mode is DescribeMode.MIGRATION else described.items
         topics = {}
         if mode is DescribeMode.OFFSETS:
-            read = groups.topics(topics_of(described.items), end_offsets=True)
+            read = groups.topics(topics_of(found), end_offsets=True)
             topics, problems = {topic.name: topic for topic in read.items}, problems + read.problems
-    for remark in filter(None, map(remark_on, described.items)):
+    for remark in filter(None, map(remark_on, found)):
         notice(remark)
-    emit(describe_document(described.items, topics, mode, verbose=verbose, problems=problems), output)
+    emit(describe_document(found, topics, mode, verbose=verbose, problems=problems), output)

@@ -8,8 +8,10 @@ from typing import Any
 
 from cli.render.cells import partitions_text
 from cli.render.document import Cell, Document, Table, columns
+from cli.views.migration import migration_blocks, migration_data
 from cli.views.offsets import OffsetRow, offset_rows
 from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
+from migration.inspection import inspect
 
 
 class DescribeMode(Enum):
@@ -18,6 +20,7 @@ class DescribeMode(Enum):
     OFFSETS = "offsets"
     MEMBERS = "members"
     STATE = "state"
+    MIGRATION = "migration"
 
 
 def describe_document(
@@ -29,6 +32,8 @@ def describe_document(
     problems: tuple[Problem, ...],
 ) -> Document:
     """`topics` give end offsets, where they were read."""
+    if mode is DescribeMode.MIGRATION:
+        return _migration_document(groups, verbose=verbose, problems=problems)
     offsets = (
         {group.id: offset_rows(group, topics) for group in groups} if mode is DescribeMode.OFFSETS else {}
     )
@@ -40,6 +45,16 @@ def describe_document(
         table = _state_table(groups, verbose=verbose)
     data = [group_data(group, offsets.get(group.id)) for group in groups]
     return Document(command="describe", data={"groups": data}, blocks=[table], errors=problems)
+
+
+def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tuple[Problem, ...]) -> Document:
+    inspected = [inspect(group) for group in groups]
+    return Document(
+        command="describe",
+        data={"groups": [{**group_data(each.group, None), **migration_data(each)} for each in inspected]},
+        blocks=[block for each in inspected for block in migration_blocks(each, verbose=verbose)],
+        errors=problems,
+    )
 
 
 def group_data(group: Group, offsets: Sequence[OffsetRow] | None) -> dict[str, Any]:

@@ -25,6 +25,7 @@ QUESTIONS = (
     ["describe", "--match", ".", "--offsets"],
     ["describe", "--match", ".", "--members", "--verbose"],
     ["describe", "--match", ".", "--state"],
+    ["describe", "--match", ".", "--migration"],
     ["describe", "no-such-group"],
     ["validate-regex", ".*", "^a", "(", "a**", "nothing-matches"],
     ["dry-run", "--match", "GROUPS"],

@@ -1,0 +1,231 @@
+"""Groups in flight, as `kohort describe --migration` shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cli.render.cells import partitions_text
+from cli.render.document import Block, Cell, Heading, Table, Text, columns
+from coordinator.model import GroupType, MemberProtocol
+from migration.clients import version_text
+from migration.inspection import InspectedMember, Inspection, Wait, WaitKind
+from migration.succession import Succession, after_load
+
+_NOTHING = "nothing"
+
+
+def migration_data(found: Inspection) -> dict[str, Any]:
+    """What is added to a group of the describe document."""
+    return {
+        "migration": {
+            "standing": found.standing,
+            "upgrade_blocked_by": None
+            if found.upgrade_blocked_by is None
+            else list(found.upgrade_blocked_by),
+            "leader": None if found.succession is None else found.succession.leader,
+            "leader_problem": found.group.leader_problem,
+            "succession": _succession_data(found),
+            "members": [_member_data(member) for member in found.members],
+        }
+    }
+
+
+def _succession_data(found: Inspection) -> dict[str, Any] | None:
+    order = found.succession
+    if order is None:
+        return None
+    return {
+        "order": list(order.order),
+        "certain": order.certain,
+        "why": order.why,
+        "after_load": after_load(found.group),
+    }
+
+
+def _member_data(found: InspectedMember) -> dict[str, Any]:
+    member, library = found.member, found.client.library
+    return {
+        "id": member.id,
+        "label": found.label,
+        "instance": member.instance,
+        "client_id": member.client.id,
+        "host": member.client.host,
+        "library": library and library.name,
+        "library_version": found.client.version and version_text(found.client.version),
+        "library_known_by": found.client.known_by,
+        "protocol": member.protocol and member.protocol.value,
+        "assignors": None if found.assignors is None else list(found.assignors),
+        "all_assignors": found.all_assignors,
+        "epoch": found.epoch,
+        "leads": found.leads,
+        "rank": found.rank,
+        "user_data_bytes": found.user_data_bytes,
+        "writes_user_data": found.writes_user_data,
+        "waits": None if found.waits is None else [_wait_data(wait) for wait in found.waits],
+    }
+
+
+def _wait_data(wait: Wait) -> dict[str, Any]:
+    return {
+        "for": wait.kind.value,
+        "partitions": {topic: list(numbers) for topic, numbers in wait.partitions.items()},
+        "member": wait.member,
+    }
+
+
+def migration_blocks(found: Inspection, *, verbose: bool) -> Iterator[Block]:
+    """What a group is at, who leads it, what stands in the way, and a row per member."""
+    labels = {each.member.id: each.label for each in found.members}
+    yield Heading(found.group.id)
+    yield Text(f"{found.standing} {_state(found)}")
+    if found.succession is not None:
+        yield Text(_leading(found, found.succession, labels))
+    upgrade = _upgrade(found, labels)
+    if upgrade:
+        yield Text(upgrade)
+    if found.members:
+        yield _table(found, labels, verbose=verbose)
+
+
+def _state(found: Inspection) -> str:
+    group = found.group
+    if group.type is not GroupType.CLASSIC:
+        return (
+            f"State {group.state.value}; group epoch {_known(group.group_epoch)}, "
+            f"target assignment of epoch {_known(group.assignment_epoch)}."
+        )
+    return f"State {group.state.value}; generation {_known(group.generation)}."
+
+
+def _known(number: int | None) -> str:
+    return "not known" if number is None else str(number)
+
+
+def _leading(found: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
+    """Who leads, and who would follow."""
+    if order.leader is None:
+        return _unknown_leader(found, order, labels)
+    (leader,) = (each for each in found.members if each.member.id == order.leader)
+    said = [f"Leader: {leader.label}."]
+    if leader.member.instance is not None:
+        said.append("It is static: it goes on to lead when it is restarted with its instance id.")
+    if not order.order:
+        said.append("Nobody else is there to follow it.")
+        return " ".join(said)
+    first = labels[order.order[0]]
+    if order.certain:
+        said.append(f"When it goes, {first} leads.")
+    else:
+        said.append(f"When it goes, {first} may lead, but that is not certain: {order.why}.")
+    loaded = after_load(found.group)
+    if order.certain and loaded is not None and loaded != order.order[0]:
+        said.append(f"After a restart or a move of the coordinator it would be {labels[loaded]}.")
+    return " ".join(said)
+
+
+def _unknown_leader(found: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
+    problem = found.group.leader_problem
+    said = f"Leader: {order.why}{f' ({problem})' if problem else ''}."
+    if found.group.leader is not None or not order.is_broker_order:
+        return said
+    first, second = (labels[each] for each in order.order[:2])
+    return f"{said} When it goes, {first} leads; or {second}, if {first} is the one that leads now."
+
+
+def _upgrade(found: Inspection, labels: Mapping[str, str]) -> str | None:
+    """What the user data of the assignments mean for an online upgrade."""
+    blockers = found.upgrade_blocked_by
+    if found.group.type is not GroupType.CLASSIC or not found.members:
+        return None
+    if blockers is None:
+        if found.group.protocol_type not in (None, "", "consumer"):
+            return None
+        return "Whether assignments carry user data, which would block an online upgrade, does not show now."
+    if blockers:
+        who = f"{len(blockers)} of {len(found.members)} members"
+        return (
+            f"Online upgrade blocked: the assignments of {who} carry user data ({_sizes(found)}), and the broker "
+            "refuses the first member of the consumer protocol with GROUP_ID_NOT_FOUND."
+        )
+    leaders = [each for each in found.members if each.writes_user_data and each.leads is not False]
+    if leaders:
+        names = ", ".join(labels[each.member.id] for each in leaders)
+        return (
+            f"No assignment carries user data now, but once a rebalance with {found.group.protocol} is led by {names} "
+            "they may: those libraries write it, and then an online upgrade is blocked."
+        )
+    return "No assignment carries user data: in this respect an online upgrade is open."
+
+
+def _sizes(found: Inspection) -> str:
+    sizes = sorted({each.user_data_bytes for each in found.members if each.user_data_bytes})
+    return f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
+
+
+def _table(found: Inspection, labels: Mapping[str, str], *, verbose: bool) -> Table:
+    led = found.succession is not None
+    sized = any(each.user_data_bytes is not None for each in found.members)
+    names = [
+        "GROUP",
+        "MEMBER",
+        *(["CONSUMER-ID"] if verbose else []),
+        "HOST",
+        "LIBRARY",
+        "PROTOCOL",
+        "ASSIGNORS",
+    ]
+    names += ["#EPOCH", *(["LEADS"] if led else []), *(["#USER-DATA"] if sized else []), "WAITS-FOR"]
+
+    def row(each: InspectedMember) -> list[Cell]:
+        member = each.member
+        library = None if each.client.library is None else each.client.library.name
+        cells: list[Cell] = [
+            found.group.id,
+            each.label,
+            *([member.id] if verbose else []),
+            member.client.host,
+        ]
+        cells += [library, member.protocol and member.protocol.value, _assignors(each)]
+        cells += [each.epoch, *([_place(each)] if led else []), *([each.user_data_bytes] if sized else [])]
+        return [*cells, _waits(each, labels)]
+
+    return Table(columns=columns(*names), rows=[row(each) for each in found.members])
+
+
+def _assignors(found: InspectedMember) -> str | None:
+    if found.assignors is None:
+        return None
+    listed = ",".join(found.assignors)
+    return listed if found.all_assignors else f"{listed},?"
+
+
+def _place(found: InspectedMember) -> str | None:
+    if found.leads:
+        return "leader"
+    return None if found.rank is None else str(found.rank)
+
+
+def _waits(found: InspectedMember, labels: Mapping[str, str]) -> str | None:
+    if found.waits is None:
+        return None
+    return "; then ".join(_wait_text(found, wait, labels) for wait in found.waits) or _NOTHING
+
+
+def _wait_text(found: InspectedMember, wait: Wait, labels: Mapping[str, str]) -> str:
+    what = partitions_text(wait.partitions)
+    who = "the leader" if wait.member is None else labels[wait.member]
+    classic = found.member.protocol is MemberProtocol.CLASSIC
+    texts = {
+        WaitKind.REVOKE: f"itself: to give up {what}",
+        WaitKind.REJOIN: f"itself: to rejoin and give up {what}" if what else "itself: to rejoin",
+        WaitKind.MAYBE_REJOIN: "itself: to rejoin, unless it has (a broker does not show who has)",
+        WaitKind.HEARTBEAT: "its next heartbeat" + (f", which brings {what}" if what else ""),
+        WaitKind.RELEASE: f"{what}, which {who} still has" + (", and to rejoin for them" if classic else ""),
+        WaitKind.ASSIGNOR: "the broker's assignor",
+        WaitKind.JOINS: "others: it has joined",
+        WaitKind.ASSIGN: "itself: it leads and is to send the assignment",
+        WaitKind.LEADER: f"the assignment, from {who}",
+        WaitKind.RETURN: "itself: static and away, to come back before its session ends",
+    }
+    return texts[wait.kind]

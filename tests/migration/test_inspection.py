@@ -1,0 +1,265 @@
+"""Where groups stand, and what their members wait for: tables of the states that a broker goes through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator.model import (
+    Client,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Partitions,
+    UserData,
+)
+from migration.inspection import Wait, WaitKind, inspect, labels_of, standing, waits_of
+
+CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
+
+
+def modern(
+    member_id: str,
+    epoch: int,
+    owned: Partitions,
+    target: Partitions,
+    protocol: MemberProtocol = CONSUMER,
+) -> Member:
+    return Member(id=member_id, protocol=protocol, epoch=epoch, owned=owned, target=target)
+
+
+def consumer_group(*members: Member, epoch: int = 5, assigned: int = 5) -> Group:
+    return Group(
+        id="g",
+        type=GroupType.CONSUMER,
+        state=GroupState.RECONCILING,
+        protocol_type="consumer",
+        group_epoch=epoch,
+        assignment_epoch=assigned,
+        members=members,
+    )
+
+
+def classic_group(*members: Member, state: GroupState = GroupState.STABLE, **fields: Any) -> Group:
+    return Group(
+        id="g", type=GroupType.CLASSIC, state=state, protocol_type="consumer", members=members, **fields
+    )
+
+
+def classic(member_id: str, client_id: str | None = None, **fields: Any) -> Member:
+    return Member(id=member_id, client=Client(id=client_id), protocol=CLASSIC, **fields)
+
+
+HAS = {"t": (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "waits"),
+    [
+        pytest.param(modern("a", 5, HAS, HAS), None, [], id="nothing"),
+        pytest.param(
+            modern("a", 4, HAS, {"t": (0,)}),
+            None,
+            [Wait(kind=WaitKind.REVOKE, partitions={"t": (1,)})],
+            id="revoke",
+        ),
+        pytest.param(
+            modern("a", 4, HAS, {"t": (0,)}, CLASSIC),
+            None,
+            [Wait(kind=WaitKind.REJOIN, partitions={"t": (1,)})],
+            id="a classic member revokes by rejoining",
+        ),
+        pytest.param(modern("a", 4, HAS, HAS), None, [Wait(kind=WaitKind.HEARTBEAT)], id="behind"),
+        pytest.param(
+            modern("a", 4, HAS, HAS, CLASSIC),
+            None,
+            [Wait(kind=WaitKind.REJOIN)],
+            id="a classic member is behind",
+        ),
+        pytest.param(
+            modern("a", 5, {}, HAS),
+            modern("b", 4, HAS, {}),
+            [Wait(kind=WaitKind.RELEASE, partitions=HAS, member="b")],
+            id="another has them",
+        ),
+        pytest.param(
+            modern("a", 5, {}, HAS),
+            modern("b", 4, {"t": (1,)}, {}),
+            [
+                Wait(kind=WaitKind.HEARTBEAT, partitions={"t": (0,)}),
+                Wait(kind=WaitKind.RELEASE, partitions={"t": (1,)}, member="b"),
+            ],
+            id="another has some of them",
+        ),
+        pytest.param(
+            modern("a", 5, {}, HAS, CLASSIC),
+            modern("b", 4, {"t": (1,)}, {}),
+            [Wait(kind=WaitKind.RELEASE, partitions={"t": (1,)}, member="b")],
+            id="a classic member is told to rejoin once all are free",
+        ),
+        pytest.param(
+            modern("a", 5, {}, HAS, CLASSIC),
+            None,
+            [Wait(kind=WaitKind.REJOIN)],
+            id="a classic member rejoins for more",
+        ),
+        pytest.param(
+            modern("a", 4, {"u": (3,)}, HAS),
+            modern("b", 4, HAS, {"u": (3,)}),
+            [
+                Wait(kind=WaitKind.REVOKE, partitions={"u": (3,)}),
+                Wait(kind=WaitKind.RELEASE, partitions=HAS, member="b"),
+            ],
+            id="two that swap: each gives up first",
+        ),
+        pytest.param(modern("a", -2, HAS, HAS), None, [Wait(kind=WaitKind.RETURN)], id="static and away"),
+    ],
+)
+def test_a_consumer_groups_member_waits_for(one: Member, other: Member | None, waits: list[Wait]) -> None:
+    group = consumer_group(*filter(None, (one, other)))
+    assert waits_of(group)["a"] == tuple(waits)
+
+
+def test_all_wait_for_the_assignor_while_the_group_is_ahead_of_its_target() -> None:
+    group = consumer_group(modern("a", 5, HAS, HAS), modern("b", 4, {}, {}), epoch=6)
+    assert waits_of(group) == {
+        "a": (Wait(kind=WaitKind.ASSIGNOR),),
+        "b": (Wait(kind=WaitKind.HEARTBEAT), Wait(kind=WaitKind.ASSIGNOR)),
+    }
+
+
+def test_nothing_is_said_where_owners_or_targets_are_not_known() -> None:
+    unknown = Member(id="b", protocol=CONSUMER, epoch=5)
+    assert waits_of(consumer_group(modern("a", 5, {}, HAS), unknown)) == {"a": None, "b": None}
+
+
+def test_in_a_rebalance_only_new_members_are_known_to_have_joined() -> None:
+    group = classic_group(
+        classic("old"), classic("new", generation=-1), state=GroupState.PREPARING_REBALANCE, leader="old"
+    )
+    assert waits_of(group) == {
+        "old": (Wait(kind=WaitKind.MAYBE_REJOIN),),
+        "new": (Wait(kind=WaitKind.JOINS),),
+    }
+
+
+def test_when_all_have_joined_they_wait_for_the_leader() -> None:
+    members = (classic("a"), classic("b"))
+    completing = GroupState.COMPLETING_REBALANCE
+    assert waits_of(classic_group(*members, state=completing, leader="b")) == {
+        "a": (Wait(kind=WaitKind.LEADER, member="b"),),
+        "b": (Wait(kind=WaitKind.ASSIGN),),
+    }
+    unknown: tuple[Wait, ...] = (Wait(kind=WaitKind.LEADER),)
+    assert waits_of(classic_group(*members, state=completing)) == {"a": unknown, "b": unknown}
+
+
+def test_a_stable_classic_group_waits_for_nothing_and_an_unknown_state_tells_nothing() -> None:
+    assert waits_of(classic_group(classic("a"))) == {"a": ()}
+    assert waits_of(classic_group(classic("a"), state=GroupState.UNKNOWN)) == {"a": None}
+
+
+def lists(*protocols: str) -> Member:
+    return Member(id="-".join(protocols), protocol=CLASSIC, protocols=protocols)
+
+
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [
+        (classic_group(), "Empty: the protocol of the first member that joins becomes the group's."),
+        (
+            classic_group(classic("a"), protocol="range"),
+            "Classic: its one member speaks the classic protocol and lists range, which is in use. "
+            "What else is listed, a broker does not show.",
+        ),
+        (
+            classic_group(classic("a"), classic("b"), protocol="cooperative-sticky"),
+            "Classic: both members speak the classic protocol and list cooperative-sticky, which is in use: the first "
+            "of two bounces to it is complete, if not both. What else is listed, a broker does not show.",
+        ),
+        (
+            classic_group(lists("range"), lists("cooperative-sticky", "range"), protocol="range"),
+            "Classic: both members speak the classic protocol; range is in use; 1 of 2 list cooperative-sticky: the "
+            "first of two bounces to it is under way.",
+        ),
+        (
+            classic_group(
+                lists("cooperative-sticky"),
+                lists("cooperative-sticky", "range"),
+                protocol="cooperative-sticky",
+            ),
+            "Classic: both members speak the classic protocol; cooperative-sticky is in use; all list "
+            "cooperative-sticky, 1 alone: the first of two bounces to it is complete.",
+        ),
+        (
+            classic_group(lists("cooperative-sticky"), protocol="cooperative-sticky"),
+            "Classic: its one member speaks the classic protocol; cooperative-sticky is in use; all list "
+            "cooperative-sticky alone: both bounces to it are complete.",
+        ),
+        (
+            classic_group(classic("a"), state=GroupState.PREPARING_REBALANCE),
+            "Classic: its one member speaks the classic protocol; a rebalance is going on, and which assignor it will "
+            "use is not known.",
+        ),
+        (
+            consumer_group(
+                modern("a", 5, {}, {}), modern("b", 5, {}, {}, CLASSIC), modern("c", 5, {}, {}, CLASSIC)
+            ),
+            "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one.",
+        ),
+        (
+            consumer_group(modern("a", 5, {}, {})),
+            "Consumer: its one member speaks the consumer protocol.",
+        ),
+        (
+            consumer_group(modern("a", 5, {}, {}, CLASSIC)),
+            "Of type consumer, though its one member speaks the classic protocol: the brokers' migration policy does "
+            "not turn it back.",
+        ),
+        (
+            Group(
+                id="g",
+                type=GroupType.CLASSIC,
+                state=GroupState.STABLE,
+                protocol_type="connect",
+                members=(classic("a"),),
+            ),
+            "A group of protocol type connect, not of consumers.",
+        ),
+        (
+            Group(id="g", type=GroupType.SHARE, state=GroupState.STABLE, protocol_type="share"),
+            "A share group: neither of the protocols between which a migration leads is its own.",
+        ),
+    ],
+)
+def test_where_it_stands(group: Group, words: str) -> None:
+    assert standing(group) == words
+
+
+def test_user_data_in_assignments_block_an_online_upgrade() -> None:
+    heavy = Member(id="a", protocol=CLASSIC, user_data=UserData(assignment=b"12345"))
+    light = Member(id="b", protocol=CLASSIC, user_data=UserData(subscription=b"1"))
+    found = inspect(classic_group(heavy, light))
+    assert found.upgrade_blocked_by == ("a",)
+    assert [each.user_data_bytes for each in found.members] == [5, 0]
+    assert inspect(classic_group(heavy, classic("c"))).upgrade_blocked_by == ("a",)
+    assert inspect(classic_group(light, classic("c"))).upgrade_blocked_by is None
+    assert inspect(consumer_group()).upgrade_blocked_by is None
+
+
+def test_whose_leader_writes_user_data_is_known_of_known_libraries() -> None:
+    def librdkafka(assignor: str) -> bool | None:
+        member = Member(id="a", client=Client(library="librdkafka"), protocol=CLASSIC)
+        return inspect(classic_group(member, protocol=assignor)).members[0].writes_user_data
+
+    assert (librdkafka("cooperative-sticky"), librdkafka("range")) == (True, False)
+    assert inspect(classic_group(classic("a"), protocol="range")).members[0].writes_user_data is None
+
+
+def test_labels_name_one_member_each() -> None:
+    static = Member(id="s-1", instance="s", client=Client(id="app"))
+    group = classic_group(static, classic("m-1", "app"), classic("m-2", "worker"), classic("m-3", "worker"))
+    assert labels_of(group) == {"s-1": "s", "m-1": "app", "m-2": "m-2", "m-3": "m-3"}
