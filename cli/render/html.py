@@ -25,6 +25,8 @@ _HEAD = """<!DOCTYPE html>
 """
 _CODE = re.compile(r"`([^`]+)`")
 DEEPEST = 6
+BOX = "\N{BALLOT BOX}"
+"""A cell to be ticked."""
 
 
 def render_html(document: Document, stream: TextIO) -> None:
@@ -94,6 +96,8 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _cell(cell: Cell) -> str:
+    if cell == BOX:
+        return '<input type="checkbox" aria-label="done">'
     return str(cell) if type(cell) is int else _text(cell_text(cell))
 
 

@@ -4,13 +4,13 @@ STYLE = """
 :root {
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --shade: #f6f8fa;
-  --k0: #6b7785; --k1: #c9730a; --k2: #1a7f5a; --k3: #2f6fd0; --k4: #8f4fc4; --k5: #b83a5e;
+  --k0: #6b7785; --k1: #2f6fd0; --k2: #1a7f5a; --k3: #c9730a; --k4: #8f4fc4; --k5: #b83a5e;
   --k6: #667a00; --k7: #00798c; --none: #d1242f;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #0d1117; --ink: #e6edf3; --faint: #9198a1; --line: #3d444d; --shade: #161b22;
-    --k0: #9aa5b1; --k1: #e8a04a; --k2: #4cc38a; --k3: #79aef5; --k4: #c297f0; --k5: #f08aa8;
+    --k0: #9aa5b1; --k1: #79aef5; --k2: #4cc38a; --k3: #e8a04a; --k4: #c297f0; --k5: #f08aa8;
     --k6: #b5c94c; --k7: #4fc3d3; --none: #ff7b72;
   }
 }
@@ -18,7 +18,7 @@ STYLE = """
   :root {
     color-scheme: light;
     --paper: #ffffff; --ink: #000000; --faint: #444444; --line: #bbbbbb; --shade: #f4f4f4;
-    --k0: #6b7785; --k1: #c9730a; --k2: #1a7f5a; --k3: #2f6fd0; --k4: #8f4fc4; --k5: #b83a5e;
+    --k0: #6b7785; --k1: #2f6fd0; --k2: #1a7f5a; --k3: #c9730a; --k4: #8f4fc4; --k5: #b83a5e;
     --k6: #667a00; --k7: #00798c; --none: #d1242f;
   }
   body { font-size: 10pt; max-width: none; padding: 0; }

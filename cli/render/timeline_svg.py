@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
+from math import ceil
 from string import ascii_uppercase
 from typing import TypeVar
 
@@ -59,11 +60,17 @@ class _Sketch:
         """All of it."""
         yield from self._legend()
         top = self.height
-        yield from self._steps()
+        below = [*self._steps(), *self._rows()]
+        # Lines first: what is drawn later covers them.
+        yield from self._rules(top)
+        yield from below
+        self.height += 4
+
+    def _rows(self) -> Iterator[str]:
         yield from self._group()
         if self.timeline.lanes:
             most = max(1, *(max(lane.partitions) for lane in self.timeline.lanes))
-            yield from self._note(f"partitions of each member, of at most {most}")
+            yield from self._note(f"numbers and bars: partitions of each member, at most {most:,}")
             for lane in self.timeline.lanes:
                 yield from self._lane(lane, most)
         else:
@@ -73,9 +80,7 @@ class _Sketch:
         frames = self.timeline.frames
         yield from self._cost("rebalances", [frame.rebalances for frame in frames])
         yield from self._cost("partitions moved", [frame.moved for frame in frames])
-        yield from self._cost("partition-seconds without owner", [frame.without_owner_s for frame in frames])
-        yield from self._rules(top)
-        self.height += 4
+        yield from self._cost("without owner, s", [frame.without_owner_s for frame in frames])
 
     def _x(self, frame: int) -> float:
         return LEFT + frame * self.column
@@ -108,12 +113,15 @@ class _Sketch:
                 label = str(step) if step else ""
             yield self._write(x + 3, self.height + 12, label, "strong")
         self.height += 18
-        if self.column >= 3 * LETTER:
-            yield self._write(LEFT - 8, self.height + 10, "round", "faint end")
-            for position, frame in enumerate(frames):
-                mark = f"{frame.round}{_mark(frame.title)}" if frame.step else ""
-                yield self._write(self._x(position) + self.column / 2, self.height + 10, mark, "faint middle")
-            self.height += 16
+        marks = [f"{frame.round}{_mark(frame.title)}" if frame.step else "" for frame in frames]
+        halves = any(map(_mark, (frame.title for frame in frames)))
+        label = "round: \u2193 stop, \u2191 start" if halves else "round"
+        yield self._write(LEFT - 8, self.height + 10, label, "faint end")
+        every = ceil(LETTER * (1 + max(map(len, marks))) / self.column)
+        for position in range(0, self.count, every):
+            middle = self._x(position) + self.column / 2
+            yield self._write(middle, self.height + 10, marks[position], "faint middle")
+        self.height += 16
 
     def _group(self) -> Iterator[str]:
         yield self._write(LEFT - 8, self.height + 15, "group", "end strong")

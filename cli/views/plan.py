@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns
+from cli.views.plan_timeline import timeline_blocks
 from coordinator.model import Problem
 from migration.commands import PLAN_FILE, of_round
 from migration.course import Manner
@@ -56,6 +57,7 @@ def _overview(plan: Plan) -> Iterator[Block]:
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#SECONDS WITHOUT OWNER")
     yield Table(columns=columns(*names), rows=rows)
+    yield from timeline_blocks(plan)
     yield Heading("Before the first step")
     yield Checklist(
         (

@@ -1,0 +1,57 @@
+"""The picture of a plan: what the group and its members speak and hold, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from cli.render.document import Block, Heading, Picture
+from migration.model import Plan
+from migration.timeline import Timeline, timeline_of
+
+
+def timeline_blocks(plan: Plan) -> Iterator[Block]:
+    """A heading and the picture; nothing where the plan could not be walked."""
+    members = plan.baseline.members if plan.baseline else ()
+    names = {member.id: member.label for member in members}
+    rounds = sum(len(step.course.rounds) for step in plan.steps if step.course)
+    timeline = timeline_of(plan.moments, names, rounds)
+    if timeline is not None:
+        yield Heading("Timeline")
+        yield Picture(
+            title=f"What {plan.group} and its members speak and own, round by round",
+            text=in_words(timeline),
+            timeline=timeline,
+        )
+
+
+def in_words(timeline: Timeline) -> str:
+    """What the picture shows, for whoever does not see it."""
+    text = f"The group is {'; then '.join(_stretches(timeline))}. {_members(timeline)}."
+    if timeline.left_out:
+        text += f" {timeline.left_out:,} rounds are not drawn; they are like those beside them."
+    return f"{text} Computed, not measured."
+
+
+def _stretches(timeline: Timeline) -> Iterator[str]:
+    """`classic, range` as found; `consumer, uniform` from step 1, round 1: start."""
+    for group, frames in groupby(timeline.frames, key=lambda frame: frame.group):
+        first = next(frames)
+        yield f"{group} as found" if not first.step else f"{group} from {_since(first.title)}"
+
+
+def _since(title: str) -> str:
+    """`step 1, round 2 (start)`."""
+    where, _, done = title.partition(": ")
+    return f"{where} ({done})" if done else where
+
+
+def _members(timeline: Timeline) -> str:
+    return f"Members as found: {_counts(timeline, 0)}; at the end: {_counts(timeline, -1)}"
+
+
+def _counts(timeline: Timeline, frame: int) -> str:
+    counted = [
+        (row[frame], kind) for kind, row in zip(timeline.kinds, timeline.members, strict=True) if row[frame]
+    ]
+    return ", ".join(f"{count:,} {kind}" for count, kind in counted)
