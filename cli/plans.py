@@ -8,14 +8,17 @@ from pathlib import Path
 
 from cli.cluster.port import Source
 from cli.errors import CommandError, ExitStatus, UsageError
-from cli.options import SelectionOptions
+from cli.options import SelectionOptions, SourceOptions
 from cli.render.document import Document
 from cli.selection import choose_groups
 from coordinator.group_spec import wanted_topics
 from coordinator.model import Group, Problem
 from coordinator.what_if import WhatIf
 from migration.clients import ToldClients, parse_clients, unknown_members
+from migration.commands import Connection
 from migration.model import Destination, Plan, Verdict
+from migration.paths import leader_matters
+from migration.paths.trip import EAGER
 from migration.plan import make_plan
 
 
@@ -28,6 +31,30 @@ class Wish:
     regexes: tuple[str, ...] = ()
     concurrency: int = 1
     bounce_s: float
+    assignor: str | None = None
+    connection: Connection
+
+
+def connection_of(source: SourceOptions) -> Connection:
+    """How the commands of a plan reach the cluster that the plan was made from; of a file, nothing is known of it."""
+    if source.bootstrap_server is None:
+        return Connection()
+    config = str(source.command_config) if source.command_config else None
+    return Connection(bootstrap_server=source.bootstrap_server, command_config=config)
+
+
+def assignor_of(name: str | None, to: str) -> str | None:
+    """The assignor of a way back. UsageError where there is no choice, and for one that is not Kafka's."""
+    if name is None:
+        return None
+    choices = {"eager": EAGER, "classic": (*EAGER, "cooperative-sticky")}.get(
+        "classic" if to == "generic" else to
+    )
+    if choices is None:
+        raise UsageError(f"--assignor: with --to {to} there is no choice")
+    if name not in choices:
+        raise UsageError(f"--assignor: {name!r} is none of {', '.join(choices)}")
+    return name
 
 
 def told_of(values: Sequence[str], file: Path | None) -> ToldClients:
@@ -49,7 +76,8 @@ def plan_groups(
         raise CommandError(f"{problem.subject}: {problem.message}")
     _refuse_strangers(described.items, wish.told)
     cluster = source.cluster()
-    topics = source.topics(_topics_to_read(described.items, wish), end_offsets=False)
+    found = _with_leaders(source, described.items, wish)
+    topics = source.topics(_topics_to_read(found, wish), end_offsets=False)
     plans = tuple(
         make_plan(
             group,
@@ -59,10 +87,19 @@ def plan_groups(
             concurrency=wish.concurrency,
             bounce_s=wish.bounce_s,
             topics=topics.items,
+            assignor=wish.assignor,
+            connection=wish.connection,
         )
-        for group in described.items
+        for group in found
     )
     return plans, (*problems, *described.problems, *topics.problems)
+
+
+def _with_leaders(source: Source, groups: Sequence[Group], wish: Wish) -> tuple[Group, ...]:
+    """The groups, with their leaders where a plan may turn on them: a live source reads a topic for it."""
+    if any(leader_matters(group, wish.destination) for group in groups):
+        return tuple(source.with_leaders(groups))
+    return tuple(groups)
 
 
 def _topics_to_read(groups: Sequence[Group], wish: Wish) -> set[str] | None:

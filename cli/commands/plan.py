@@ -77,6 +77,14 @@ def plan(
             help="How long a restart keeps a member away; 30 is usual for a container. Measure yours.",
         ),
     ] = 30.0,
+    assignor: Annotated[
+        str | None,
+        typer.Option(
+            "--assignor",
+            metavar="NAME",
+            help="With --to eager or classic: the assignor the group is to use; range unless its members say more.",
+        ),
+    ] = None,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -86,7 +94,15 @@ def plan(
     """
     from cli.cluster.choose import open_source
     from cli.output import emit
-    from cli.plans import Wish, document_of, plan_groups, status_of, told_of
+    from cli.plans import (
+        Wish,
+        assignor_of,
+        connection_of,
+        document_of,
+        plan_groups,
+        status_of,
+        told_of,
+    )
     from migration.model import Destination
 
     told = told_of(client or (), clients)
@@ -96,6 +112,8 @@ def plan(
         regexes=tuple(regex or ()),
         concurrency=concurrency,
         bounce_s=bounce_seconds,
+        assignor=assignor_of(assignor, to.value),
+        connection=connection_of(source),
     )
     with open_source(source) as groups:
         plans, problems = plan_groups(groups, selection, wish)

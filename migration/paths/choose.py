@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.model import GroupType, MemberProtocol
+from coordinator.model import Group, GroupType, MemberProtocol
 from migration import commands
 from migration.clients import Library
 from migration.model import Alternative, Destination, Step
@@ -53,6 +53,16 @@ def has_arrived(case: Case) -> bool:
     if case.destination is Destination.COOPERATIVE:
         return group.protocol == COOPERATIVE and listed <= {COOPERATIVE}
     return group.protocol in EAGER and COOPERATIVE not in listed
+
+
+def leader_matters(group: Group, destination: Destination) -> bool:
+    """Whether a path may name the member that leads: the bridge leader's does."""
+    return (
+        destination is Destination.CONSUMER
+        and group.type is GroupType.CLASSIC
+        and group.protocol == COOPERATIVE
+        and len(group.members) > 1
+    )
 
 
 def _to_cooperative(trip: Trip) -> Path:

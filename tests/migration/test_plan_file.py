@@ -106,7 +106,6 @@ PLAN = Plan(
             gate=CONDITIONS,
             strays=(Stray(conditions=CONDITIONS[:3], message="lost", back_to="first"),),
             dangers=(Danger(what="w", symptom="s", then="t"),),
-            danger="d",
             way_back="back",
         ),
         Step(id="second", title="Roll", actions=()),
