@@ -134,6 +134,8 @@ class Member:
     """The generation that a classic member last saw, where it differs from the group's."""
     user_data: UserData | None = None
     """None when unknown or when the protocol has none."""
+    unreadable: str | None = None
+    """Why the embedded protocol of a classic member cannot be read; None where it can, or is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from coordinator.client_library import canonical_library, library_of
 from coordinator.model import Group, Member
+from migration.client_config import ClientConfig
 
 Version = tuple[int, ...]
 
@@ -27,6 +28,12 @@ class Library:
     consumer: Version | None
     consumer_wanted: Version | None = None
     """Older versions that speak the consumer protocol have faults that a plan warns of."""
+    consumer_fault: str = ""
+    """What those do."""
+    cooperative_wanted: Version | None = None
+    """Older versions with a cooperative assignor have faults that a plan warns of."""
+    cooperative_fault: str = ""
+    """What those do."""
     source: str
 
 
@@ -46,14 +53,17 @@ LIBRARIES: Mapping[str, Library] = {
             two_bounces=False,
             consumer=(2, 12, 0),
             consumer_wanted=(2, 15, 0),
-            source="librdkafka issues 4368 and 3589; librdkafka 2.12.0 release",
+            consumer_fault="loops on GROUP_ID_NOT_FOUND, the answer to a refused upgrade",
+            cooperative_wanted=(2, 6, 1),
+            cooperative_fault="may rejoin in a loop with cooperative-sticky",
+            source="librdkafka releases 1.6.0, 2.6.1, 2.12.0 and 2.15.0; issue 5541",
         ),
         Library(
             name="franz-go",
             cooperative=(1, 17, 0),
             two_bounces=True,
             consumer=(1, 19, 0),
-            source="franz-go issue 686 and pull 1367",
+            source="franz-go issue 686 (before 1.17.0 partitions are stranded in the first bounce)",
         ),
         Library(
             name="kafka-python",
@@ -94,6 +104,24 @@ class ToldClients:
 
     everybody: tuple[str, str | None] | None = None
     single: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    otherwise: tuple[str, str | None] | None = None
+    """Of members whose library nothing else tells: what a configuration file is for."""
+
+
+def with_configs(told: ToldClients, configs: Iterable[ClientConfig]) -> ToldClients:
+    """What was told, and what the keys of configuration files show where nothing was."""
+    single, otherwise = dict(told.single), told.otherwise
+    shared: set[str] = set()
+    for config in configs:
+        if config.library is None or config.is_for_library:
+            continue
+        if config.member is not None:
+            single.setdefault(config.member, (config.library, None))
+        else:
+            shared.add(config.library)
+    if len(shared) == 1:
+        otherwise = (shared.pop(), None)
+    return ToldClients(everybody=told.everybody, single=single, otherwise=otherwise)
 
 
 def parse_clients(values: Iterable[str]) -> ToldClients:
@@ -138,6 +166,8 @@ def client_of(member: Member, told: ToldClients) -> MemberClient:
     if told.everybody is not None:
         return _told(told.everybody)
     known = library_of(member)
+    if known.name is None and told.otherwise is not None:
+        return _told(told.otherwise)
     library = LIBRARIES[known.name] if known.name else None
     return MemberClient(
         library=library, version=_version_or_none(member.client.version), known_by=known.known_by
@@ -147,7 +177,8 @@ def client_of(member: Member, told: ToldClients) -> MemberClient:
 def clients_of(group: Group, told: ToldClients) -> dict[str | None, MemberClient]:
     """The client of every member by member id; of a group without members, under None, what was told."""
     if not group.members:
-        return {None: MemberClient(library=None) if told.everybody is None else _told(told.everybody)}
+        said = told.everybody or told.otherwise
+        return {None: MemberClient(library=None) if said is None else _told(said)}
     return {member.id: client_of(member, told) for member in group.members}
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coordinator.model import Cluster, Group, GroupType, Member, Topic
-from migration.clients import ToldClients, clients_of
+from migration.access import Access
+from migration.client_config import ClientConfig
+from migration.clients import ToldClients, clients_of, with_configs
 from migration.commands import Connection
 from migration.expectation import foresee
 from migration.model import Baseline, Destination, Plan, Verdict
@@ -28,19 +30,29 @@ def make_plan(
     topics: Sequence[Topic] = (),
     assignor: str | None = None,
     connection: Connection | None = None,
+    regexes: Sequence[str] = (),
+    configs: Sequence[ClientConfig] = (),
+    access: Access | None = None,
+    offline: bool = False,
 ) -> Plan:
     """A plan for a group. A blocked plan has no steps: none would be safe.
 
     `concurrency` members are restarted together, each for `bounce_s` seconds. `topics` are the topics that the
     members want, or all; none where the source does not know them. `assignor` is the one that a way back leads to;
-    None takes the likeliest. `connection` is what the commands of the plan reach the cluster with.
+    None takes the likeliest. `connection` is what the commands of the plan reach the cluster with. `regexes` are what
+    the members are said to subscribe to, `configs` their configuration files, `access` what the cluster's authorizer
+    allows. `offline` asks for a plan that stops all members, where an online one is possible too.
     """
     case = Case(
         group=group,
         cluster=cluster,
         destination=destination,
-        clients=clients_of(group, told),
+        clients=clients_of(group, with_configs(told, configs)),
         topics={topic.name: topic for topic in topics} or None,
+        regexes=tuple(regexes),
+        configs=tuple(configs),
+        access=access,
+        offline=offline,
     )
     findings = () if has_arrived(case) else judge(case)
     plan = Plan(

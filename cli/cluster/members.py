@@ -27,7 +27,7 @@ def with_embedded(
         given = read_assignment(assignment) if assignment else None
     except MalformedMetadata as error:
         oddity = str(error)
-    member = base
+    member = base if oddity is None else replace(base, unreadable=oddity)
     if wanted is not None:
         # As sent: the order decides where Java's maps keep insertion order in a bucket.
         topics = Subscription(topics=tuple(dict.fromkeys(wanted.topics)))

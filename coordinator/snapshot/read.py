@@ -278,7 +278,7 @@ def _node(at: _At) -> Node:
 def _member(at: _At, group_type: GroupType) -> Member:
     fields = at.fields(
         "id", "instance", "client", "rack", "protocol", "protocols", "subscription", "owned", "generation",
-        "target", "epoch", "user_data",
+        "target", "epoch", "user_data", "unreadable",
     )  # fmt: skip
     if fields["id"].value is None:
         at.fail("the field 'id' is missing")
@@ -298,6 +298,7 @@ def _member(at: _At, group_type: GroupType) -> Member:
         epoch=fields["epoch"].optional(lambda at: at.integer(-2, 2**31 - 1)),
         generation=fields["generation"].optional(lambda at: at.integer(-1, 2**31 - 1)),
         user_data=fields["user_data"].optional(_user_data),
+        unreadable=fields["unreadable"].optional(_At.text),
     )
 
 

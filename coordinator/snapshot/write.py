@@ -128,6 +128,7 @@ def _member(member: Member, group_type: GroupType) -> dict[str, Any]:
             "user_data": None
             if data is None
             else {"subscription": _base64(data.subscription), "assignment": _base64(data.assignment)},
+            "unreadable": member.unreadable,
         }
     )
     if member.protocol is None and usual is not None:

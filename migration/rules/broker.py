@@ -1,16 +1,62 @@
-"""What the cluster must offer."""
+"""What the cluster must offer, and what it is set to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coordinator.model import GroupState, GroupType, MemberProtocol
 from migration.model import Destination, Finding, Level
 from migration.rules.case import Case
+
+_KIP = "KIP-848, Compatibility, Deprecation, and Migration Plan"
+_MANAGER = "GroupMetadataManager of Kafka 4.3.1"
+POLICY = "group.consumer.migration.policy"
+_OFFLINE = "Or plan to stop all members first (--offline): an Empty group needs no conversion."
+
+
+def setting(case: Case, name: str) -> str | None:
+    """A setting that all brokers agree on; None when it is not known."""
+    return None if case.cluster.settings is None else case.cluster.settings.get(name)
+
+
+def setting_number(case: Case, name: str) -> int | None:
+    """A setting that is a number; None when it is not known, or is none."""
+    text = setting(case, name) or ""
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def setting_list(case: Case, name: str) -> tuple[str, ...] | None:
+    """A setting that is a list; None when it is not known."""
+    text = setting(case, name)
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def must_convert(case: Case) -> bool:
+    """Whether the broker has to convert a group that has members, which is what policies are about."""
+    group = case.group
+    if group.state is GroupState.EMPTY or case.offline:
+        return False
+    if case.destination is Destination.CONSUMER:
+        return group.type is GroupType.CLASSIC
+    return case.destination is Destination.CLASSIC and group.type is GroupType.CONSUMER
+
+
+def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
+    """Old brokers and other implementations have no such requests."""
+    if case.destination is Destination.CONSUMER and case.cluster.consumer_protocol is False:
+        yield Finding(
+            rule="broker-version",
+            level=Level.BLOCKER,
+            message="The brokers do not offer the consumer protocol (ConsumerGroupHeartbeat 68, "
+            "ConsumerGroupDescribe 69): they are older than Kafka 4.0, or not Kafka's own (Redpanda).",
+            remedy="Upgrade the brokers to 4.0 or later first.",
+            source=f"{_KIP}; redpanda issue 29223",
+        )
 
 
 def group_version_is_finalised(case: Case) -> Iterator[Finding]:
     """The consumer protocol needs the feature group.version at level 1."""
-    if case.destination is not Destination.CONSUMER:
+    if case.destination is not Destination.CONSUMER or case.cluster.consumer_protocol is False:
         return
     level = case.cluster.features.get("group.version")
     if level is None and not case.cluster.features:
@@ -18,8 +64,8 @@ def group_version_is_finalised(case: Case) -> Iterator[Finding]:
             rule="group-version",
             level=Level.WARNING,
             message="Whether the cluster has finalised group.version=1 is not known from this source.",
-            remedy="Ask the cluster: kafka-features.sh --bootstrap-server … describe.",
-            source="KIP-848, Compatibility, Deprecation, and Migration Plan",
+            remedy="Ask the cluster: kafka-features.sh --bootstrap-server … describe. Redpanda has no such feature.",
+            source=_KIP,
         )
     elif not level:
         yield Finding(
@@ -27,5 +73,182 @@ def group_version_is_finalised(case: Case) -> Iterator[Finding]:
             level=Level.BLOCKER,
             message="The cluster has not finalised group.version=1; it does not speak the consumer protocol.",
             remedy="Brokers ≥ 4.0, then: kafka-features.sh --bootstrap-server … upgrade --feature group.version=1.",
-            source="KIP-848, Compatibility, Deprecation, and Migration Plan",
+            source=_KIP,
+        )
+
+
+def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
+    """A broker may be told to answer some protocols only."""
+    wanted = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
+    enabled = setting_list(case, "group.coordinator.rebalance.protocols")
+    if wanted is not None and enabled is not None and wanted not in (name.lower() for name in enabled):
+        yield Finding(
+            rule="rebalance-protocols",
+            level=Level.BLOCKER,
+            message=f"group.coordinator.rebalance.protocols is {','.join(enabled)}: the brokers refuse members of the "
+            f"{wanted} protocol.",
+            remedy=f"Add {wanted} to it on every broker and restart them one by one.",
+            source="GroupCoordinatorConfig of Kafka 4.3.1",
+        )
+
+
+def settings_are_known(case: Case) -> Iterator[Finding]:
+    """What cannot be read cannot be judged."""
+    if not must_convert(case):
+        return
+    cluster = case.cluster
+    if cluster.settings is None or cluster.settings_problem is not None:
+        asked = f" ({cluster.settings_problem})" if cluster.settings_problem else " from this source"
+        whose = "The brokers' settings" if cluster.settings is None else "The settings of some brokers"
+        yield Finding(
+            rule="broker-settings",
+            level=Level.WARNING,
+            message=f"{whose} are not known{asked}: whether {POLICY} allows the step, and how many members "
+            "group.consumer.max.size allows.",
+            remedy="Plan against the live cluster with a login that may DESCRIBE_CONFIGS the cluster, or ask: "
+            "kafka-configs.sh --bootstrap-server … --entity-type brokers --entity-name ID --describe --all.",
+            source=_MANAGER,
+        )
+    for name in (POLICY, "group.consumer.max.size", "group.max.size"):
+        values = cluster.settings_differ.get(name)
+        if values:
+            yield Finding(
+                rule="broker-settings",
+                level=Level.WARNING,
+                message=f"The brokers do not agree on {name}: {', '.join(values)}. What happens depends on which of "
+                "them coordinates the group.",
+                remedy="Set it alike on all brokers before the first step.",
+                source="GroupCoordinatorConfig of Kafka 4.3.1",
+            )
+
+
+def policy_allows_it(case: Case) -> Iterator[Finding]:
+    """Each policy opens one direction, both, or none."""
+    policy = (setting(case, POLICY) or "").lower()
+    if not policy or not must_convert(case):
+        return
+    if case.destination is Destination.CONSUMER:
+        yield from _policy_to_consumer(policy)
+    else:
+        yield from _policy_to_classic(policy)
+
+
+def _policy_to_consumer(policy: str) -> Iterator[Finding]:
+    if policy in ("disabled", "downgrade"):
+        yield Finding(
+            rule="migration-policy",
+            level=Level.BLOCKER,
+            message=f"{POLICY}={policy}: the broker refuses the online upgrade with GROUP_ID_NOT_FOUND "
+            "('online upgrade is disabled').",
+            remedy=f"Set {POLICY}=bidirectional on every broker and restart them one by one. {_OFFLINE}",
+            source=_MANAGER,
+        )
+    elif policy == "upgrade":
+        yield Finding(
+            rule="migration-policy",
+            level=Level.WARNING,
+            message=f"{POLICY}=upgrade: there is no online way back. When the last member of the consumer protocol has "
+            "left, the group stays on it, with classic members in it.",
+            remedy=f"Set {POLICY}=bidirectional on every broker first, or be ready to stop all members to go back.",
+            source=_MANAGER,
+        )
+
+
+def _policy_to_classic(policy: str) -> Iterator[Finding]:
+    if policy == "disabled":
+        yield Finding(
+            rule="migration-policy",
+            level=Level.BLOCKER,
+            message=f"{POLICY}=disabled: a classic member cannot join (INCONSISTENT_GROUP_PROTOCOL).",
+            remedy=f"Set {POLICY}=bidirectional on every broker and restart them one by one. {_OFFLINE}",
+            source=_MANAGER,
+        )
+    elif policy == "upgrade":
+        yield Finding(
+            rule="migration-policy",
+            level=Level.BLOCKER,
+            message=f"{POLICY}=upgrade: classic members may join, but the group never turns classic when the last "
+            "member of the consumer protocol leaves.",
+            remedy=f"Set {POLICY}=bidirectional (or downgrade) on every broker and restart them one by one. {_OFFLINE}",
+            source=_MANAGER,
+        )
+
+
+def group_is_small_enough(case: Case) -> Iterator[Finding]:
+    """Each protocol has a size of its own, and the broker converts no group that is too large for the new one."""
+    names = {Destination.CONSUMER: "group.consumer.max.size", Destination.CLASSIC: "group.max.size"}
+    name = names.get(case.destination)
+    most = None if name is None else setting_number(case, name)
+    if name is None or most is None:
+        return
+    size = len(case.group.members)
+    if size > most:
+        yield Finding(
+            rule="group-size",
+            level=Level.BLOCKER,
+            message=f"The group has {size} members, and {name} is {most}: {_too_large(case)}",
+            remedy=f"Raise {name} on every broker and restart them one by one, or run at most {most} members.",
+            source=_MANAGER,
+        )
+    elif size == most and must_convert(case):
+        yield Finding(
+            rule="group-size",
+            level=Level.WARNING,
+            message=f"The group has {size} members, as many as {name} allows: one more is refused with "
+            "GROUP_MAX_SIZE_REACHED.",
+            remedy="Stop each member before its successor starts; there is no room for a temporary one. "
+            f"Or raise {name} first.",
+            source=_MANAGER,
+        )
+
+
+def _too_large(case: Case) -> str:
+    if case.destination is Destination.CLASSIC:
+        return "the broker does not turn it classic, and it stays on the consumer protocol."
+    if case.group.type is GroupType.CONSUMER:
+        return "a member that leaves may not come back (GROUP_MAX_SIZE_REACHED)."
+    return "the broker refuses the online upgrade with GROUP_ID_NOT_FOUND ('the group size exceeds')."
+
+
+def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
+    """What the first group on the consumer protocol means for the cluster and its tools."""
+    if case.destination is Destination.CONSUMER and case.group.type is GroupType.CLASSIC:
+        yield Finding(
+            rule="cluster-downgrade",
+            level=Level.INFO,
+            message="Once a group has used the consumer protocol, the cluster can only be "
+            "downgraded to 3.4.1 or later.",
+            remedy="Do not plan to take the brokers further back.",
+            source=_KIP,
+        )
+        yield Finding(
+            rule="old-tools",
+            level=Level.INFO,
+            message="Tools that only know DescribeGroups (up to version 5) show a group on the consumer protocol as "
+            "Dead.",
+            remedy="Upgrade dashboards, lag exporters and consoles first, or know that they are wrong.",
+            source="redpanda console issue 1815",
+        )
+
+
+def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
+    """Early brokers forgot to re-assign when a regex member was replaced by a classic one."""
+    regexes = [
+        member
+        for member in case.group.members
+        if member.subscription is not None and member.subscription.regex
+    ]
+    leaving = case.destination is Destination.CLASSIC and case.group.type is GroupType.CONSUMER
+    version = case.cluster.kafka or ""
+    is_early = not version or version.startswith("4.0")
+    if leaving and is_early and any(member.protocol is not MemberProtocol.CLASSIC for member in regexes):
+        yield Finding(
+            rule="regex-rollback",
+            level=Level.WARNING,
+            message="Members subscribe by a regex, and "
+            + ("the brokers are 4.0: early ones" if version else "if the brokers are an early 4.0.x, they")
+            + " do not re-assign when such a member is replaced by a classic one.",
+            remedy="Use brokers 4.1 or later, or restart any one member once more when "
+            "partitions stay without an owner.",
+            source="apache/kafka pull 20926",
         )

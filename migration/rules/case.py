@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from coordinator.model import Cluster, Group, Topic
+from migration.access import Access
+from migration.client_config import ClientConfig
 from migration.clients import MemberClient
 from migration.model import Destination, Finding
 
@@ -21,7 +23,17 @@ class Case:
     clients: Mapping[str | None, MemberClient]
     """By member id; of a group without members, under None, what its next members will run."""
     topics: Mapping[str, Topic] | None = None
-    """The topics there are, internal ones included, by name; None when they are not known."""
+    """Topics by name, internal ones included: all there are where `regexes` or a member's regex may want any, else
+    those that the members want; None when they are not known.
+    """
+    regexes: tuple[str, ...] = ()
+    """What the members are said to subscribe to by regex: a classic group does not show it."""
+    configs: tuple[ClientConfig, ...] = ()
+    """Configuration files of the members."""
+    offline: bool = False
+    """Whether all members are to stop before any starts on the new protocol: nothing is converted online then."""
+    access: Access | None = None
+    """What the cluster's authorizer allows; None when it was not asked."""
 
 
 Rule: TypeAlias = Callable[[Case], Iterable[Finding]]

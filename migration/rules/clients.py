@@ -4,103 +4,220 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from migration.clients import LIBRARIES, Library, Version, version_text
+from coordinator.model import GroupType
+from migration.clients import LIBRARIES, Library, MemberClient, Version, version_text
 from migration.model import Destination, Finding, Level
+from migration.rules.about import about_members, named
 from migration.rules.case import Case
+from migration.user_data import libraries_of
 
 
 def library_is_known(case: Case) -> Iterator[Finding]:
     """Without the library there is no plan: what is right for one takes another down."""
+    unknown: dict[str, list[str | None]] = {}
     for member, client in case.clients.items():
         if client.library is None:
-            yield Finding(
-                rule="client-library",
-                level=Level.BLOCKER,
-                member=member,
-                message=f"Which client library {_who(member)} run? It cannot be told ({client.known_by}).",
-                remedy=f"Say it: --client LIBRARY[:VERSION] or --client MEMBER=LIBRARY, of {', '.join(LIBRARIES)}.",
-                source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
-            )
+            unknown.setdefault(client.known_by, []).append(member)
+    for why, members in unknown.items():
+        yield about_members(
+            case,
+            members,
+            rule="client-library",
+            level=Level.BLOCKER,
+            message=f"Which client library {_who(members)} run? It cannot be told ({why}).",
+            remedy=f"Say it: --client LIBRARY[:VERSION] or --client MEMBER=LIBRARY, of {', '.join(LIBRARIES)}; "
+            "or --clients FILE, or --client-config FILE.",
+            source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
+        )
 
 
-def _who(member: str | None) -> str:
-    return "will the members" if member is None else "does this member"
+def _who(members: list[str | None]) -> str:
+    if members == [None]:
+        return "will the members"
+    return "does this member" if len(members) == 1 else "do these members"
 
 
 def library_supports_destination(case: Case) -> Iterator[Finding]:
     """Some libraries cannot at all, some only from a version on."""
+    judged: dict[tuple[str, Level, str, str], list[str | None]] = {}
     for member, client in case.clients.items():
-        if client.library is None:
-            continue
-        judged = _support(client.library, client.version, case.destination)
-        if judged is not None:
-            level, message, remedy = judged
-            yield Finding(
-                rule="client-support",
-                level=level,
-                member=member,
-                message=f"{client.library.name} {message}.",
-                remedy=remedy,
-                source=client.library.source,
-            )
+        if client.library is not None and not _is_there(case, member):
+            said = _support(client.library, client.version, case.destination)
+            if said is not None:
+                judged.setdefault((client.library.name, *said), []).append(member)
+    for (library, level, message, remedy), members in judged.items():
+        yield about_members(
+            case,
+            members,
+            rule="client-support",
+            level=level,
+            message=f"{library} {message}.",
+            remedy=remedy,
+            source=LIBRARIES[library].source,
+        )
+
+
+def _is_there(case: Case, member: str | None) -> bool:
+    """Whether a member speaks the protocol of the destination already: its library can."""
+    if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CONSUMER:
+        return False
+    return any(
+        each.id == member and each.protocol is not None and each.protocol.value == "consumer"
+        for each in case.group.members
+    )
 
 
 def _support(
     library: Library, version: Version | None, destination: Destination
 ) -> tuple[Level, str, str] | None:
     """Level, message and remedy; None when there is nothing to say."""
-    needed = _needed(library, destination)
+    if destination in (Destination.EAGER, Destination.CLASSIC):
+        return None
+    to_cooperative = destination is Destination.COOPERATIVE
+    needed = library.cooperative if to_cooperative else library.consumer
+    wanted = library.cooperative_wanted if to_cooperative else library.consumer_wanted
     if needed is None:
-        return Level.BLOCKER, f"cannot do {destination.value}", "Another library, or stay where the group is."
+        other = [
+            each.name
+            for each in LIBRARIES.values()
+            if (each.cooperative if to_cooperative else each.consumer)
+        ]
+        what = "has no cooperative assignor" if to_cooperative else "does not speak the consumer protocol"
+        remedy = f"Stay where the group is, or move its members to {' or '.join(other)} first."
+        return Level.BLOCKER, f"{what}, in any version", remedy
     since = f"can do {destination.value} since {version_text(needed)}"
     if version is None:
-        remedy = "Check it, and say it with --client LIBRARY:VERSION."
+        best = version_text(wanted or needed)
+        remedy = f"Check that it is {best} or later, and say it with --client {library.name}:VERSION."
         return Level.WARNING, f"{since}; the version is not known", remedy
     if version < needed:
-        remedy = (
-            f"Upgrade the client to {version_text(needed)} or later first, in a rolling restart of its own."
-        )
+        remedy = f"Upgrade the client to {version_text(wanted or needed)} or later first, in a "
+        "rolling restart of its own."
         return Level.BLOCKER, f"{since}, and this is {version_text(version)}", remedy
-    wanted = library.consumer_wanted
-    if destination is Destination.CONSUMER and wanted is not None and version < wanted:
-        message = f"{version_text(version)} loops on GROUP_ID_NOT_FOUND, the answer to a refused upgrade"
-        return Level.WARNING, message, f"Upgrade the client to {version_text(wanted)} or later first."
+    if wanted is not None and version < wanted:
+        fault = library.cooperative_fault if to_cooperative else library.consumer_fault
+        remedy = f"Upgrade the client to {version_text(wanted)} or later first."
+        return Level.WARNING, f"{version_text(version)} {fault}", remedy
     return None
-
-
-def _needed(library: Library, destination: Destination) -> tuple[int, ...] | None:
-    return library.cooperative if destination is Destination.COOPERATIVE else library.consumer
 
 
 def library_mixes_assignors(case: Case) -> Iterator[Finding]:
     """The two bounces need a list with an eager and a cooperative assignor; librdkafka refuses one."""
-    if case.destination is not Destination.COOPERATIVE or not case.group.members:
+    if case.destination not in (Destination.COOPERATIVE, Destination.EAGER) or not case.group.members:
         return
+    refusing: dict[str, list[str | None]] = {}
     for member, client in case.clients.items():
         library = client.library
         if library is not None and library.cooperative is not None and not library.two_bounces:
-            yield Finding(
-                rule="two-bounces",
-                level=Level.WARNING,
-                member=member,
-                message=f"{library.name} refuses a list that mixes eager and cooperative assignors.",
-                remedy="The plan stops all members and starts them again; or go straight to the consumer protocol.",
-                source="librdkafka issues 4368 and 3589",
-            )
+            refusing.setdefault(library.name, []).append(member)
+    for name, members in refusing.items():
+        yield about_members(
+            case,
+            members,
+            rule="two-bounces",
+            level=Level.WARNING,
+            message=f"{name} refuses a list that mixes eager and cooperative assignors.",
+            remedy="The plan stops all members and starts them again; or go straight to the consumer protocol.",
+            source="librdkafka issues 4368 and 3589",
+        )
+
+
+def members_share_a_library(case: Case) -> Iterator[Finding]:
+    """A group of several libraries: the leader's computes for all of them, and nobody can move alone."""
+    by_library: dict[str, list[str]] = {}
+    for member, client in case.clients.items():
+        if client.library is not None and member is not None:
+            by_library.setdefault(client.library.name, []).append(member)
+    if len(by_library) < 2:
+        return
+    who = "; ".join(f"{library}: {named(case, members)}" for library, members in sorted(by_library.items()))
+    yield Finding(
+        rule="mixed-libraries",
+        level=Level.WARNING,
+        message=f"The members run different libraries ({who}).{_leader(case)}",
+        remedy="Move all of them in one plan: a group cannot be moved for some of its services alone. Each library "
+        "has lines of its own in every step.",
+        source="PostHog/posthog pull 94498; field study on 4.3.1: the leader's library writes all assignments",
+    )
+
+
+def _leader(case: Case) -> str:
+    """Whose library decides, for a classic group."""
+    if case.group.type is not GroupType.CLASSIC:
+        return ""
+    leader = case.group.leader
+    client = case.clients.get(leader) if leader is not None else None
+    if leader is None or client is None or client.library is None:
+        return " The library of whoever leads computes the assignments of all; it changes when the leader restarts."
+    return (
+        f" {named(case, [leader])} ({client.library.name}) leads, and its library computes the assignments of all, "
+        "until it restarts."
+    )
 
 
 def callbacks_change(case: Case) -> Iterator[Finding]:
-    """Incremental callbacks carry what was added or taken, not the full set."""
-    libraries = sorted({client.library.name for client in case.clients.values() if client.library})
-    eager = case.group.protocol in ("range", "roundrobin", "sticky")
-    if eager and libraries:
-        call = (
-            "incremental_assign() in place of assign()" if "librdkafka" in libraries else "onPartitionsLost"
+    """Incremental callbacks carry what was added or taken, not the full set; and the other way round."""
+    libraries = sorted(libraries_of(case))
+    if not libraries:
+        return
+    protocol = case.group.protocol
+    if case.destination in (Destination.EAGER, Destination.CLASSIC):
+        yield from _full_sets(case, libraries)
+    elif protocol in ("range", "roundrobin", "sticky", "RoundRobinAssigner"):
+        yield _incremental(case, libraries)
+
+
+def _incremental(case: Case, libraries: list[str]) -> Finding:
+    to_consumer = case.destination is Destination.CONSUMER
+    reviews = []
+    if "librdkafka" in libraries:
+        kind = f"{case.group.id} is on {case.group.protocol}, so this is a change of code"
+        reviews.append(
+            f"librdkafka: {kind}: assign() in a callback must become incremental_assign(), unassign() "
+            "incremental_unassign()"
         )
+    if set(libraries) - {"librdkafka"}:
+        reviews.append(
+            "onPartitionsRevoked no longer means that a rebalance has begun, commitSync may throw "
+            "RebalanceInProgressException, and onPartitionsLost is new"
+        )
+    return Finding(
+        rule="rebalance-listener",
+        level=Level.WARNING,
+        message="Rebalance callbacks become incremental: partitions added or taken, not the full set; "
+        "their number is not one per rebalance.",
+        remedy=f"Review every rebalance listener before the first step ({'; '.join(reviews)}).",
+        source="confluent-kafka's KIP-848 migration guide; KIP-429, Compatibility and Upgrade Path"
+        if to_consumer
+        else "KIP-429, Compatibility and Upgrade Path",
+    )
+
+
+def _full_sets(case: Case, libraries: list[str]) -> Iterator[Finding]:
+    call = " (librdkafka: incremental_assign() becomes assign())" if "librdkafka" in libraries else ""
+    sure = "become" if case.destination is Destination.EAGER else "become, on an eager assignor,"
+    yield Finding(
+        rule="rebalance-listener",
+        level=Level.WARNING,
+        message=f"Rebalance callbacks {sure} eager again: everything is revoked, then the full set is assigned.",
+        remedy=f"Review every rebalance listener before the first step{call}.",
+        source="KIP-429, Compatibility and Upgrade Path",
+    )
+
+
+def rebalances_are_not_enforced(case: Case) -> Iterator[Finding]:
+    """`enforceRebalance` does nothing under the consumer protocol."""
+    java = [m for m, client in case.clients.items() if _is(client, "java") and not _is_there(case, m)]
+    if case.destination is Destination.CONSUMER and java:
         yield Finding(
-            rule="rebalance-listener",
-            level=Level.WARNING,
-            message="Rebalance callbacks become incremental: partitions added or taken, not the full set.",
-            remedy=f"Review every rebalance listener before the first step ({call}).",
-            source="KIP-429, Compatibility and Upgrade Path",
+            rule="enforce-rebalance",
+            level=Level.INFO,
+            message="Calls of enforceRebalance() do nothing under the consumer protocol; the client only logs "
+            "'Operation not supported in new consumer group protocol'.",
+            remedy="Remove them from the application.",
+            source="AsyncKafkaConsumer.enforceRebalance of kafka-clients 4.3.1",
         )
+
+
+def _is(client: MemberClient, library: str) -> bool:
+    return client.library is not None and client.library.name == library

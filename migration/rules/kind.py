@@ -9,7 +9,7 @@ from migration.model import Destination, Finding, Level
 from migration.rules.case import Case
 
 
-def type_is_classic(case: Case) -> Iterator[Finding]:
+def type_fits_destination(case: Case) -> Iterator[Finding]:
     """Share and streams groups have no eager, cooperative or classic past."""
     group = case.group
     if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
@@ -17,17 +17,49 @@ def type_is_classic(case: Case) -> Iterator[Finding]:
             rule="group-type",
             level=Level.BLOCKER,
             message=f"{group.id} is a {group.type.value} group; it has no consumer group protocol to migrate.",
-            remedy="Nothing to do with this tool.",
-            source="KIP-848, Compatibility, Deprecation, and Migration Plan",
+            remedy=_OTHER_WAYS.get(group.type, "Nothing to do with this tool."),
+            source=_KIP_848,
         )
-    elif group.type is GroupType.CONSUMER and case.destination is Destination.COOPERATIVE:
+    elif group.type is GroupType.CONSUMER and case.destination in (
+        Destination.COOPERATIVE,
+        Destination.EAGER,
+    ):
         yield Finding(
             rule="group-type",
             level=Level.BLOCKER,
             message=f"{group.id} is on the consumer protocol already; it rebalances incrementally by itself.",
-            remedy="Nothing to do. To leave the consumer protocol, restart the members with group.protocol=classic.",
+            remedy="Nothing to do. To leave the consumer protocol: --to classic, then plan on from there.",
             source="KIP-848, Rebalance Process",
         )
+
+
+_KIP_848 = "KIP-848, Compatibility, Deprecation, and Migration Plan"
+_OTHER_WAYS = {
+    GroupType.SHARE: "Nothing to do: a share group (KIP-932) has one protocol only.",
+    GroupType.STREAMS: "Nothing to do: a streams group (KIP-1071) is on the newest protocol.",
+}
+
+
+def streams_has_its_own_way(case: Case) -> Iterator[Finding]:
+    """Kafka Streams brings its own assignor, and its tasks with it."""
+    group = case.group
+    if group.type is GroupType.CLASSIC and group.protocol == STREAMS_ASSIGNOR:
+        yield Finding(
+            rule="streams",
+            level=Level.BLOCKER,
+            message=f"{group.id} is a Kafka Streams application (its assignor is "
+            f"{STREAMS_ASSIGNOR!r}): its tasks move by "
+            "rules of its own, and the broker refuses to convert it.",
+            remedy="Never plug another assignor into Streams. From eager to cooperative: two "
+            "rolling restarts, the first "
+            "with upgrade.from set to the old version (2.3 or older), the second without. To the streams protocol: "
+            "group.protocol=streams on brokers 4.2 or later, after stopping all instances (KIP-1071).",
+            source="KIP-429, Compatibility and Upgrade Path; apache/kafka pull 18046",
+        )
+
+
+STREAMS_ASSIGNOR = "stream"
+"""StreamsPartitionAssignor.name()."""
 
 
 def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
@@ -36,7 +68,8 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     if kind in (None, "consumer") or case.group.type is not GroupType.CLASSIC:
         return
     path = {
-        "connect": "Connect has its own: set connect.protocol (sessioned is incremental) on the workers.",
+        "connect": "Connect workers have their own: connect.protocol=sessioned (the default) rebalances incrementally; "
+        "from eager, one rolling restart of the workers sets it (KIP-415).",
         "": "It only holds committed offsets; there is no member to migrate.",
     }.get(kind, "Its own documentation names the way.")
     yield Finding(

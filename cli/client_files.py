@@ -1,0 +1,167 @@
+"""Files that say what members run: their configuration (`--client-config`) or their libraries (`--clients`)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cli.cluster.config_file import ConfigFileError, read_text
+from cli.errors import UsageError
+from coordinator.client_library import canonical_library
+from coordinator.java_properties import BadProperty, parse_properties
+from coordinator.snapshot.tree import SnapshotError, line_of, load_tree
+from migration.client_config import ClientConfig, kept, library_by_keys
+
+MAX_BYTES = 4 * 1024 * 1024
+"""No configuration is a hundredth of this; a list of 50,000 members fits."""
+MAX_VALUES = 100_000
+"""Aliases of YAML can make a small file endless."""
+_TREES = (".yaml", ".yml", ".json")
+
+
+def read_client_config(value: str) -> ClientConfig:
+    """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`.
+
+    :raises ConfigFileError: it cannot be read, is malformed, or holds no Kafka setting at all
+    """
+    owner, file = _owner_and_file(value)
+    library = _library_or_none(owner)
+    entries = list(_entries(file, _text(file)))
+    inferred, known_by = library_by_keys(entries)
+    return ClientConfig(
+        name=str(file),
+        settings=tuple(kept(entries)),
+        library=library or inferred,
+        known_by="told" if library else known_by,
+        member=owner if library is None else None,
+        is_for_library=library is not None,
+    )
+
+
+def _owner_and_file(value: str) -> tuple[str | None, Path]:
+    """A file may hold an `=` in its name: what exists as a whole is a file."""
+    owner, equals, rest = value.partition("=")
+    if not equals or Path(value).exists():
+        return None, Path(value)
+    if not owner or not rest:
+        raise UsageError(f"--client-config {value!r}: say FILE, LIBRARY=FILE or MEMBER=FILE")
+    # A member's id may hold an `=` too: the last one parts, unless what stands behind the first is a file.
+    if not Path(rest).exists():
+        owner, _, rest = value.rpartition("=")
+    return owner, Path(rest)
+
+
+def _library_or_none(name: str | None) -> str | None:
+    if name is None:
+        return None
+    try:
+        return canonical_library(name)
+    except ValueError:
+        return None
+
+
+def read_clients(file: Path) -> tuple[str, ...]:
+    """What a file of members says, as values of `--client`: `MEMBER=LIBRARY[:VERSION]`.
+
+    YAML or JSON `MEMBER: LIBRARY[:VERSION]`, or CSV lines `MEMBER,LIBRARY[:VERSION]` or `MEMBER,LIBRARY,VERSION` with
+    or without a heading.
+    :raises ConfigFileError: it cannot be read, or a line is malformed
+    """
+    text = _text(file)
+    pairs = _listed(file, text) if file.suffix.lower() == ".csv" else _mapped(file, text)
+    values: dict[str, str] = {}
+    for member, client, line in pairs:
+        if not member or not client:
+            raise ConfigFileError(file, line, "expected MEMBER and LIBRARY[:VERSION], both of them.")
+        if values.get(member, client) != client:
+            raise ConfigFileError(file, line, f"{member!r} is there twice, with different libraries.")
+        try:
+            _check_client(client)
+        except ValueError as error:
+            raise ConfigFileError(file, line, f"{error}.") from None
+        values[member] = client
+    if not values:
+        raise ConfigFileError(file, None, "names no member. Write MEMBER: LIBRARY[:VERSION] lines.")
+    return tuple(f"{member}={client}" for member, client in values.items())
+
+
+def _check_client(client: str) -> None:
+    from migration.clients import parse_clients
+
+    parse_clients([f"member={client}"])
+
+
+def _listed(file: Path, text: str) -> Iterator[tuple[str, str, int]]:
+    reader = csv.reader(io.StringIO(text), strict=True)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if not any(cells) or (reader.line_num == 1 and cells[0].lower() == "member"):
+                continue
+            if len(cells) not in (2, 3):
+                raise ConfigFileError(
+                    file, reader.line_num, f"expected MEMBER,LIBRARY[,VERSION], found {len(cells)} values."
+                )
+            yield cells[0], ":".join(cell for cell in cells[1:] if cell), reader.line_num
+    except csv.Error as error:
+        raise ConfigFileError(file, reader.line_num, f"not CSV: {error}.") from None
+
+
+def _mapped(file: Path, text: str) -> Iterator[tuple[str, str, int | None]]:
+    tree = _tree(file, text)
+    if not isinstance(tree, dict):
+        raise ConfigFileError(file, 1, "expected a mapping MEMBER: LIBRARY[:VERSION].")
+    for member, client in tree.items():
+        if not isinstance(client, str):
+            line = line_of(text, [member])
+            raise ConfigFileError(file, line, f"{member}: expected LIBRARY[:VERSION].")
+        yield str(member), client.strip(), None
+
+
+def _text(file: Path) -> str:
+    text = read_text(file)
+    if len(text) > MAX_BYTES:
+        raise ConfigFileError(file, None, f"has more than {MAX_BYTES} characters; that is no configuration.")
+    return text
+
+
+def _entries(file: Path, text: str) -> Iterator[tuple[str, str, int | None]]:
+    """Key, value and line of every setting."""
+    if file.suffix.lower() in _TREES:
+        tree = _tree(file, text)
+        if not isinstance(tree, dict):
+            raise ConfigFileError(file, 1, "expected a mapping of settings.")
+        yield from _flattened(file, tree)
+        return
+    try:
+        for entry in parse_properties(text):
+            yield entry.key, entry.value, entry.line
+    except BadProperty as error:
+        raise ConfigFileError(file, error.line, f"{error}.") from None
+
+
+def _tree(file: Path, text: str) -> Any:
+    try:
+        return load_tree(file, text)
+    except SnapshotError as error:
+        raise ConfigFileError(file, error.line, f"{error.message}.") from None
+
+
+def _flattened(file: Path, tree: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]:
+    """Nested keys joined by dots, as Spring and others nest them; a list is joined by commas."""
+    pending: list[tuple[tuple[str, ...], Any]] = [((), tree)]
+    seen = 0
+    while pending:
+        where, value = pending.pop()
+        seen += 1
+        if seen > MAX_VALUES:
+            raise ConfigFileError(file, None, f"has more than {MAX_VALUES} values; that is no configuration.")
+        if isinstance(value, dict):
+            pending += [((*where, str(key)), inner) for key, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            yield ".".join(where), ",".join(str(each) for each in value if isinstance(each, str | int)), None
+        elif value is not None:
+            yield ".".join(where), str(value).lower() if isinstance(value, bool) else str(value), None

@@ -1,0 +1,79 @@
+"""Who may do what with topics and groups, as far as a cluster's authorizer tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+ANYTHING = "*"
+"""The name of a resource pattern that matches every resource (ResourcePattern.WILDCARD_RESOURCE)."""
+EVERYBODY = "User:*"
+IMPLIES_DESCRIBE = frozenset({"ALL", "DESCRIBE", "READ", "WRITE", "DELETE", "ALTER"})
+"""Operations whose ALLOW also allows DESCRIBE (AclAuthorizer, StandardAuthorizerData)."""
+
+
+class Kind(Enum):
+    """What is accessed."""
+
+    TOPIC = "TOPIC"
+    GROUP = "GROUP"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An access control entry."""
+
+    kind: Kind
+    name: str
+    is_prefix: bool
+    principal: str
+    operation: str
+    allows: bool
+
+    def covers(self, kind: Kind, name: str) -> bool:
+        """Whether the entry is about this resource."""
+        if self.kind is not kind:
+            return False
+        return self.name == ANYTHING or (name.startswith(self.name) if self.is_prefix else name == self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The entries of topics and groups; `problem` says why they could not be read, `is_open` that there is no
+    authorizer.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    is_open: bool = False
+    problem: str | None = None
+
+    def readers(self, group: str) -> tuple[str, ...]:
+        """Principals with an ALLOW to READ the group, sorted; `User:*` is everybody."""
+        allowed = {
+            entry.principal
+            for entry in self.entries
+            if entry.allows and entry.operation in ("READ", "ALL") and entry.covers(Kind.GROUP, group)
+        }
+        return tuple(sorted(allowed))
+
+    def may_describe(self, principal: str, topic: str) -> bool:
+        """Whether the entries give a principal DESCRIBE on a topic: a DENY beats every ALLOW."""
+        mine = [
+            entry
+            for entry in self.entries
+            if entry.principal in (principal, EVERYBODY) and entry.covers(Kind.TOPIC, topic)
+        ]
+        if any(not entry.allows and entry.operation in ("ALL", "DESCRIBE") for entry in mine):
+            return False
+        return any(entry.allows and entry.operation in IMPLIES_DESCRIBE for entry in mine)
+
+
+def undescribable(access: Access, group: str, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """By principal that may read the group, those of the topics that it may not describe, sorted."""
+    names = sorted(topics)
+    found = {
+        principal: tuple(topic for topic in names if not access.may_describe(principal, topic))
+        for principal in access.readers(group)
+    }
+    return {principal: missing for principal, missing in found.items() if missing}

@@ -1,0 +1,185 @@
+"""What a client's configuration file says that a migration depends on.
+
+Only settings that a rule looks at are kept, so that no secret can reach a message: a value of any other key is dropped
+when the file is read. Which library the file is for shows in keys that only one library knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
+
+STRATEGY = "partition.assignment.strategy"
+PROTOCOL = "group.protocol"
+REMOTE_ASSIGNOR = "group.remote.assignor"
+SESSION_TIMEOUT = "session.timeout.ms"
+HEARTBEAT_INTERVAL = "heartbeat.interval.ms"
+
+KEPT = frozenset(
+    {
+        STRATEGY,
+        PROTOCOL,
+        REMOTE_ASSIGNOR,
+        SESSION_TIMEOUT,
+        HEARTBEAT_INTERVAL,
+        "group.protocol.type",
+        "group.id",
+        "group.instance.id",
+        "client.rack",
+        "exclude.internal.topics",
+    }
+)
+"""The settings whose values are kept. None of them is ever secret."""
+
+_LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "consumer": {
+        "java": (STRATEGY, HEARTBEAT_INTERVAL, SESSION_TIMEOUT),
+        "librdkafka": (STRATEGY, SESSION_TIMEOUT, HEARTBEAT_INTERVAL, "group.protocol.type"),
+    },
+    "classic": {"java": (REMOTE_ASSIGNOR,)},
+}
+"""What each library refuses to start with under a protocol: Java's ConsumerConfig.checkUnsupportedConfigsPostProcess,
+librdkafka's rd_kafka_conf_finalize (2.16.0 tried). librdkafka minds them even where they are empty."""
+
+LIBRARIES_WITH_FILES = ("java", "librdkafka")
+"""Those that are configured by Kafka's keys, which a file can hold as they are."""
+
+_JAVA_CLASSES = "org.apache.kafka.clients.consumer."
+_SHORT_NAMES = {
+    f"{_JAVA_CLASSES}RangeAssignor": "range",
+    f"{_JAVA_CLASSES}RoundRobinAssignor": "roundrobin",
+    f"{_JAVA_CLASSES}StickyAssignor": "sticky",
+    f"{_JAVA_CLASSES}CooperativeStickyAssignor": "cooperative-sticky",
+}
+_LIBRDKAFKA_NAMES = frozenset({"range", "roundrobin", "cooperative-sticky"})
+_LIBRDKAFKA_ALL = LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
+ALL_KEYS = JAVA_KEYS | _LIBRDKAFKA_ALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A setting of the file as it counts: of a repeated key the last one."""
+
+    key: str
+    """Kafka's name."""
+    written: str
+    """The key as it stands in the file, where a prefix goes before Kafka's name."""
+    value: str
+    line: int | None
+
+    @property
+    def place(self) -> str:
+        """For messages: `session.timeout.ms (line 7)`."""
+        return self.written if self.line is None else f"{self.written} (line {self.line})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientConfig:
+    """A configuration file, and whose it is."""
+
+    name: str
+    """The file, for messages."""
+    settings: tuple[Setting, ...]
+    library: str | None = None
+    """The library that it is for: as told, else as its keys show; None when neither says."""
+    known_by: str = "no key that only one library knows"
+    member: str | None = None
+    """The member (id, instance id or client id) whose file it is; None for all, or all of the library."""
+    is_for_library: bool = False
+    """Whether it was given as the file of all members of `library`."""
+
+    def setting(self, key: str) -> Setting | None:
+        """The setting of this name, None without a value."""
+        return next((each for each in self.settings if each.key == key and each.value), None)
+
+    @property
+    def protocol(self) -> str:
+        """The group protocol that a client with this file speaks; `classic` unless it says otherwise."""
+        said = self.setting(PROTOCOL)
+        return said.value.lower() if said else "classic"
+
+    @property
+    def assignors(self) -> tuple[str, ...] | None:
+        """The names of the listed assignors, preferred first; a class that is not Kafka's own by its class name.
+
+        None where the file does not list any, and the library's default counts.
+        """
+        listed = self.setting(STRATEGY)
+        if listed is None:
+            return None
+        names = (name.strip() for name in listed.value.split(","))
+        return tuple(_SHORT_NAMES.get(name, name) for name in names if name)
+
+    def leftovers(self, protocol: str) -> tuple[Setting, ...]:
+        """What has to go before the client starts with this group protocol, in the order of the file."""
+        by_library = _LEFTOVERS[protocol]
+        keys = {key for keys in by_library.values() for key in keys}
+        if self.library in LIBRARIES_WITH_FILES:
+            keys = set(by_library.get(self.library, ()))
+        empty_counts = self.library == "librdkafka"
+        return tuple(each for each in self.settings if each.key in keys and (each.value or empty_counts))
+
+
+def kafka_key(written: str) -> str | None:
+    """Kafka's name in a key as a file has it: bare, behind a prefix (`consumer.`, `spring.kafka.consumer.properties.`),
+    with Spring's dashes (`group-id`) or Python's underscores (`session_timeout_ms`); None when it holds none.
+    """
+    dotted = written.strip()
+    for spelling in (dotted, dotted.replace("-", ".").replace("_", ".")):
+        parts = spelling.split(".")
+        for start in range(len(parts)):
+            name = ".".join(parts[start:])
+            name = _SPRING.get(name, name) if "-" in written else name
+            if name in ALL_KEYS:
+                return name
+    return None
+
+
+_SPRING = {"heartbeat.interval": HEARTBEAT_INTERVAL}
+"""Spring Boot's own names of settings (`spring.kafka.consumer.heartbeat-interval`)."""
+
+
+def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
+    """Of (key, value, line), the settings that rules look at; of a repeated one the last, as every client reads it."""
+    latest: dict[str, Setting] = {}
+    for written, value, line in entries:
+        key = kafka_key(written)
+        if key in KEPT:
+            latest[key] = Setting(key=key, written=written, value=value.strip(), line=line)
+    yield from sorted(latest.values(), key=lambda each: each.line or 0)
+
+
+def library_by_keys(entries: Iterable[tuple[str, str, int | None]]) -> tuple[str | None, str]:
+    """The library that a file is for and what shows it; None and why it cannot be told."""
+    only: dict[str, str] = {}
+    for written, value, _ in entries:
+        key = kafka_key(written)
+        if key is None:
+            continue
+        library = _library_of(key, value)
+        if library is not None:
+            only.setdefault(library, key)
+    if len(only) == 1:
+        ((library, key),) = only.items()
+        return library, f"{key} is {_NAMES[library]}"
+    if only:
+        both = " and ".join(f"{key} is {_NAMES[library]}" for library, key in sorted(only.items()))
+        return None, both
+    return None, "no key that only one library knows"
+
+
+_NAMES = {"java": "Java's", "librdkafka": "librdkafka's"}
+
+
+def _library_of(key: str, value: str) -> str | None:
+    if key == STRATEGY:
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        if any(name.startswith(_JAVA_CLASSES) for name in names):
+            return "java"
+        return "librdkafka" if names and set(names) <= _LIBRDKAFKA_NAMES else None
+    in_java, in_librdkafka = key in JAVA_KEYS, key in _LIBRDKAFKA_ALL
+    if in_java == in_librdkafka:
+        return None
+    return "java" if in_java else "librdkafka"

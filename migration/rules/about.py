@@ -1,0 +1,53 @@
+"""Findings about members: what is true of many is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from migration.model import Finding, Level
+from migration.rules.case import Case
+
+MOST_NAMED = 5
+"""Members named in a message; a program finds all of them in `members`."""
+
+
+def about_members(
+    case: Case,
+    members: Sequence[str | None],
+    *,
+    rule: str,
+    level: Level,
+    message: str,
+    remedy: str,
+    source: str,
+) -> Finding:
+    """A finding about one member, several (the message names the first), or the group (None, or nobody)."""
+    ids = tuple(member for member in members if member is not None)
+    if len(ids) > 1:
+        message = f"{message} {len(ids)} members: {named(case, ids)}."
+    return Finding(
+        rule=rule,
+        level=level,
+        member=ids[0] if len(ids) == 1 else None,
+        members=ids if len(ids) > 1 else (),
+        message=message,
+        remedy=remedy,
+        source=source,
+    )
+
+
+def named(case: Case, members: Sequence[str]) -> str:
+    """The first few members, as an operator knows them, and how many more there are."""
+    names = _names(case)
+    shown = ", ".join(names[member] for member in members[:MOST_NAMED])
+    more = len(members) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _names(case: Case) -> Mapping[str, str]:
+    """Instance or client ids where every member has one of its own, else member ids."""
+    members = case.group.members
+    labels = {member.id: member.instance or member.client.id or member.id for member in members}
+    if len(set(labels.values())) == len(labels):
+        return labels
+    return {member.id: member.id for member in members}

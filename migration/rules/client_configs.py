@@ -1,0 +1,247 @@
+"""What the members' configuration files say against a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from migration.client_config import (
+    HEARTBEAT_INTERVAL,
+    PROTOCOL,
+    REMOTE_ASSIGNOR,
+    SESSION_TIMEOUT,
+    STRATEGY,
+    ClientConfig,
+    Setting,
+)
+from migration.model import Destination, Finding, Level
+from migration.rules.broker import setting, setting_list, setting_number
+from migration.rules.case import Case
+
+_REFUSES = "ConsumerConfig of kafka-clients 4.3.1 and librdkafka 2.16.0, tried; JasperFx/wolverine pull 3486"
+_MIXES = "librdkafka issues 4368 and 3589"
+_DEFAULTS_MS = {SESSION_TIMEOUT: "45000", HEARTBEAT_INTERVAL: "5000"}
+"""What brokers give members of the consumer protocol unless they are told otherwise (GroupCoordinatorConfig)."""
+
+
+def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
+    """A file of another group says nothing about this one."""
+    for config in case.configs:
+        group = config.setting("group.id")
+        if group is not None and group.value != case.group.id:
+            yield Finding(
+                rule="client-config-group",
+                level=Level.BLOCKER,
+                message=f"{config.name}: {group.place} names another group, {group.value!r}.",
+                remedy=f"Give the configuration of the members of {case.group.id}.",
+                source="A plan is as good as what it is told",
+            )
+
+
+def configs_fit_their_library(case: Case) -> Iterator[Finding]:
+    """Keys of one library in the file of another."""
+    for config in case.configs:
+        clients = _clients_of(case, config)
+        if config.library is not None and clients and config.library not in clients:
+            yield Finding(
+                rule="client-config-library",
+                level=Level.BLOCKER,
+                message=f"{config.name} is a file for {config.library} ({config.known_by}), and the members that it is "
+                f"given for run {' and '.join(sorted(clients))}.",
+                remedy="Say which members run what (--client MEMBER=LIBRARY), and whose file it is "
+                "(--client-config MEMBER=FILE or LIBRARY=FILE).",
+                source="A plan is as good as what it is told",
+            )
+        elif config.library is None:
+            yield Finding(
+                rule="client-config-library",
+                level=Level.INFO,
+                message=f"Which library {config.name} is for cannot be told ({config.known_by}): it is read for all.",
+                remedy="Say it: --client-config LIBRARY=FILE.",
+                source="A plan is as good as what it is told",
+            )
+
+
+def _clients_of(case: Case, config: ClientConfig) -> set[str]:
+    """The libraries of the members whose file it is, as far as they are known."""
+    libraries = set()
+    members = {member.id: member for member in case.group.members}
+    for member_id, client in case.clients.items():
+        member = members.get(member_id or "")
+        names = (member.id, member.instance, member.client.id) if member else ()
+        if client.library is not None and (config.member is None or config.member in names):
+            libraries.add(client.library.name)
+    return libraries
+
+
+def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
+    """A client refuses to start with settings of the other protocol."""
+    protocols = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}
+    wanted = protocols.get(case.destination)
+    if wanted is None:
+        return
+    for config in case.configs:
+        left = config.leftovers(wanted)
+        if not left:
+            continue
+        is_new = config.protocol == wanted
+        if wanted == "classic" and not is_new and config.setting(PROTOCOL) is None:
+            continue
+        yield Finding(
+            rule="client-config-leftover",
+            level=Level.BLOCKER if is_new else Level.WARNING,
+            message=f"{config.name}: with {PROTOCOL}={wanted} the client refuses to start while the file has "
+            f"{_places(left)}." + (" It has both now." if is_new else ""),
+            remedy=f"Remove {_places(left)} in the same change that sets {PROTOCOL}={wanted}.{_moved(left, wanted)}",
+            source=_REFUSES,
+        )
+
+
+def _places(settings: tuple[Setting, ...]) -> str:
+    return ", ".join(each.place for each in settings)
+
+
+def _moved(left: tuple[Setting, ...], wanted: str) -> str:
+    timeouts = [each for each in left if each.key in _DEFAULTS_MS]
+    return (
+        " The timeouts belong to the group then (see group-timeouts)."
+        if timeouts and wanted == "consumer"
+        else ""
+    )
+
+
+def configs_do_not_mix(case: Case) -> Iterator[Finding]:
+    """librdkafka refuses a list of an eager and a cooperative assignor, or of one that it does not know."""
+    for config in case.configs:
+        names, listed = config.assignors, config.setting(STRATEGY)
+        if config.library != "librdkafka" or names is None or listed is None:
+            continue
+        if "cooperative-sticky" in names and len(set(names)) > 1:
+            yield Finding(
+                rule="client-config-mixed",
+                level=Level.BLOCKER,
+                message=f"{config.name}: {listed.place} lists {', '.join(names)}. librdkafka refuses to start with "
+                "eager and cooperative assignors in one list ('must have the same protocol type').",
+                remedy="There are no two bounces for librdkafka: list one kind only. Stop all "
+                "members and start them, or "
+                "go straight to the consumer protocol.",
+                source=_MIXES,
+            )
+        unknown = sorted(set(names) - {"range", "roundrobin", "cooperative-sticky"})
+        if unknown:
+            yield Finding(
+                rule="client-config-mixed",
+                level=Level.BLOCKER,
+                message=f"{config.name}: {listed.place} lists {', '.join(unknown)}, which librdkafka does not have "
+                "('Unsupported partition.assignment.strategy').",
+                remedy="librdkafka has range, roundrobin and cooperative-sticky.",
+                source="librdkafka 2.16.0, tried",
+            )
+
+
+def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
+    """A member that speaks the consumer protocol converts the group, wanted or not."""
+    if case.destination not in (Destination.COOPERATIVE, Destination.EAGER):
+        return
+    for config in case.configs:
+        said = config.setting(PROTOCOL)
+        if said is not None and config.protocol == "consumer":
+            yield Finding(
+                rule="client-config-protocol",
+                level=Level.BLOCKER,
+                message=f"{config.name}: {said.place} is consumer: a member that starts with it "
+                "converts the group to the "
+                "consumer protocol.",
+                remedy="Remove it, or plan --to consumer.",
+                source="KIP-848, Compatibility, Deprecation, and Migration Plan",
+            )
+
+
+def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
+    """A member that asks for an assignor that the brokers do not have is refused."""
+    offered = setting_list(case, "group.consumer.assignors")
+    if case.destination is not Destination.CONSUMER or offered is None:
+        return
+    for config in case.configs:
+        asked = config.setting(REMOTE_ASSIGNOR)
+        if asked is not None and asked.value not in offered and "." not in "".join(offered):
+            yield Finding(
+                rule="client-config-assignor",
+                level=Level.BLOCKER,
+                message=f"{config.name}: {asked.place} asks for {asked.value!r}, and the brokers have "
+                f"{', '.join(offered)}: the member is refused with UNSUPPORTED_ASSIGNOR.",
+                remedy="Ask for one of those, or for none.",
+                source="KIP-848, Assignment Process",
+            )
+
+
+def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
+    """Under the consumer protocol the group has the timeouts, and the brokers bound them."""
+    if case.destination is not Destination.CONSUMER:
+        return
+    wanted: dict[str, dict[str, str]] = {SESSION_TIMEOUT: {}, HEARTBEAT_INTERVAL: {}}
+    for config in case.configs:
+        for key, places in wanted.items():
+            said = config.setting(key)
+            if said is not None:
+                places.setdefault(said.value, f"{config.name}, {said.place}")
+    for key, places in wanted.items():
+        if len(places) > 1:
+            yield Finding(
+                rule="group-timeouts",
+                level=Level.WARNING,
+                message=f"The files do not agree on {key}: "
+                f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. "
+                "A group has one.",
+                remedy="Choose one for the group.",
+                source="KIP-848, Group Configurations",
+            )
+    values = {key: next(iter(places)) for key, places in wanted.items() if len(places) == 1}
+    moving = {key: value for key, value in values.items() if value != _brokers(case, key)}
+    if moving:
+        yield _timeouts(case, moving)
+
+
+def _brokers(case: Case, key: str) -> str:
+    return setting(case, f"group.consumer.{key}") or _DEFAULTS_MS[key]
+
+
+def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
+    problems = [problem for key, value in moving.items() if (problem := _problem(case, key, value))]
+    settings = ",".join(f"consumer.{key}={value}" for key, value in moving.items())
+    command = (
+        "kafka-configs.sh --bootstrap-server … --alter --entity-type groups "
+        f"--entity-name {quote(case.group.id)} --add-config {settings}"
+    )
+    said = ", ".join(
+        f"{key} {value} (the brokers give {_brokers(case, key)})" for key, value in moving.items()
+    )
+    if problems:
+        return Finding(
+            rule="group-timeouts",
+            level=Level.WARNING,
+            message=f"The group cannot keep what its clients are set to: {'; '.join(problems)}.",
+            remedy="Choose a value within the bounds, or change the bounds on every broker; then: "
+            f"{command.split(' --add-config ')[0]} --add-config …",
+            source="GroupConfig and GroupCoordinatorConfig of Kafka 4.3.1",
+        )
+    return Finding(
+        rule="group-timeouts",
+        level=Level.WARNING,
+        message=f"The clients' timeouts are the group's under the consumer protocol: {said}.",
+        remedy=f"Before the first step: {command}",
+        source="KIP-848, Group Configurations",
+    )
+
+
+def _problem(case: Case, key: str, value: str) -> str | None:
+    """Why the group cannot have a timeout; None when it can, or the bounds are not known."""
+    if not (value.isascii() and value.isdigit()):
+        return f"{key}={value} is no number of milliseconds"
+    least = setting_number(case, f"group.consumer.min.{key}")
+    most = setting_number(case, f"group.consumer.max.{key}")
+    if least is not None and int(value) < least:
+        return f"{key}={value} is below group.consumer.min.{key}={least}"
+    if most is not None and int(value) > most:
+        return f"{key}={value} is above group.consumer.max.{key}={most}"
+    return None

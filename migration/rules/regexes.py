@@ -1,0 +1,163 @@
+"""What becomes of subscriptions by regex when the broker matches topics in place of the client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from coordinator.model import GroupType
+from migration.model import Destination, Finding, Level
+from migration.regexes.client_engine import ClientEngine
+from migration.regexes.compare import Comparison, compare
+from migration.regexes.names import Names
+from migration.rules.about import about_members
+from migration.rules.case import Case
+from migration.user_data import libraries_of
+
+_SOURCE = "KIP-848, Regular Expressions; RE2/J 1.8 in place of the client's engine"
+MOST_TOPICS = 5
+
+
+def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
+    """A regex must be accepted by the broker and match there what the client matched."""
+    if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CLASSIC:
+        return
+    wanted = _regexes(case)
+    if not wanted:
+        if case.group.members:
+            yield _cannot_be_seen()
+        return
+    names = None if case.topics is None else Names(sorted(case.topics))
+    for pattern, members in wanted.items():
+        for engine in _engines(case):
+            yield from _judged(case, members, compare(pattern, engine, names), engine)
+
+
+def _regexes(case: Case) -> dict[str, list[str]]:
+    """Members by regex; one that was told is of no member in particular."""
+    found: dict[str, list[str]] = {pattern: [] for pattern in case.regexes}
+    for member in case.group.members:
+        if member.subscription is not None and member.subscription.regex:
+            found.setdefault(member.subscription.regex, []).append(member.id)
+    return found
+
+
+def _engines(case: Case) -> list[ClientEngine | None]:
+    """The engines of the members' libraries; None for those that are not emulated."""
+    emulated = {engine.value: engine for engine in ClientEngine}
+    found = {library: emulated.get(library) for library in sorted(libraries_of(case))}
+    return list(dict.fromkeys(found.values())) or [None]
+
+
+def _cannot_be_seen() -> Finding:
+    return Finding(
+        rule="regex-unknown",
+        level=Level.INFO,
+        message="Whether members subscribe by a regex does not show in a classic group; only the topics do.",
+        remedy="If they do, give it with --regex REGEX: the broker matches topics by another engine than the client.",
+        source=_SOURCE,
+    )
+
+
+def _judged(
+    case: Case, members: Sequence[str], found: Comparison, engine: ClientEngine | None
+) -> Iterator[Finding]:
+    pattern, verdict = found.verdict.pattern, found.verdict
+    if found.is_literal:
+        return
+    instead = f" Subscribe to {found.rewritten} instead." if found.rewritten else ""
+    if not verdict.valid:
+        yield _finding(
+            case,
+            members,
+            "regex-refused",
+            Level.BLOCKER,
+            f"The broker refuses the regex {pattern}: {verdict.reason} (INVALID_REGULAR_EXPRESSION).",
+            f"Change the subscription first; kohort validate-regex shows what the broker takes.{instead}",
+        )
+    elif verdict.danger is not None:
+        yield _finding(
+            case,
+            members,
+            "regex-dangerous",
+            Level.BLOCKER,
+            f"The regex {pattern} is dangerous to the broker: {verdict.danger}.",
+            f"Change the subscription first.{instead}",
+        )
+    elif engine is None:
+        yield _finding(
+            case,
+            members,
+            "regex-topics",
+            Level.WARNING,
+            f"What the members' library matches by {pattern} is not known here; the broker matches whole names by "
+            f"RE2/J{_count(found)}.",
+            "Compare the topics that the members read now with those of kohort validate-regex.",
+        )
+    elif found.client_reason is not None or found.flagged:
+        why = found.client_reason or ", ".join(found.flagged)
+        yield _finding(
+            case,
+            members,
+            "regex-topics",
+            Level.WARNING,
+            f"What {engine.value} matches by {pattern} is not known for certain ({why}){_count(found)}.",
+            f"Compare the topics that the members read now with those of kohort validate-regex.{instead}",
+        )
+    else:
+        yield from _differences(case, members, found, engine, instead)
+
+
+def _count(found: Comparison) -> str:
+    topics = found.matched.broker
+    return "" if topics is None else f": {_topics(topics)}"
+
+
+def _differences(
+    case: Case, members: Sequence[str], found: Comparison, engine: ClientEngine, instead: str
+) -> Iterator[Finding]:
+    pattern, matched = found.verdict.pattern, found.matched
+    hint = " (to librdkafka it matches anywhere in a name, to the broker only a whole one)"
+    why = hint if engine is ClientEngine.LIBRDKAFKA else ""
+    advice = f"Change the subscription with the step.{instead}"
+    if matched.lost:
+        yield _finding(
+            case,
+            members,
+            "regex-topics",
+            Level.BLOCKER,
+            f"By {pattern} the broker no longer matches {_topics(matched.lost)}{why}: nobody would consume them.",
+            advice,
+        )
+    if matched.gained:
+        yield _finding(
+            case,
+            members,
+            "regex-topics",
+            Level.WARNING,
+            f"By {pattern} the broker also matches {_topics(matched.gained)}.",
+            advice,
+        )
+    if not matched.lost and not matched.gained and found.ever is not None and not found.ever.same:
+        example = found.ever.only_first if found.ever.only_first is not None else found.ever.only_second
+        yield _finding(
+            case,
+            members,
+            "regex-topics",
+            Level.WARNING,
+            f"By {pattern} the broker matches other names than {engine.value} does{why}, such as {example!r}"
+            + (", though no topic of today." if matched.client is not None else "."),
+            advice,
+        )
+
+
+def _topics(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_TOPICS]) or "no topic"
+    return f"{shown} and {len(names) - MOST_TOPICS} more topics" if len(names) > MOST_TOPICS else shown
+
+
+def _finding(
+    case: Case, members: Sequence[str], rule: str, level: Level, message: str, remedy: str
+) -> Finding:
+    return about_members(
+        case, members, rule=rule, level=level, message=message, remedy=remedy, source=_SOURCE
+    )
