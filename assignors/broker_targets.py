@@ -14,6 +14,7 @@ from uuid import UUID
 import numpy as np
 
 from assignors.java_order import (
+    DEFAULT_CAPACITY,
     copied_capacity,
     grown_capacity,
     map_order,
@@ -93,18 +94,32 @@ class Targets:
 
     def of(self, member: int) -> Iterator[tuple[int, Ints]]:
         """Topics of a member's target that exist, each with its dense partition ids."""
-        row = self.group.owned.partitions[member]
-        topics = self.topic_of[row]
+        row, topics = self._row(member)
+        for topic in self.topics(member):
+            yield topic, self._set(row[topics == topic])
+
+    def topics(self, member: int) -> list[int]:
+        """Topics of a member's target that exist."""
+        _, topics = self._row(member)
         known, first = np.unique(topics[topics >= 0], return_index=True)
         in_order = known[np.argsort(first)]
-        gone = {self.group.name_of(int(p))[0] for p in row[topics < 0]}
+        # Topics that are gone count for the length of the array; their bins are not known.
+        gone = self.gone(member)
         order = map_order(
             self.hashes[in_order],
-            capacity=grown_capacity(len(in_order) + len(gone)),
+            capacity=grown_capacity(len(in_order) + gone) if gone else DEFAULT_CAPACITY,
             keys=[self._key(int(topic)) for topic in in_order],
         )
-        for topic in in_order[order.indices].tolist():
-            yield topic, self._set(row[topics == topic])
+        return [int(topic) for topic in in_order[order.indices]]
+
+    def gone(self, member: int) -> int:
+        """How many topics of a member's target do not exist any more."""
+        row, topics = self._row(member)
+        return len({self.group.name_of(int(p))[0] for p in row[topics < 0]})
+
+    def _row(self, member: int) -> tuple[Ints, Ints]:
+        row = self.group.owned.partitions[member]
+        return row, self.topic_of[row]
 
     def _set(self, ids: Ints) -> Ints:
         distinct = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.int64)

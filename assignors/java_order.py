@@ -5,7 +5,7 @@ falls into bin `spread(hash) & (length - 1)`. Iteration walks the bins in order.
 order in which they were put in, and doubling the array keeps that order too. So for keys that were put in
 once each, the order is a stable sort by bin: `map_order`. Two things break the rule, both detected here:
 the ninth key of one bin turns the bin into a red-black tree whose iteration order is not that of insertion
-(`java_tree_bins` replays those maps key by key), or doubles an array below 64 early.
+(`java_map` replays those maps key by key), or doubles an array below 64 early.
 
 Hash codes are int64 arrays of values in [-2^31, 2^31). Capacities follow Java 17; where Java 19 and later
 differ (`copied_capacity`), callers can ask for theirs.
@@ -22,7 +22,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java_tree_bins import Key, replay
+from assignors.java_map import Key, replay
 from assignors.model import Ints
 
 DEFAULT_CAPACITY = 16

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from assignors.model import Ints
 
 
-def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> int:
+def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]:
     """Move partitions; `loads` (by member) and `owners` (by partition of the topic) change in place.
 
-    `line` are the subscribers, least loaded first. The answer is the number of moves.
+    `line` are the subscribers, least loaded first. The answer is which partitions moved, in order; each moves once.
     """
     hands = _Hands(loads, line)
     holdings = _Holdings(owners)
@@ -42,7 +42,7 @@ def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> int:
         np.subtract.at(loads, owners[given], 1)
         np.add.at(loads, received, 1)
         owners[given] = received
-    return len(given)
+    return given
 
 
 class _Holdings:

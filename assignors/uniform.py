@@ -9,11 +9,13 @@ Source: org.apache.kafka.coordinator.group.assignor.UniformAssignor, modern.Mode
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from assignors.assignor import Assignor, Side
 from assignors.broker_targets import JAVA_RESIZED_COPIES, Java
-from assignors.map_order import added
+from assignors.map_order import changed
 from assignors.model import Assignment, DenseGroup, Result, Undetermined
 from assignors.pairs import from_pairs
 from assignors.subscribers import homogeneous
@@ -27,13 +29,13 @@ def assign(group: DenseGroup) -> Result:
         return Result(assignment=from_pairs(group, np.zeros(0, dtype=np.int64)), map_order=list)
     algorithm = assign_homogeneous if homogeneous(group) else assign_heterogeneous
     java = Java()
-    assignment, came = algorithm(group, java)
+    assignment, changes = algorithm(group, java)
     undetermined = _without_ids(group)
     if java.mattered:
         other, _ = algorithm(group, Java(version=JAVA_RESIZED_COPIES))
         undetermined += _differences(assignment, other)
     return Result(
-        assignment=assignment, undetermined=undetermined, map_order=lambda: added(assignment, came())
+        assignment=assignment, undetermined=undetermined, map_order=partial(changed, group, changes)
     )
 
 

@@ -11,13 +11,15 @@ Source: org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignme
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker_targets import Java, Targets, topic_id, topic_of_ids
 from assignors.java_order import uuid_sort_key
 from assignors.level_fill import level_fill
-from assignors.map_order import Came
+from assignors.map_order import Changes, TargetMaps, no_changes
 from assignors.member_order import hash_map_order
 from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
 from assignors.pairs import from_pairs
@@ -27,20 +29,29 @@ from assignors.topic_leveller import level_topic
 MAXIMUM_SWEEPS = 16
 
 
-def assign_heterogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Came]:
-    """Assign a group whose members subscribe to different topics.
-
-    Also gives what came into whose target, as (member, topic), in order.
-    """
+def assign_heterogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
+    """Assign a group whose members subscribe to different topics; also gives what that does to their targets."""
     order = hash_map_order(group.spec.members)
     state = _State(group, order)
     if not len(state.subscribers.values):
-        return from_pairs(group, np.zeros(0, dtype=np.int64)), list
+        return from_pairs(group, np.zeros(0, dtype=np.int64)), no_changes
     state.keep(java)
     topics = state.topics_in_order()
     state.fill(topics)
     state.level([topic for topic in topics if len(state.subscribers[topic]) > 1])
-    return state.finish(), state.came
+    return state.finish(), state.change
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moves:
+    """Partitions of one topic that move one after the other. Members are positions in map order."""
+
+    topic: int
+    partitions: Ints
+    """Dense ids."""
+    givers: NDArray[np.int32]
+    """-1 is nobody."""
+    receivers: NDArray[np.int32]
 
 
 class _State:
@@ -54,8 +65,8 @@ class _State:
         self._total = np.int64(group.partition_count + len(group.strays))
         self.overshadowed: Ints | None = None
         """Pairs (as in `from_pairs`) of claims that are not the last of their partition: they stay."""
-        self.moves: list[tuple[int, NDArray[np.int32], NDArray[np.int32]]] = []
-        """Topics some of whose partitions moved, with the owners of all before and after, in order."""
+        self.moves: list[_Moves] = []
+        """In order; each topic's own are of one kind, handed out or levelled."""
 
     def keep(self, java: Java) -> None:
         """Take over the targets; of several owners of a partition the last in map order counts."""
@@ -124,10 +135,10 @@ class _State:
             if len(ids):
                 line = self._by_load(self.subscribers[topic])
                 loads = self.loads[line]
-                before = self._owners_of(topic).copy()
-                self.owners[ids] = line[level_fill(loads, len(ids))]
+                receivers = line[level_fill(loads, len(ids))]
+                self.moves.append(_Moves(topic, ids, self.owners[ids], receivers.astype(np.int32)))
+                self.owners[ids] = receivers
                 self.loads[line] = loads
-                self.moves.append((topic, before, self._owners_of(topic).copy()))
 
     def level(self, topics: list[int]) -> None:
         """Sweep until a whole sweep moved nothing, or 16 times."""
@@ -145,41 +156,40 @@ class _State:
         loads = self.loads[subscribers]
         if int(loads.max()) - int(loads.min()) <= 1:
             return 0
-        owners = self._owners_of(topic)
+        start, end = self.group.topic_start[topic : topic + 2]
+        owners = self.owners[start:end]
         before = owners.copy()
         moved = level_topic(self.loads, self._by_load(subscribers), owners)
         if moved:
-            self.moves.append((topic, before, owners.copy()))
-        return moved
+            self.moves.append(_Moves(topic, np.array(moved) + start, before[moved], owners[moved]))
+        return len(moved)
 
-    def came(self) -> list[tuple[int, int]]:
-        """Topics of which the member had nothing before."""
-        shadows = self._shadows()
-        came = []
-        for topic, before, after in self.moves:
-            had = {member for member, partition in shadows if self.group.partition_topic[partition] == topic}
-            members = self.order[np.setdiff1d(after, before)].tolist()
-            came += [(member, topic) for member in members if member not in had]
-            shadows -= self._given_away(topic, before, after)
-        return came
+    def change(self, maps: TargetMaps) -> None:
+        """Do to the maps of targets what was done here."""
+        subscribed = matrix(self.group)
+        for member in self.order.tolist():
+            maps.keep(member, subscribed[member].tolist())
+        for moves in self.moves:
+            if moves.givers[0] < 0:
+                self._hand_out(moves, maps)
+            else:
+                self._hand_over(moves, maps)
 
-    def _shadows(self) -> set[tuple[int, int]]:
-        """Claims that are not the last of their partition, as (member, partition)."""
-        if self.overshadowed is None:
-            return set()
-        members, partitions = np.divmod(self.overshadowed, self._total)
-        return set(zip(members.tolist(), partitions.tolist(), strict=True))
+    def _hand_out(self, moves: _Moves, maps: TargetMaps) -> None:
+        """What one member gets of a topic comes in one go: other members have maps of their own."""
+        by_member = np.argsort(moves.receivers, kind="stable")
+        members, first = np.unique(moves.receivers[by_member], return_index=True)
+        parts = np.split(moves.partitions[by_member], first[1:])
+        for member, partitions in zip(self.order[members].tolist(), parts, strict=True):
+            maps.add(member, moves.topic, partitions.tolist())
 
-    def _given_away(
-        self, topic: int, before: NDArray[np.int32], after: NDArray[np.int32]
-    ) -> set[tuple[int, int]]:
-        """What moved, as (member that had it, partition): a claim that came true ends with it."""
-        moved = np.flatnonzero((before != after) & (before >= 0))
-        partitions = moved + self.group.topic_start[topic]
-        return set(zip(self.order[before[moved]].tolist(), partitions.tolist(), strict=True))
-
-    def _owners_of(self, topic: int) -> NDArray[np.int32]:
-        return self.owners[self.group.topic_start[topic] : self.group.topic_start[topic + 1]]
+    def _hand_over(self, moves: _Moves, maps: TargetMaps) -> None:
+        givers, receivers = self.order[moves.givers], self.order[moves.receivers]
+        for partition, giver, receiver in zip(
+            moves.partitions.tolist(), givers.tolist(), receivers.tolist(), strict=True
+        ):
+            maps.remove(giver, moves.topic, [partition])
+            maps.add(receiver, moves.topic, [partition])
 
     def _by_load(self, subscribers: Ints) -> Ints:
         """Least loaded first, map order among equals."""
@@ -195,8 +205,9 @@ class _State:
         if self.overshadowed is None:
             owners = np.where(owned, self.order.astype(np.int32)[self.owners], np.int32(-1))
             return Assignment.from_owners(self.group, owners)
-        left = self._shadows().difference(*(self._given_away(*move) for move in self.moves))
-        shadows = [member * int(self._total) + partition for member, partition in left]
+        # A claim that came true ends when the partition moves on.
+        given = [self.order[m.givers] * self._total + m.partitions for m in self.moves if m.givers[0] >= 0]
+        shadows = np.setdiff1d(self.overshadowed, np.concatenate([self.overshadowed[:0], *given]))
         ids = np.flatnonzero(owned)
         owners = self.order[self.owners[ids]] * self._total + ids
-        return from_pairs(self.group, np.concatenate((np.array(shadows, dtype=np.int64), owners)))
+        return from_pairs(self.group, np.concatenate((shadows, owners)))

@@ -19,22 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker_targets import Java, Targets, subscribed_topics, topic_of_ids
-from assignors.map_order import Came
+from assignors.map_order import Changes, TargetMaps, no_changes
 from assignors.member_order import hash_map_order
 from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
 from assignors.pairs import from_pairs
 
 
-def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Came]:
+def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
     """Assign a group whose members subscribe to the same topics; there is at least one member.
 
-    Also gives what came into whose target, as (member, topic), in order.
+    Also gives what that does to their targets.
     """
     order = hash_map_order(group.spec.members)
     topics = subscribed_topics(group, group.spec.members[int(order[0])], java)
     if not topics:
         nothing = Rows(np.zeros(len(order) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-        return Assignment(group, nothing), list
+        return Assignment(group, nothing), no_changes
     claims = _Claims.of(group, topics)
     plan = _Plan()
     _cut(group, claims, topics, order, plan, java)
@@ -44,17 +44,36 @@ def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Came]
     if len(unassigned) > int(room.sum()):
         raise AssignorFailedError("Partitions were left unassigned")
     receivers = np.repeat(np.array(plan.unfilled, dtype=np.int64), room)[: len(unassigned)]
-    return claims.finish(group, plan, unassigned, receivers), partial(_came, group, unassigned, receivers)
+    assignment = claims.finish(group, plan, unassigned, receivers)
+    return assignment, partial(_change, group, topics, plan, unassigned, receivers)
 
 
-def _came(group: DenseGroup, unassigned: Ints, receivers: Ints) -> list[tuple[int, int]]:
-    """Topics of which the member had nothing yet, by the first partition that it got."""
-    rows, topic_of, total = group.owned.partitions, topic_of_ids(group), len(group.spec.topics)
-    topics = topic_of[rows.values]
-    held = (rows.row_of * total + topics)[topics >= 0]
-    keys, first = np.unique(receivers * total + topic_of[unassigned], return_index=True)
-    in_order = np.sort(first[np.isin(keys, held, invert=True)])
-    return list(zip(receivers[in_order].tolist(), topic_of[unassigned[in_order]].tolist(), strict=True))
+def _change(
+    group: DenseGroup,
+    topics: Sequence[int],
+    plan: _Plan,
+    unassigned: Ints,
+    receivers: Ints,
+    maps: TargetMaps,
+) -> None:
+    """Do to the maps of targets what the assignor did: all give up what is too much, then some get more."""
+    subscribed = [False] * len(group.spec.topics)
+    for topic in topics:
+        subscribed[topic] = True
+    for member in range(len(group.spec.members)):
+        maps.keep(member, subscribed)
+    topic_of = topic_of_ids(group)
+    for member, ids in zip(plan.losers, plan.given_up, strict=True):
+        maps.remove(member, int(topic_of[ids[0]]), ids.tolist())
+    for member in plan.unfilled:
+        maps.copy(member)
+    if not len(unassigned):
+        return
+    came = topic_of[unassigned]
+    runs = np.flatnonzero((np.diff(receivers) != 0) | (np.diff(came) != 0)) + 1
+    firsts = [0, *runs.tolist()]
+    for first, partitions in zip(firsts, np.split(unassigned, runs), strict=True):
+        maps.add(int(receivers[first]), int(came[first]), partitions.tolist())
 
 
 @dataclass(slots=True)

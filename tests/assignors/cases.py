@@ -12,7 +12,9 @@ from dataclasses import replace
 from random import Random
 from uuid import UUID
 
+from assignors.java_map import TREEIFY_THRESHOLD
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, Partitions, TopicSpec
+from tests.assignors.ids import id_hashed
 
 Named = Mapping[str, Mapping[str, Sequence[int]]]
 Style = Callable[[Random], str]
@@ -55,7 +57,10 @@ class _Maker:
         self.member_id = rng.choice(MEMBER_STYLES)
         self.racks = [f"rack-{i}" for i in range(rng.choice((0, 0, 0, 1, 2, 3, 5)))]
         self.equal = rng.random() < 0.5
-        self.twist = rng.random() < 0.3
+        self.sharing = rng.choice((None, None, None, 16, 64, 1024)) if self.broker else None
+        """The hash codes of topic ids are multiples of it, mostly: ids share bins of the maps of targets, some so many
+        that the bins become trees."""
+        self.twist = rng.random() < (0.6 if self.sharing else 0.3)
         """Whether claims are spoilt between rounds."""
 
     # ---- the first round ----
@@ -64,6 +69,8 @@ class _Maker:
         rng = self.rng
         topics = self.topics(rng.choice((1, 2, 3, 5, 8, 13, 20, 50)))
         names = self.subscribable(topics)
+        self.crowded = self.sharing is not None and len(topics) >= TREEIFY_THRESHOLD
+        """Whether a bin of a map may hold so many topics that the ids of those that are gone would matter."""
         self.common = tuple(self.sample(names, 0.8))
         count = rng.choice((1, 2, 3, 5, 8, 12, 13, 14, 24, 25, 26, 40, 60, 100))
         members = [self.member(names) for _ in range(count)]
@@ -83,6 +90,9 @@ class _Maker:
         return TopicSpec(name=name, partitions=partitions, id=self.uuid(), racks=self.replicas(partitions))
 
     def uuid(self) -> UUID:
+        if self.sharing and self.rng.random() < 0.9:
+            code = self.rng.randrange(0, 1 << 16, self.sharing) + self.rng.choice((0, 0, 1, 2))
+            return id_hashed(self.rng, code)
         if self.rng.random() < 0.1:
             return UUID(int=self.rng.randrange(1, 1 << 16) << 64 | self.rng.randrange(4))
         return UUID(int=self.rng.getrandbits(128))
@@ -181,7 +191,8 @@ class _Maker:
         topics = list(spec.topics)
         index = self.rng.randrange(len(topics))
         if len(topics) > 1 and self.rng.random() < 0.7:
-            topics.pop(index)
+            if not self.crowded:
+                topics.pop(index)
         elif not self.broker and topics[index].partitions > 1:
             topics[index] = self.topic(topics[index].name, topics[index].partitions - 1)
         return replace(spec, topics=tuple(topics))
@@ -227,7 +238,7 @@ class _Maker:
         """Claim partitions that no topic has."""
         mine = (member.user_data or member.owned).partitions
         more = {topic: [*numbers, max(numbers, default=0) + 40] for topic, numbers in mine.items()}
-        if self.rng.random() < 0.5:
+        if self.rng.random() < 0.5 and not self.crowded:
             more["gone"] = [0, 1]
         return self.with_partitions(member, more)
 

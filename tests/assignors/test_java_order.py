@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from assignors.java_map import Key
 from assignors.java_order import (
     Order,
     copied_capacity,
@@ -21,7 +22,6 @@ from assignors.java_order import (
     uuid_hashes,
     uuid_sort_key,
 )
-from assignors.java_tree_bins import Key
 from assignors.model import Ints
 from tests.kafka.oracle import Oracle
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
 
@@ -73,6 +74,11 @@ class Oracle:
             question["capacity"] = capacity
         answer = self._ask(question)
         return answer["order"], answer["hashes"]
+
+    def operated(self, capacity: int, operations: Sequence[tuple[str, UUID]]) -> list[UUID]:
+        """Iteration order of a `new HashMap<>(capacity)` by topic id after put, compute_if_absent and remove."""
+        asked = [(name, str(key)) for name, key in operations]
+        return [UUID(text) for text in self._ask({"capacity": capacity, "operations": asked})["order"]]
 
     def metadata_hashes(self, topics: Sequence[TopicSpec]) -> tuple[dict[str, int], int]:
         """What a broker compares to see whether topics changed: each one's number, and that of all, signed."""

@@ -81,6 +81,10 @@ public class AssignorOracle {
             order(question, answer);
             return;
         }
+        if (question.has("operations")) {
+            operate(question, answer);
+            return;
+        }
         if (question.has("hashed")) {
             hash(new Image(question.get("hashed")), answer);
             return;
@@ -140,6 +144,23 @@ public class AssignorOracle {
         List<Integer> hashes = new ArrayList<>();
         keys.forEach(key -> hashes.add(key.hashCode()));
         answer.set("hashes", JSON.valueToTree(hashes));
+    }
+
+    /** Iteration order of a HashMap by topic id after operations: [name, id]. */
+    private static void operate(JsonNode question, ObjectNode answer) {
+        Map<Uuid, Boolean> map = new HashMap<>(question.get("capacity").asInt());
+        Map<Uuid, String> texts = new HashMap<>();
+        for (JsonNode operation : question.get("operations")) {
+            Uuid key = uuid(operation.get(1).asText());
+            texts.put(key, operation.get(1).asText());
+            switch (operation.get(0).asText()) {
+                case "put" -> map.put(key, true);
+                case "compute_if_absent" -> map.computeIfAbsent(key, k -> true);
+                case "remove" -> map.remove(key);
+                default -> throw new IllegalArgumentException("no operation " + operation);
+            }
+        }
+        answer.set("order", JSON.valueToTree(map.keySet().stream().map(texts::get).toList()));
     }
 
     /** What a broker compares to see whether topics changed: a topic's own number, and that of all of them. */
