@@ -17,7 +17,7 @@ MOST_FRAMES = 40
 """Columns that can still be told apart on a page."""
 MOST_LANES = 30
 """Members that can still be told apart on a page."""
-AWAY = "stopped"
+AWAY = "away"
 UNKNOWN_LIST = "list not known"
 
 

@@ -48,6 +48,7 @@ table { border-collapse: collapse; font-size: .875rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; white-space: nowrap; }
 td { min-width: 4rem; max-width: 26rem; }
+td.n { min-width: 0; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 ul.todo { list-style: none; padding: 0; margin: .75rem 0; }
 ul.todo label { display: flex; gap: .6rem; align-items: baseline; padding: .2rem 0; }

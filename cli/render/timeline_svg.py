@@ -136,7 +136,7 @@ class _Sketch:
 
     def _lane(self, lane: Lane, most: int) -> Iterator[str]:
         y = self.height
-        label = _fitting(lane.name, LEFT - 12)
+        label = _shortened(lane.name, LEFT - 12)
         yield f"<g><title>{_text(lane.name)}</title>{self._write(LEFT - 8, y + 20, label, 'end')}</g>"
         for kind, run in _runs(lane.kinds):
             x, width = self._x(run.start), len(run) * self.column
@@ -259,6 +259,14 @@ def _fitting(text: str, width: float) -> str:
     """The text, cut to a width; its whole stands in a title."""
     most = int(width / LETTER)
     return text if len(text) <= most else text[: most - 1] + "\u2026" if most > 2 else ""
+
+
+def _shortened(name: str, width: float) -> str:
+    """A name without its middle: names often begin alike and differ at the end."""
+    most = int(width / LETTER)
+    if len(name) <= most:
+        return name
+    return name[: (most - 1) // 2] + "\u2026" + name[-(most // 2) :]
 
 
 def _text(text: str) -> str:

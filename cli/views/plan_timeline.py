@@ -7,13 +7,19 @@ from itertools import groupby
 
 from cli.render.document import Block, Heading, Picture
 from migration.model import Plan
-from migration.timeline import Timeline, timeline_of
+from migration.timeline import AWAY, Timeline, timeline_of
 
 
 def timeline_blocks(plan: Plan) -> Iterator[Block]:
     """A heading and the picture; nothing where the plan could not be walked."""
-    members = plan.baseline.members if plan.baseline else ()
-    names = {member.id: member.label for member in members}
+    names = {
+        member: name
+        for step in plan.steps
+        if step.course
+        # A guest comes and goes without a round in the runbook.
+        for ids, labels in zip(step.course.rounds, step.rounds, strict=False)
+        for member, name in zip(ids, labels, strict=False)
+    }
     rounds = sum(len(step.course.rounds) for step in plan.steps if step.course)
     timeline = timeline_of(plan.moments, names, rounds)
     if timeline is not None:
@@ -52,6 +58,8 @@ def _members(timeline: Timeline) -> str:
 
 def _counts(timeline: Timeline, frame: int) -> str:
     counted = [
-        (row[frame], kind) for kind, row in zip(timeline.kinds, timeline.members, strict=True) if row[frame]
+        (row[frame], kind)
+        for kind, row in zip(timeline.kinds, timeline.members, strict=True)
+        if row[frame] and kind != AWAY
     ]
-    return ", ".join(f"{count:,} {kind}" for count, kind in counted)
+    return ", ".join(f"{count:,} {kind}" for count, kind in counted) or "none"
