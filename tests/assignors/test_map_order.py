@@ -13,6 +13,7 @@ from assignors.registry import find
 # As ids 1, 17 and 33 share a bin of 16.
 NUMBERS = {"bills": 1, "dues": 17, "orders": 33, "fees": 2}
 TOPICS = tuple(TopicSpec(name=name, partitions=2, id=UUID(int=number)) for name, number in NUMBERS.items())
+UNIFORM = find("uniform", Side.BROKER)
 SHARING = ("bills", "dues", "orders")
 
 
@@ -45,6 +46,21 @@ def test_what_was_there_keeps_its_order() -> None:
 def test_members_that_subscribe_to_different_topics_get_them_in_the_order_of_ids() -> None:
     fees = member("b", ("fees",))
     assert orders("uniform", member("a", SHARING), fees) == [["orders", "dues", "bills"], ["fees"]]
+
+
+@pytest.mark.parametrize(("partitions", "first"), [(1, "new"), (2, "one")])
+def test_the_second_partition_of_a_new_topic_can_make_the_map_longer(partitions: int, first: str) -> None:
+    # The copy of a map of three topics has room for three: 1 and 5 share a bin of 4. The fourth topic comes first in
+    # its bin; whoever asks for it again makes the map longer, and each has a bin of its own.
+    numbers = {"one": 1, "two": 2, "three": 3, "new": 5}
+    topics = tuple(TopicSpec(name=n, partitions=partitions, id=UUID(int=i)) for n, i in numbers.items())
+    owned = Claim(partitions={name: range(partitions) for name in ("one", "two", "three")})
+    alone = MemberSpec(id="a", topics=tuple(numbers), owned=owned)
+    idle = MemberSpec(id="b", topics=())
+    for members in ((alone,), (alone, idle)):
+        result = UNIFORM.assign(DenseGroup.of(GroupSpec(topics=topics, members=members)))
+        assert result.map_order is not None
+        assert topics[result.map_order()[0][0]].name == first
 
 
 @pytest.mark.parametrize("assignor", ["range", "uniform"])
