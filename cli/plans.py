@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cli.client_files import read_client_config, read_clients
 from cli.cluster.port import Source
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
@@ -14,6 +15,7 @@ from cli.selection import choose_groups
 from coordinator.group_spec import wanted_topics
 from coordinator.model import Group, Problem
 from coordinator.what_if import WhatIf
+from migration.client_config import ClientConfig
 from migration.clients import ToldClients, parse_clients, unknown_members
 from migration.commands import Connection
 from migration.model import Destination, Plan, Verdict
@@ -29,6 +31,8 @@ class Wish:
     destination: Destination
     told: ToldClients
     regexes: tuple[str, ...] = ()
+    configs: tuple[ClientConfig, ...] = ()
+    offline: bool = False
     concurrency: int = 1
     bounce_s: float
     assignor: str | None = None
@@ -58,11 +62,25 @@ def assignor_of(name: str | None, to: str) -> str | None:
 
 
 def told_of(values: Sequence[str], file: Path | None) -> ToldClients:
-    """What `--client` and `--clients` say. UsageError for nonsense on the command line."""
+    """What `--client` and `--clients` say; what the command line says of a member beats what the file does.
+
+    UsageError for nonsense on the command line, ConfigFileError for a file that cannot be used.
+    """
+    listed = parse_clients(read_clients(file)) if file is not None else ToldClients()
     try:
-        return parse_clients(values)
+        told = parse_clients(values)
+        return replace(told, single={**listed.single, **told.single})
     except ValueError as error:
         raise UsageError(f"--client: {error}") from None
+
+
+def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
+    """The files of `--client-config`. UsageError for the same one twice."""
+    configs = tuple(map(read_client_config, values))
+    places = [(config.name, config.member, config.is_for_library) for config in configs]
+    if len(set(places)) < len(places):
+        raise UsageError("--client-config names the same file twice")
+    return configs
 
 
 def plan_groups(
@@ -74,8 +92,9 @@ def plan_groups(
     if not described.items and is_single(selection):
         problem = described.problems[0]
         raise CommandError(f"{problem.subject}: {problem.message}")
-    _refuse_strangers(described.items, wish.told)
+    _refuse_strangers(described.items, wish)
     cluster = source.cluster()
+    access = source.access() if wish.destination is Destination.CONSUMER else None
     found = _with_leaders(source, described.items, wish)
     topics = source.topics(_topics_to_read(found, wish), end_offsets=False)
     plans = tuple(
@@ -89,6 +108,10 @@ def plan_groups(
             topics=topics.items,
             assignor=wish.assignor,
             connection=wish.connection,
+            regexes=wish.regexes,
+            configs=_configs_of(group, wish, selection),
+            access=access,
+            offline=wish.offline,
         )
         for group in found
     )
@@ -107,13 +130,27 @@ def _topics_to_read(groups: Sequence[Group], wish: Wish) -> set[str] | None:
     return None if wish.regexes else wanted_topics(groups, WhatIf())
 
 
-def _refuse_strangers(groups: Sequence[Group], told: ToldClients) -> None:
+def _configs_of(group: Group, wish: Wish, selection: SelectionOptions) -> tuple[ClientConfig, ...]:
+    """The files of a group's members: of several groups, those that name no other group."""
+    if is_single(selection):
+        return wish.configs
+    return tuple(
+        config
+        for config in wish.configs
+        if (named := config.setting("group.id")) is None or named.value == group.id
+    )
+
+
+def _refuse_strangers(groups: Sequence[Group], wish: Wish) -> None:
     """A name that is no member of any group is a mistake that would leave a member's library unsaid."""
+    named = dict.fromkeys(wish.told.single, "--client")
+    named |= {config.member: "--client-config" for config in wish.configs if config.member is not None}
+    told = ToldClients(single=dict.fromkeys(named, ("", None)))
     strangers = [set(unknown_members(group, told)) for group in groups]
     unknown = sorted(set.intersection(*strangers)) if strangers else []
     if unknown:
         whose = groups[0].id if len(groups) == 1 else "any of these groups"
-        raise UsageError(f"--client names {unknown[0]!r}, which is no member of {whose}")
+        raise UsageError(f"{named[unknown[0]]} names {unknown[0]!r}, which is no member of {whose}")
 
 
 def is_single(selection: SelectionOptions) -> bool:

@@ -18,6 +18,7 @@ from coordinator.model import Cluster, Group, GroupListing, GroupType, Offsets, 
 from coordinator.wire.client import Client
 from coordinator.wire.errors import UnsupportedMechanism
 from coordinator.wire.security import ConnectionSettings
+from migration.access import Access
 
 if TYPE_CHECKING:
     from cli.cluster.admin import AdminReader
@@ -114,6 +115,11 @@ class LiveSource:
         ends, problems = self.admin.end_offsets(read.items)
         topics = tuple(replace(topic, end_offsets=ends.get(topic.name, {})) for topic in read.items)
         return Read(topics, read.problems + _per_topic(problems))
+
+    def access(self) -> Access:
+        from cli.cluster.access import read_access
+
+        return read_access(self.admin.admin, self.timeout_ms / 1000)
 
     def close(self) -> None:
         if self.client is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from coordinator.model import Cluster, Group, GroupListing, Problem, Topic
+from migration.access import Access
 
 T = TypeVar("T", covariant=True)
 
@@ -48,6 +49,10 @@ class Source(Protocol):
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """The named topics that exist, or all of them, internal ones included; by name."""
+        ...
+
+    def access(self) -> Access | None:
+        """What the cluster's authorizer allows; None where nobody can be asked."""
         ...
 
     def close(self) -> None:

@@ -153,6 +153,9 @@ class ReplayedSource:
         )
         return Read(tuple(topics), problems)
 
+    def access(self) -> None:
+        """A file knows nothing of it."""
+
     def close(self) -> None:
         """Nothing is open."""
 

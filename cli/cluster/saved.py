@@ -48,5 +48,8 @@ class SavedSource:
         ]
         return Read(tuple(found))
 
+    def access(self) -> None:
+        """A file knows nothing of it."""
+
     def close(self) -> None:
         """Nothing is open."""

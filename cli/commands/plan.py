@@ -77,6 +77,10 @@ def plan(
             help="How long a restart keeps a member away; 30 is usual for a container. Measure yours.",
         ),
     ] = 30.0,
+    offline: Annotated[
+        bool,
+        typer.Option("--offline", help="Plan to stop all members before any starts on the new protocol."),
+    ] = False,
     assignor: Annotated[
         str | None,
         typer.Option(
@@ -97,6 +101,7 @@ def plan(
     from cli.plans import (
         Wish,
         assignor_of,
+        configs_of,
         connection_of,
         document_of,
         plan_groups,
@@ -110,6 +115,8 @@ def plan(
         destination=Destination("classic" if to is To.GENERIC else to.value),
         told=told,
         regexes=tuple(regex or ()),
+        configs=configs_of(client_config or ()),
+        offline=offline,
         concurrency=concurrency,
         bounce_s=bounce_seconds,
         assignor=assignor_of(assignor, to.value),

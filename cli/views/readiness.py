@@ -8,6 +8,7 @@ from cli.render.document import Document, Table, columns
 from cli.views.plan import plan_document
 from coordinator.model import Problem
 from migration.model import Level, Plan, Verdict
+from migration.rules.about import without_members
 
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1}
 
@@ -41,5 +42,5 @@ def _first_reason(plan: Plan) -> str | None:
     """What weighs most: findings stand in the order of their weight."""
     first = next((finding for finding in plan.findings if finding.level in _WEIGHT), None)
     if first is not None:
-        return first.message
+        return without_members(first)
     return None if plan.steps or plan.verdict is Verdict.BLOCKED else "It is there already."

@@ -66,7 +66,7 @@ def leader_matters(group: Group, destination: Destination) -> bool:
 
 
 def _to_cooperative(trip: Trip) -> Path:
-    if trip.is_empty:
+    if trip.is_empty or trip.case.offline:
         return stop_and_start(trip)
     if not all(library.two_bounces for library in _libraries(trip)):
         return stop_and_start(trip, _no_bounces(trip), _to_consumer_instead())
@@ -76,7 +76,7 @@ def _to_cooperative(trip: Trip) -> Path:
 
 
 def _to_eager(trip: Trip) -> Path:
-    if trip.is_empty:
+    if trip.is_empty or trip.case.offline:
         return stop_and_start(trip)
     if not all(library.two_bounces for library in _libraries(trip)):
         return stop_and_start(trip, _no_bounces(trip))
@@ -94,7 +94,7 @@ def _to_eager(trip: Trip) -> Path:
 
 def _to_consumer(trip: Trip) -> Path:
     group = trip.case.group
-    if trip.is_empty:
+    if trip.is_empty or trip.case.offline:
         return stop_and_start(trip)
     if group.type is GroupType.CONSUMER:
         return rolling_upgrade(trip)
@@ -113,7 +113,7 @@ def _to_consumer(trip: Trip) -> Path:
 
 
 def _to_classic(trip: Trip) -> Path:
-    if trip.is_empty:
+    if trip.is_empty or trip.case.offline:
         return stop_and_start(trip)
     if trip.policy is not None and trip.policy not in DOWNGRADES:
         return stop_and_start(trip, _policy("downgrade", trip.policy))

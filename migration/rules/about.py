@@ -7,8 +7,15 @@ from collections.abc import Mapping, Sequence
 from migration.model import Finding, Level
 from migration.rules.case import Case
 
-MOST_NAMED = 5
+MOST_NAMED = 3
 """Members named in a message; a program finds all of them in `members`."""
+
+_MEMBERS = " {} members: "
+
+
+def without_members(finding: Finding) -> str:
+    """The message without the members that it names, for where there is no room."""
+    return finding.message.partition(_MEMBERS.format(len(finding.members)))[0]
 
 
 def about_members(
@@ -24,7 +31,7 @@ def about_members(
     """A finding about one member, several (the message names the first), or the group (None, or nobody)."""
     ids = tuple(member for member in members if member is not None)
     if len(ids) > 1:
-        message = f"{message} {len(ids)} members: {named(case, ids)}."
+        message = f"{message}{_MEMBERS.format(len(ids))}{named(case, ids)}."
     return Finding(
         rule=rule,
         level=level,
