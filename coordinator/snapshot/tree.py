@@ -103,7 +103,7 @@ class _Events:
         self._next()
         extra = self._next()
         if not isinstance(extra, yaml.StreamEndEvent):
-            raise self._error(extra, "a second YAML document; a snapshot is one")
+            raise self._error(extra, "a second YAML document; one is wanted")
         return tree
 
     def _next(self) -> Any:

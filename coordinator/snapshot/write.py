@@ -18,7 +18,11 @@ from coordinator.uuids import format_uuid
 
 def write_snapshot(snapshot: Snapshot, file: Path) -> None:
     """Write YAML, or JSON when the name ends so; the old file stays until the new one is whole."""
-    text = snapshot_text(snapshot, as_json=file.suffix.lower() == ".json")
+    replace_file(file, snapshot_text(snapshot, as_json=file.suffix.lower() == ".json"))
+
+
+def replace_file(file: Path, text: str) -> None:
+    """Write a file so that it is, at every moment, the old one or the whole new one. OSError when that fails."""
     handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:

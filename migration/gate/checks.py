@@ -48,6 +48,8 @@ def _type(condition: TypeIs, sight: Sight, tag: str) -> Check:
 
 def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
     wanted = " or ".join(state.value for state in condition.states)
+    if sight.group is None and GroupState.DEAD in condition.states:
+        return Check(check=tag, holds=True, text=f"there is no group {sight.plan.group} any more")
     if sight.group is None:
         return Check(check=tag, holds=False, text=_no_group(sight))
     state = sight.group.state
@@ -58,7 +60,7 @@ def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
     if holds:
         return Check(check=tag, holds=True, text=text)
     # Who is still there is who is waited for, where the group is to be empty.
-    left = [planned(member) for member in sight.members] if condition.states == (GroupState.EMPTY,) else []
+    left = [planned(member) for member in sight.members] if GroupState.EMPTY in condition.states else []
     more = f", with {name_all(left)}" if left else ""
     return Check(
         check=tag,

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator.model import GroupState, GroupType, Member, MemberProtocol
-from migration.conditions import StateIn
+from coordinator.model import GroupType, Member, MemberProtocol
 from migration.gate.answers import Difference
 from migration.gate.outcomes import outcomes
 from migration.gate.sight import Sight
@@ -27,7 +26,6 @@ def differences(sight: Sight) -> tuple[Difference, ...]:
         return cluster
     found = [
         *_kind(sight),
-        *_epoch(sight, baseline),
         *_partitions(sight, baseline),
         *_topics(sight, baseline),
     ]
@@ -67,20 +65,6 @@ def _kind(sight: Sight) -> Iterator[Difference]:
     names = {way.protocol for way in ways if way.type in (group.type, None)}
     if group.protocol and None not in names and group.protocol not in names:
         yield Difference(what="assignor", plan=_either(str(name) for name in names), now=group.protocol)
-
-
-def _epoch(sight: Sight, baseline: Baseline) -> Iterator[Difference]:
-    """Epochs only grow, through conversions too, unless the group was deleted or has been empty for long."""
-    group = sight.group
-    if group is None or any(_may_empty(step.gate) for step in sight.plan.steps):
-        return
-    now = group.generation if group.type is GroupType.CLASSIC else group.group_epoch
-    if baseline.epoch is not None and now is not None and now < baseline.epoch:
-        yield Difference(what="generation or group epoch", plan=str(baseline.epoch), now=f"{now}: made anew")
-
-
-def _may_empty(conditions: tuple[object, ...]) -> bool:
-    return any(isinstance(one, StateIn) and GroupState.EMPTY in one.states for one in conditions)
 
 
 def _partitions(sight: Sight, baseline: Baseline) -> Iterator[Difference]:

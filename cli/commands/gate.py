@@ -1,0 +1,99 @@
+"""`kohort gate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperCommand
+
+from cli.options import OutputOptions, SourceOptions
+
+DEFAULT_WAIT_S = 300
+
+
+class WithWait(TyperCommand):
+    """Lets `--wait` stand alone: typer has no options whose value may be left out."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Put the default behind a `--wait` that no number follows."""
+        return super().parse_args(ctx, with_default(args))
+
+
+def with_default(args: list[str]) -> list[str]:
+    """The arguments with a value behind every `--wait`; what follows `--` is no option."""
+    filled: list[str] = []
+    for position, argument in enumerate(args):
+        if argument == "--":
+            return filled + args[position:]
+        filled.append(argument)
+        following = args[position + 1] if position + 1 < len(args) else ""
+        if argument == "--wait" and not following[:1].isdigit():
+            filled.append(str(DEFAULT_WAIT_S))
+    return filled
+
+
+def gate(
+    *,
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN", help="The plan: what `kohort plan --output yaml` or json wrote.")
+    ],
+    step: Annotated[
+        str,
+        typer.Option("--step", metavar="N", help="The step, by number or id; 0: may the first one begin?"),
+    ],
+    number: Annotated[
+        int | None,
+        typer.Option("--round", metavar="K", help="Ask after round K of the step, for the next one."),
+    ] = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            "--wait",
+            metavar="[SECONDS]",
+            min=0,
+            max=604_800,
+            help=f"Wait until it opens, {DEFAULT_WAIT_S} seconds unless told; ends early when the group strayed.",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option("--group", metavar="GROUP", help="Refuse a plan for another group than this."),
+    ] = None,
+    accept_changes: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changes",
+            help="Judge although the group reads other topics, or more partitions, than planned.",
+        ),
+    ] = False,
+    no_notes: Annotated[
+        bool,
+        typer.Option(
+            "--no-notes",
+            help="Do not write PLAN.gates: who was there when a gate opened, for the next step's gate.",
+        ),
+    ] = False,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Ask the cluster whether a step of a plan is complete.
+
+    Exits with 0: go on; 1: not yet, or the group has strayed from the plan; 3: cannot tell;
+    2: the plan is not, or no longer, that of the group.
+    """
+    from cli.errors import UsageError
+    from cli.gate_notes import NotesFile
+    from cli.gates import Asker, question_of
+    from cli.output import emit
+    from cli.plan_files import read_plan
+    from cli.views.gate import gate_document
+
+    if wait is not None and source.as_of is not None:
+        raise UsageError("--wait makes no sense with --as-of: the past does not change")
+    read = read_plan(plan)
+    question = question_of(read, step, number, group=group, accept_drift=accept_changes)
+    notes = NotesFile.beside(plan, read, is_written=not no_notes)
+    look = Asker(question, source, notes).ask(wait)
+    emit(gate_document(question, look), output, look.status)

@@ -1,0 +1,280 @@
+"""Asking a gate: one look, two looks where it would open, or look after look until it opens or cannot any more."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from dataclasses import dataclass, field, replace
+
+from cli.cluster.choose import open_source
+from cli.cluster.port import Source
+from cli.errors import CommandError, ExitStatus, UsageError
+from cli.gate_notes import NotesFile
+from cli.gate_progress import GateProgress
+from cli.options import SourceOptions
+from cli.output import notice
+from coordinator.model import Group, Problem
+from coordinator.wire.errors import (
+    AuthenticationFailed,
+    InvalidAddress,
+    TlsFailed,
+    UnsupportedApi,
+    UnsupportedMechanism,
+    WireError,
+)
+from migration.gate import Judgement, Sight, judge_gate, needs_leader
+from migration.gate.answers import planned
+from migration.gate.rest import check_steady
+from migration.model import Plan, Step
+
+POLL_S = 2.0
+"""Between two looks of a gate that is waited for."""
+STEADY_S = 1.0
+"""Between the two looks before a gate opens: a cooperative group is Stable for a moment between two rebalances."""
+_NOT_BY_WAITING = (AuthenticationFailed, InvalidAddress, TlsFailed, UnsupportedApi, UnsupportedMechanism)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A gate of a plan."""
+
+    plan: Plan
+    position: int
+    """The step's place, from 0; -1 before the first one."""
+    round: int | None = None
+    accept_drift: bool = False
+
+    @property
+    def step(self) -> Step | None:
+        """None before the first one."""
+        return self.plan.steps[self.position] if self.position >= 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What one look showed; `judgement` is None where the group could not be read."""
+
+    judgement: Judgement | None
+    group: Group | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def status(self) -> ExitStatus:
+        """What a script learns."""
+        if self.judgement is None:
+            return ExitStatus.UNREADABLE
+        if self.judgement.differences:
+            return ExitStatus.USAGE
+        statuses = {True: ExitStatus.DONE, False: ExitStatus.FALSE, None: ExitStatus.UNREADABLE}
+        return statuses[self.judgement.open]
+
+
+def question_of(
+    plan: Plan, step: str, number: int | None, *, group: str | None, accept_drift: bool
+) -> Question:
+    """What `--step` (a number or an id) and `--round` ask. UsageError where the plan has no such step or round."""
+    if group is not None and group != plan.group:
+        raise UsageError(f"the plan is for the group {plan.group}, not for {group}")
+    if not plan.steps:
+        raise UsageError("the plan has no steps: the group is there already, or the plan is blocked")
+    position = _position(plan, step)
+    if number is not None:
+        rounds = len(plan.steps[position].rounds) if position >= 0 else 0
+        if not 1 <= number <= rounds:
+            known = f"has rounds 1 to {rounds}" if rounds else "has no rounds"
+            raise UsageError(f"--round {number}: step {step} {known}")
+    return Question(plan=plan, position=position, round=number, accept_drift=accept_drift)
+
+
+def _position(plan: Plan, step: str) -> int:
+    if step.isascii() and step.isdecimal() and len(step) < 10 and int(step) <= len(plan.steps):
+        return int(step) - 1
+    ids = [one.id for one in plan.steps]
+    if step in ids:
+        return ids.index(step)
+    names = ", ".join(f"{number} ({name})" if name else str(number) for number, name in enumerate(ids, 1))
+    raise UsageError(f"--step {step!r}: the plan's steps are {names}; 0 asks whether the first one may begin")
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks a question of a source, as often as need be."""
+
+    question: Question
+    options: SourceOptions
+    notes: NotesFile
+    said: set[str] = field(default_factory=set)
+    """What stderr has been told: each problem once."""
+
+    def ask(self, wait_s: float | None) -> Look:
+        """One answer; with `wait_s`, the first one that waiting does not change, or the last one in that time."""
+        with self._sources() as opened:
+            if wait_s is None:
+                return self._keep(self._two_looks(opened))
+            return self._keep(self._wait(opened, wait_s))
+
+    def _wait(self, opened: _Sources, wait_s: float) -> Look:
+        deadline = time.monotonic() + wait_s
+        with GateProgress(self.question, wait_s) as progress:
+            while True:
+                look = self._try(opened)
+                left = deadline - time.monotonic()
+                if left <= 0 or (look.judgement is not None and look.judgement.is_final):
+                    return look
+                progress.show(look.judgement, left)
+                time.sleep(min(POLL_S, left))
+
+    def _try(self, opened: _Sources) -> Look:
+        """A look; what may pass by itself (a coordinator that loads, a broker that restarts) is said and no end."""
+        try:
+            look = self._two_looks(opened)
+        except _NOT_BY_WAITING:
+            raise
+        except UsageError:
+            raise
+        except (WireError, CommandError) as error:
+            if not opened.is_live:
+                raise
+            opened.close()
+            look = Look(judgement=None, problems=(Problem(subject=opened.name, message=str(error)),))
+        if look.judgement is None:
+            for problem in look.problems:
+                self._say(f"{problem.subject}: {problem.message}; trying again")
+        return look
+
+    def _two_looks(self, opened: _Sources) -> Look:
+        """A gate opens only when the group is the same a moment later; nothing moves in a file."""
+        first = self._look(opened.get())
+        if not opened.is_live or first.judgement is None or not first.judgement.open:
+            return first
+        time.sleep(STEADY_S)
+        second = self._look(opened.get())
+        if second.judgement is None or not second.judgement.open:
+            return second
+        steady = check_steady(first.group, second.group)
+        return replace(second, judgement=replace(second.judgement, checks=(*second.judgement.checks, steady)))
+
+    def _look(self, source: Source) -> Look:
+        question, plan = self.question, self.question.plan
+        described = source.describe([plan.group], offsets=False)
+        group = described.items[0] if described.items else None
+        if group is None and not _says_gone(described.problems):
+            return Look(judgement=None, problems=described.problems)
+        if group is not None:
+            for problem in described.problems:
+                self._say(f"{problem.subject}: {problem.message}")
+            if needs_leader(question.step):
+                (group,) = source.with_leaders([group])
+        notes = self.notes.notes
+        before = notes.opened.get(question.position + 1)
+        sight = Sight(
+            plan=plan,
+            position=question.position,
+            group=group,
+            cluster=source.cluster(),
+            partitions=self._partitions(source),
+            began_with=notes.members_at(question.position, plan),
+            was_open=before is not None and not before.went_on,
+            round=question.round,
+        )
+        judgement = judge_gate(sight, accept_drift=question.accept_drift)
+        return Look(judgement=judgement, group=group)
+
+    def _partitions(self, source: Source) -> dict[str, int]:
+        """Of the topics that the group read when the plan was made; only a live cluster knows that one is gone."""
+        baseline = self.question.plan.baseline
+        names = set(baseline.partitions) if baseline else set()
+        if not names:
+            return {}
+        read = source.topics(names, end_offsets=False)
+        found = {topic.name: topic.partitions for topic in read.items}
+        for problem in read.problems:
+            self._say(f"{problem.subject}: {problem.message}")
+        if _is_live(self.options) and not read.problems:
+            found |= dict.fromkeys(names - found.keys(), 0)
+        return found
+
+    def _keep(self, look: Look) -> Look:
+        """Note who was there, where the gate is open, and that its step has begun."""
+        question, judgement = self.question, look.judgement
+        if judgement is None or judgement.differences:
+            return look
+        notes, number = self.notes.notes, question.position + 1
+        if number:
+            notes = notes.with_step_asked(number)
+        if judgement.open and question.round is None:
+            members = tuple(planned(member) for member in look.group.members) if look.group else ()
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            notes = notes.with_opened(number, now, members)
+        self.notes.keep(notes)
+        return look
+
+    def _say(self, message: str) -> None:
+        if message not in self.said:
+            self.said.add(message)
+            notice(message)
+
+    @contextmanager
+    def _sources(self) -> Iterator[_Sources]:
+        opened = _Sources(self.options)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+class _Sources:
+    """The source: a live one stays open from look to look, a file is read anew."""
+
+    def __init__(self, options: SourceOptions) -> None:
+        self.options, self.is_live, self.name = (
+            options,
+            _is_live(options),
+            options.bootstrap_server or "the cluster",
+        )
+        self._opened: Iterator[Source] | None = None
+        self._source: Source | None = None
+        self._was_open = False
+
+    def get(self) -> Source:
+        """An open source."""
+        if self._source is not None and self.is_live:
+            return self._source
+        self.close()
+        with _unsaid() if self._was_open else nullcontext():
+            self._opened = _opening(self.options)
+            self._source = next(self._opened)
+        self._was_open = True
+        return self._source
+
+    def close(self) -> None:
+        """Give connections back."""
+        opened, self._opened, self._source = self._opened, None, None
+        if opened is not None:
+            next(opened, None)
+
+
+def _opening(options: SourceOptions) -> Iterator[Source]:
+    with open_source(options) as source:
+        yield source
+
+
+@contextmanager
+def _unsaid() -> Iterator[None]:
+    """What a source says of itself was said when it was opened first."""
+    with redirect_stderr(io.StringIO()):
+        yield
+
+
+def _is_live(options: SourceOptions) -> bool:
+    return bool(options.bootstrap_server or options.command_config)
+
+
+def _says_gone(problems: tuple[Problem, ...]) -> bool:
+    """Whether it is known that there is no such group; in a log of which a part cannot be read it is not."""
+    return all(
+        problem.message.startswith("no such group") and "what can be read" not in problem.message
+        for problem in problems
+    )

@@ -1,0 +1,39 @@
+"""Reading the plan that `kohort plan --output yaml` (or json) wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.errors import CommandError, UsageError
+from coordinator.snapshot.tree import SnapshotError, line_of, load_tree
+from migration.model import Plan
+from migration.plan_file import PlanFileError, plan_from_data
+
+MAX_BYTES = 32 * 1024 * 1024
+"""A plan for 500 members is a hundredth of that."""
+
+
+def read_plan(file: Path) -> Plan:
+    """The plan of a file. CommandError when it cannot be read, UsageError when it holds no plan that makes sense."""
+    text = read_text(file)
+    try:
+        return plan_from_data(load_tree(file, text))
+    except SnapshotError as error:
+        raise CommandError(str(error)) from None
+    except PlanFileError as error:
+        line = line_of(text, error.path) if error.path else None
+        raise UsageError(f"{file}{f':{line}' if line else ''}: {error}") from None
+
+
+def read_text(file: Path) -> str:
+    """A file's text; CommandError when it cannot be read, is too large, or is none."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise CommandError(f"{file}: larger than {MAX_BYTES // 2**20} MiB: no plan is")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{file}: not a text file in UTF-8") from None

@@ -1,0 +1,112 @@
+"""The document of `kohort gate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cli.gates import Look, Question
+from cli.render.document import Block, Document, Heading, Table, Text, columns
+from migration.gate import Awaited, Check, Judgement
+
+_ANSWERS = {True: "yes", False: "no", None: None}
+
+
+def gate_document(question: Question, look: Look) -> Document:
+    """The answer first, then what it rests on, then who is waited for."""
+    return Document(
+        command="gate",
+        data=_data(question, look.judgement),
+        blocks=list(_blocks(question, look.judgement)),
+        errors=look.problems,
+    )
+
+
+def _data(question: Question, found: Judgement | None) -> dict[str, Any]:
+    judgement = found or Judgement()
+    strayed, steps = judgement.strayed, question.plan.steps
+    return {
+        "group": question.plan.group,
+        "step": question.position + 1,
+        "id": (question.step.id or None) if question.step else None,
+        "round": question.round,
+        "open": judgement.open,
+        "reasons": list(judgement.reasons),
+        "strayed": strayed is not None,
+        "back_to": strayed
+        and {
+            "step": strayed.back_to + 1,
+            "id": steps[strayed.back_to].id or None,
+            "title": steps[strayed.back_to].title,
+        },
+        "refused": bool(judgement.differences),
+        "differences": [
+            {"what": one.what, "plan": one.plan, "now": one.now} for one in judgement.differences
+        ],
+        "waiting_for": [_awaited(one) for one in judgement.waiting_for],
+        "checks": [{"check": one.check, "holds": one.holds, "text": one.text} for one in judgement.checks],
+    }
+
+
+def _awaited(one: Awaited) -> dict[str, Any]:
+    return {"label": one.label, "id": one.id, "host": one.host, "why": one.why}
+
+
+def _blocks(question: Question, judgement: Judgement | None) -> Iterator[Block]:
+    if judgement is None:
+        return
+    yield Heading(_title(question), level=1)
+    if judgement.differences:
+        yield Text("Refused: this plan is not that of the group, or no longer. Make a new one (kohort plan).")
+        rows = [(one.what, one.plan, one.now) for one in judgement.differences]
+        yield Table(columns=columns("WHAT", "PLAN", "NOW"), rows=rows)
+        return
+    yield Text(_answer(question, judgement))
+    yield Table(
+        columns=columns("HOLDS", "CHECK", "WHAT-IS-SEEN"), rows=[_row(one) for one in judgement.checks]
+    )
+    if judgement.waiting_for:
+        awaited = [(one.label, one.id, one.host, one.why) for one in judgement.waiting_for]
+        yield Table(columns=columns("WAITING-FOR", "CONSUMER-ID", "HOST", "WHY"), rows=awaited)
+    if not judgement.open and question.step and question.step.dangers:
+        yield Heading("What may be wrong")
+        dangers = [(one.what, one.symptom, one.then) for one in question.step.dangers]
+        yield Table(columns=columns("DANGER", "SYMPTOM", "THEN"), rows=dangers)
+
+
+def _title(question: Question) -> str:
+    group, steps = question.plan.group, question.plan.steps
+    if question.step is None:
+        return f"{group}: before step 1 of {len(steps)}"
+    of_round = f", round {question.round} of {len(question.step.rounds)}" if question.round else ""
+    return f"{group}: step {question.position + 1} of {len(steps)}{of_round}: {question.step.title}"
+
+
+def _row(check: Check) -> tuple[str | None, str, str]:
+    return _ANSWERS[check.holds], check.check, check.text
+
+
+def _answer(question: Question, judgement: Judgement) -> str:
+    if judgement.strayed is not None:
+        back = judgement.strayed.back_to
+        title = question.plan.steps[back].title
+        return f"Strayed: {judgement.strayed.message}. Go back to step {back + 1}: {title}.".replace(
+            "..", "."
+        )
+    if judgement.open is False:
+        return "Not yet: do not go on."
+    if judgement.open is None:
+        return "Cannot tell: do not go on before you know."
+    return f"Open: {_next(question)}"
+
+
+def _next(question: Question) -> str:
+    steps, step = question.plan.steps, question.step
+    if step is not None and question.round is not None and question.round < len(step.rounds):
+        return f"go on with round {question.round + 1}: {', '.join(step.rounds[question.round])}."
+    if step is not None and question.round is not None:
+        return f"that was the last round. Ask for the whole step (--step {question.position + 1})."
+    following = question.position + 1
+    if following < len(steps):
+        return f"go on with step {following + 1}: {steps[following].title}."
+    return "the plan is complete."
