@@ -14,6 +14,7 @@ from cli.commands import (
     demo,
     describe,
     dry_run,
+    gate,
     listing,
     log_dump,
     log_verify,
@@ -33,17 +34,20 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich's help costs as much as all of typer
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+OWN_PARSERS = {"gate": gate.WithWait}
+"""Commands whose options typer alone cannot read."""
 for name, verb in (
     ("list", listing.list_groups),
     ("describe", describe.describe),
     ("validate-regex", validate_regex.validate_regex),
     ("dry-run", dry_run.dry_run),
     ("plan", plan.plan),
+    ("gate", gate.gate),
     ("snapshot", snapshot.snapshot),
     ("serve", serve.serve),
     ("demo", demo.demo),
 ):
-    app.command(name)(expand(verb))
+    app.command(name, cls=OWN_PARSERS.get(name))(expand(verb))
 
 log = typer.Typer(
     name="log",

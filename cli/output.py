@@ -19,13 +19,16 @@ from cli.render.output_format import FOR_PROGRAMS
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
-    """Print data to stdout and errors to stderr, and leave with the status; any error makes it UNREADABLE."""
+    """Print data to stdout and errors to stderr, and leave with the status.
+
+    Any error makes it UNREADABLE, unless it is REFUSED already.
+    """
     # Headings over nothing would look like an answer; a document for programs also carries the errors.
     if document.rows_or_text or not document.errors or options.output in FOR_PROGRAMS:
         write_out(lambda stream: render(document, options.output, stream))
     for error in document.errors:
         notice(f"{error.subject}: {error.message}")
-    if document.errors:
+    if document.errors and status is not ExitStatus.REFUSED:
         status = ExitStatus.UNREADABLE
     if status is not ExitStatus.DONE:
         raise typer.Exit(int(status))

@@ -115,6 +115,25 @@ class AdminReader:
             ends.setdefault(place.topic, {})[place.partition] = offset
         return ends, tuple(problems)
 
+    def log_offsets(
+        self, places: Iterable[tuple[str, int]], spec: OffsetSpec
+    ) -> tuple[dict[tuple[str, int], int], dict[tuple[str, int], str]]:
+        """One offset of each partition's log, -1 where a time was asked for after which there is no record.
+
+        Beside them why some partitions' leaders did not tell. One request per leader.
+        """
+        wanted = {TopicPartition(*place): spec for place in places}
+        found: dict[tuple[str, int], int] = {}
+        unread: dict[tuple[str, int], str] = {}
+        if not wanted:
+            return found, unread
+        for place, future in self.admin.list_offsets(wanted, request_timeout=self.timeout_s).items():
+            try:
+                found[place.topic, place.partition] = future.result().offset
+            except KafkaException as error:
+                unread[place.topic, place.partition] = _words(error)
+        return found, unread
+
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         """Committed offsets by group; librdkafka asks one group per request, all requests side by side.
 
