@@ -10,6 +10,9 @@ _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 PLAN_FILE = "PLAN.yaml"
 """What a runbook calls the file that holds its plan as data."""
 
+VARIABLE = '"$BOOTSTRAP"'
+"""What a runbook says where it does not know the cluster's address."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
@@ -23,7 +26,7 @@ class Connection:
     @property
     def bootstrap(self) -> str:
         """The servers, quoted."""
-        return shlex.quote(self.bootstrap_server) if self.bootstrap_server else '"$BOOTSTRAP"'
+        return shlex.quote(self.bootstrap_server) if self.bootstrap_server else VARIABLE
 
     @property
     def kohort(self) -> str:

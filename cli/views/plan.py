@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns
 from cli.views.plan_timeline import timeline_blocks
 from coordinator.model import Problem
-from migration.commands import PLAN_FILE, of_round
+from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.course import Manner
-from migration.model import Danger, Expectation, Plan, Step, Stray, Verdict
+from migration.model import Danger, Expectation, Plan, Step, Stray, Verdict, names_of
 from migration.plan_file import plan_to_data
 
 MOST_CHECKED = 12
@@ -40,7 +40,7 @@ def _blocks(plan: Plan) -> Iterator[Block]:
     elif plan.verdict is not Verdict.BLOCKED:
         yield Text(f"{plan.group} is there already: there is nothing to do.")
     for number, step in enumerate(plan.steps, 1):
-        yield from _step_blocks(number, len(plan.steps), step)
+        yield from _step_blocks(plan, number, step)
     if plan.alternatives:
         yield Heading("Ways not taken")
         rows_of_ways = [(way.title, way.why_not) for way in plan.alternatives]
@@ -51,23 +51,25 @@ def _overview(plan: Plan) -> Iterator[Block]:
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
     yield Text(
-        f"The way: {plan.path}, for {' and '.join(plan.clients)}. The group has {_count(members, 'member')}; "
-        f"{plan.concurrency} at a time, and a restart is taken to last {plan.bounce_s:g} s."
+        f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}. The group has {_count(members, 'member')}; "
+        f"{plan.concurrency} at a time, and a restart is taken to keep a member away for {plan.bounce_s:g} s."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
-    names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#SECONDS WITHOUT OWNER")
+    names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
     yield Table(columns=columns(*names), rows=rows)
     yield from timeline_blocks(plan)
     yield Heading("Before the first step")
     yield Checklist(
         (
             f"Write this plan as data, with the same options and `--output yaml`, to {PLAN_FILE}: the checks "
-            "below read "
-            "it.",
+            "below read it. A plan that was written before the group changed is refused.",
             "Nobody deploys, scales or restarts members of this group until the last step is complete.",
             "Have the lag of the group in sight. Stop after any step if it does not go down again.",
         )
     )
+    if any(VARIABLE in command for step in plan.steps for command in (*step.commands, *step.shell)):
+        yield Text("The plan was made without a cluster; the commands want to know where it is:")
+        yield Code(("export BOOTSTRAP=HOST:PORT",))
 
 
 def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
@@ -75,8 +77,8 @@ def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
     return (found.rebalances, found.moved, found.without_owner_s) if found else (None, None, None)
 
 
-def _step_blocks(number: int, last: int, step: Step) -> Iterator[Block]:
-    yield Heading(f"Step {number} of {last}: {step.title}")
+def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
+    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
     yield Checklist(step.actions)
     if step.config:
         yield Code(step.config, language="properties")
@@ -84,7 +86,7 @@ def _step_blocks(number: int, last: int, step: Step) -> Iterator[Block]:
         yield Code(step.shell)
     if step.expect:
         yield Text(f"Meanwhile: {step.expect}")
-    yield from _rounds(step)
+    yield from _rounds(plan, step)
     if step.complete_when:
         yield Text(f"Complete when: {step.complete_when}")
     if step.commands:
@@ -92,21 +94,24 @@ def _step_blocks(number: int, last: int, step: Step) -> Iterator[Block]:
     if step.expectation:
         yield from _expectation(step.expectation)
     if step.dangers:
-        yield Table(
-            columns=columns("DANGER", "WHAT IT LOOKS LIKE", "THEN"),
-            rows=[_danger(one) for one in step.dangers],
-        )
-    yield from (Text(_stray(stray)) for stray in step.strays)
+        yield Text("What can go wrong:")
+        names = columns("DANGER", "WHAT IT LOOKS LIKE", "THEN")
+        yield Table(columns=names, rows=[_danger(one) for one in step.dangers])
+    if step.strays:
+        yield Text("When the check says that the group has strayed:")
+        yield Table(columns=columns("IT SAYS", "GO BACK TO"), rows=[_stray(plan, one) for one in step.strays])
     if step.way_back:
         yield Text(f"Way back: {step.way_back}")
 
 
-def _rounds(step: Step) -> Iterator[Block]:
+def _rounds(plan: Plan, step: Step) -> Iterator[Block]:
     verb = _DONE[step.manner]
     if 0 < len(step.rounds) <= MOST_CHECKED:
+        places = _places(plan)
         for number, names in enumerate(step.rounds, 1):
             prefix = f"Round {number}: " if len(step.rounds) > 1 else ""
-            yield Checklist((f"{prefix}{verb} {', '.join(names)}",))
+            who = ", ".join(f"{name}{places.get(name, '')}" for name in names)
+            yield Checklist((f"{prefix}{verb} {who}",))
             if step.round_command:
                 yield Code((of_round(step.round_command, number),))
     elif step.rounds:
@@ -114,6 +119,18 @@ def _rounds(step: Step) -> Iterator[Block]:
         yield Table(columns=columns("DONE", "##ROUND", verb.upper()), rows=rows)
         yield Text("After each round, with its number in K:")
         yield Code(("K=1", step.round_command))
+
+
+def _places(plan: Plan) -> dict[str, str]:
+    """Where a member was found, and with how much, by what rounds call it."""
+    members = plan.baseline.members if plan.baseline else ()
+    names = names_of(members)
+    return {
+        names[
+            member.id
+        ]: f" ({', '.join(filter(None, (member.host, _count(member.partitions, 'partition'))))})"
+        for member in members
+    }
 
 
 def _expectation(found: Expectation) -> Iterator[Block]:
@@ -128,8 +145,9 @@ def _danger(danger: Danger) -> tuple[str, str, str]:
     return danger.what, danger.symptom, danger.then
 
 
-def _stray(stray: Stray) -> str:
-    return f"Strayed: {stray.message} Back to step `{stray.back_to}`."
+def _stray(plan: Plan, stray: Stray) -> tuple[str, str]:
+    number = next((n for n, step in enumerate(plan.steps, 1) if step.id == stray.back_to), None)
+    return stray.message, f"step {number}" if number else stray.back_to
 
 
 def _count(number: int, noun: str) -> str:
