@@ -62,14 +62,16 @@ def rebalance_classic(
     """
     name = voted(group)
     assignor = find(name, Side.CLIENT, leader)
-    eager = {m.id for m in group.members if _is_eager(m.protocols or (), leader)}
+    lists = {member.protocols or () for member in group.members}
+    eager_lists = {names for names in lists if _is_eager(names, leader)}
+    eager = {member.id for member in group.members if (member.protocols or ()) in eager_lists}
     procedure = Procedure.EAGER if len(eager) == len(group.members) else Procedure.COOPERATIVE
     group = replace(group, type=GroupType.CLASSIC, protocol=name)
     rebalances = moved = 0
     waits: list[Wait] = []
     knowing = set(joined)
+    before = owners_of(group)
     while rebalances < MOST_REBALANCES:
-        before = owners_of(group)
         told = sum(1 for member in group.members if member.id not in knowing)
         waits += _classic_waits(before, latest, eager, told)
         spec = _without_claims(ask(group, topics, assignor, procedure).spec, eager)
@@ -83,7 +85,7 @@ def rebalance_classic(
         }
         if not losers:
             break
-        knowing = losers
+        knowing, before = losers, after
     return Outcome(group=group, rebalances=rebalances, moved=moved, waits=tuple(waits))
 
 
@@ -143,6 +145,8 @@ def _assigned(group: Group, named: Mapping[str, Mapping[str, list[int]]]) -> Gro
 
 def _given(member: Member, named: Mapping[str, list[int]]) -> Member:
     partitions: Partitions = {topic: tuple(numbers) for topic, numbers in named.items()}
+    if member.owned == member.target == partitions and member.generation is None:
+        return member
     return replace(member, owned=partitions, target=partitions, generation=None)
 
 

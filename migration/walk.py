@@ -45,9 +45,9 @@ from migration.rebalancing import (
 )
 from migration.timing import CONSUMER_HEARTBEAT_S, INITIAL_DELAY_S, SESSION_S
 
-MOST_WORK = 120_000
+MOST_WORK = 60_000
 """Members and partitions, summed over the rounds of a course that are walked."""
-FEWEST_ROUNDS = 6
+FEWEST_ROUNDS = 5
 
 
 def sampled(rounds: int, size: int) -> frozenset[int]:
