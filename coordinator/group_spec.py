@@ -42,8 +42,20 @@ def ask(
     not claimed, hence not withheld. On the broker, the target assignment is what counts.
     """
     notes: list[Undetermined] = []
+    matches: dict[str, tuple[str, ...]] = {}
+    regexes_differ = assignor.side is Side.BROKER and not _one_regex(group)
     members = [
-        _member_spec(group, member, topics, assignor, procedure, member.id in resubscribed, notes)
+        _member_spec(
+            group,
+            member,
+            topics,
+            assignor,
+            procedure,
+            member.id in resubscribed,
+            regexes_differ,
+            notes,
+            matches,
+        )
         for member in _walked(group, assignor)
     ]
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
@@ -92,10 +104,12 @@ def _member_spec(
     assignor: Assignor,
     procedure: Procedure,
     resubscribed: bool,
+    regexes_differ: bool,
     notes: list[Undetermined],
+    matches: dict[str, tuple[str, ...]],
 ) -> MemberSpec:
     current = current_of(group, member)
-    names, by_regex = _subscribed(member, current, topics, notes)
+    names, by_regex = _subscribed(member, current, topics, notes, matches)
     generation = _generation(group, member)
     claim = Claim(partitions=current, generation=generation)
     kept = {
@@ -108,7 +122,7 @@ def _member_spec(
     return MemberSpec(
         id=member.id,
         topics=names,
-        by_regex=by_regex if assignor.side is Side.BROKER and not _one_regex(group) else (),
+        by_regex=by_regex if regexes_differ else (),
         instance=member.instance,
         rack=member.rack,
         owned=Claim(partitions=kept, generation=generation),
@@ -125,9 +139,13 @@ def _generation(group: Group, member: Member) -> int:
 
 
 def _subscribed(
-    member: Member, current: Partitions, topics: Mapping[str, Topic], notes: list[Undetermined]
+    member: Member,
+    current: Partitions,
+    topics: Mapping[str, Topic],
+    notes: list[Undetermined],
+    matches: dict[str, tuple[str, ...]],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All subscribed names, and those that a regex brings."""
+    """All subscribed names, and those that a regex brings; `matches` keeps those of regexes seen before."""
     wanted = member.subscription
     if wanted is None:
         notes.append(
@@ -137,12 +155,14 @@ def _subscribed(
     if not wanted.regex:
         return wanted.topics, ()
     try:
-        matched = compile_broker_regex(wanted.regex).matches(topics)
+        if wanted.regex not in matches:
+            matches[wanted.regex] = tuple(compile_broker_regex(wanted.regex).matches(topics))
+        matched = matches[wanted.regex]
     except InvalidRegexError as error:
         notes.append(Undetermined(subject=member.id, why=f"its regex is not the broker's: {error}"))
         return tuple(sorted({*wanted.topics, *current})), ()
     # Beside a name, or beside another regex, it makes the subscriptions unequal whatever they come to.
-    by_regex = tuple(matched) or (wanted.regex,)
+    by_regex = matched or (wanted.regex,)
     return (*wanted.topics, *(name for name in matched if name not in wanted.topics)), by_regex
 
 
