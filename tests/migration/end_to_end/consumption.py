@@ -140,9 +140,17 @@ def lost(
     ]
 
 
-def repeated(journals: Iterable[Journal]) -> int:
-    """How often a record was consumed that had been consumed before."""
-    return sum(times - 1 for times in _consumed(journals).values())
+def repeated(journals: Iterable[Journal]) -> list[tuple[Partition, int, tuple[str, ...]]]:
+    """Records that were consumed more than once: partition, offset, and by whom, in order of time."""
+    readers: dict[tuple[Partition, int], list[tuple[int, str]]] = defaultdict(list)
+    for journal in journals:
+        for entry in records(journal):
+            readers[entry.partition, _offset(entry)].append((entry.at_ns, journal.member))
+    return [
+        (*record, tuple(member for _, member in sorted(them)))
+        for record, them in sorted(readers.items())
+        if len(them) > 1
+    ]
 
 
 def records(journal: Journal) -> Iterable[Entry]:
