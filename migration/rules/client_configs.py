@@ -24,6 +24,15 @@ _DEFAULTS_MS = {SESSION_TIMEOUT: "45000", HEARTBEAT_INTERVAL: "5000"}
 """What brokers give members of the consumer protocol unless they are told otherwise (GroupCoordinatorConfig)."""
 
 
+_DEFAULT_BOUNDS_MS = {
+    f"group.consumer.min.{SESSION_TIMEOUT}": 45_000,
+    f"group.consumer.max.{SESSION_TIMEOUT}": 60_000,
+    f"group.consumer.min.{HEARTBEAT_INTERVAL}": 5_000,
+    f"group.consumer.max.{HEARTBEAT_INTERVAL}": 15_000,
+}
+"""What a group may be set to (GroupCoordinatorConfig)."""
+
+
 def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
     """A file of another group says nothing about this one."""
     for config in case.configs:
@@ -85,8 +94,6 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
         if not left:
             continue
         is_new = config.protocol == wanted
-        if wanted == "classic" and not is_new and config.setting(PROTOCOL) is None:
-            continue
         yield Finding(
             rule="client-config-leftover",
             level=Level.BLOCKER if is_new else Level.WARNING,
@@ -221,8 +228,8 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
             rule="group-timeouts",
             level=Level.WARNING,
             message=f"The group cannot keep what its clients are set to: {'; '.join(problems)}.",
-            remedy="Choose a value within the bounds, or change the bounds on every broker; then: "
-            f"{command.split(' --add-config ')[0]} --add-config …",
+            remedy="Choose values within the bounds, or change the bounds on every broker (a restart each); then: "
+            f"{command}",
             source="GroupConfig and GroupCoordinatorConfig of Kafka 4.3.1",
         )
     return Finding(
@@ -235,13 +242,19 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
 
 
 def _problem(case: Case, key: str, value: str) -> str | None:
-    """Why the group cannot have a timeout; None when it can, or the bounds are not known."""
+    """Why the group cannot have a timeout; None when it can."""
     if not (value.isascii() and value.isdigit()):
         return f"{key}={value} is no number of milliseconds"
-    least = setting_number(case, f"group.consumer.min.{key}")
-    most = setting_number(case, f"group.consumer.max.{key}")
-    if least is not None and int(value) < least:
-        return f"{key}={value} is below group.consumer.min.{key}={least}"
-    if most is not None and int(value) > most:
-        return f"{key}={value} is above group.consumer.max.{key}={most}"
+    least, most = (_bound(case, f"group.consumer.{side}.{key}") for side in ("min", "max"))
+    usual = "" if case.cluster.settings else ", unless the brokers are set otherwise"
+    if int(value) < least:
+        return f"{key}={value} is below group.consumer.min.{key}={least}{usual}"
+    if int(value) > most:
+        return f"{key}={value} is above group.consumer.max.{key}={most}{usual}"
     return None
+
+
+def _bound(case: Case, name: str) -> int:
+    """What the brokers are set to, or Kafka's default where that is not known."""
+    known = setting_number(case, name)
+    return _DEFAULT_BOUNDS_MS[name] if known is None else known

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coordinator.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol
+from coordinator.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol, Topic
+from migration.access import Access
+from migration.client_config import ClientConfig
 from migration.clients import parse_clients
 from migration.model import Destination, Finding, Level, Plan
 from migration.plan import make_plan
 
 NEW = Cluster(id="c", kafka="4.3", features={"group.version": 1})
 COOPERATIVE, CONSUMER = Destination.COOPERATIVE, Destination.CONSUMER
+EAGER, CLASSIC = Destination.EAGER, Destination.CLASSIC
+EAGER, CLASSIC = Destination.EAGER, Destination.CLASSIC
 
 
 def member(name: str = "m1", library: str | None = None, version: str | None = None) -> Member:
@@ -34,11 +38,59 @@ GROUP = Group(
     members=(member("m1", "java", "4.1.0"), member("m2", "java", "4.1.0")),
 )
 EMPTY = replace(GROUP, state=GroupState.EMPTY, protocol="", members=())
+NEWER = replace(
+    GROUP,
+    type=GroupType.CONSUMER,
+    protocol="uniform",
+    members=(upgraded("m1"), upgraded("m2")),
+    group_epoch=3,
+)
+MIXED = replace(NEWER, members=(upgraded("m1"), upgraded("m2", MemberProtocol.CLASSIC)))
 
 
-def plan(group: Group, to: Destination, *clients: str, cluster: Cluster = NEW) -> Plan:
-    """The plan for a group, with what `--client` said."""
-    return make_plan(group, cluster, to, parse_clients(clients))
+def group_of(client: str, protocol: str, size: int = 3) -> Group:
+    """A classic group of `size` members of one client, `LIBRARY:VERSION`, with two partitions each."""
+    library, _, version = client.partition(":")
+    members = tuple(
+        replace(member(f"m{n}", library, version), owned={"orders": (2 * n - 2, 2 * n - 1)})
+        for n in range(1, size + 1)
+    )
+    return replace(GROUP, protocol=protocol, members=members)
+
+
+def listing(group: Group, *assignors: str) -> Group:
+    """The group, each member's list of assignors being known."""
+    return replace(group, members=tuple(replace(one, protocols=assignors) for one in group.members))
+
+
+def policy(cluster: Cluster, value: str) -> Cluster:
+    """The cluster with that migration policy."""
+    return replace(cluster, settings={**(cluster.settings or {}), "group.consumer.migration.policy": value})
+
+
+def plan(
+    group: Group,
+    to: Destination,
+    *clients: str,
+    cluster: Cluster = NEW,
+    topics: Sequence[str] = (),
+    regexes: Sequence[str] = (),
+    configs: Sequence[ClientConfig] = (),
+    access: Access | None = None,
+    offline: bool = False,
+) -> Plan:
+    """The plan for a group, with what `--client` and the other options said."""
+    return make_plan(
+        group,
+        cluster,
+        to,
+        parse_clients(clients),
+        topics=[Topic(name=name, partitions=2) for name in topics],
+        regexes=regexes,
+        configs=configs,
+        access=access,
+        offline=offline,
+    )
 
 
 def found(plan: Plan, rule: str) -> Finding | None:

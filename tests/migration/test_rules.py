@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Cluster, Group, GroupState, UserData
+from coordinator.model import Client, Cluster, Group, GroupState, UserData
 from migration.model import Destination, Level
-from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, found, member, plan
+from migration.rules.about import without_members
+from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, found, member, plan
 
 STATIC = replace(GROUP, members=(replace(GROUP.members[0], instance="seat-1"), GROUP.members[1]))
 RACKS = replace(GROUP, members=tuple(replace(m, rack=r) for m, r in zip(GROUP.members, "ba", strict=True)))
@@ -80,7 +81,12 @@ def test_an_unknown_library_is_asked_for() -> None:
         ("java:4.0.0", CONSUMER, None),
         ("java", CONSUMER, Level.WARNING),
         ("librdkafka:1.5", COOPERATIVE, Level.BLOCKER),
-        ("librdkafka:1.6.0", COOPERATIVE, None),
+        ("librdkafka:1.6.0", COOPERATIVE, Level.WARNING),
+        ("librdkafka:2.6.0", COOPERATIVE, Level.WARNING),
+        ("librdkafka:2.6.1", COOPERATIVE, None),
+        ("franz-go:1.16.9", COOPERATIVE, Level.BLOCKER),
+        ("sarama:1.45", EAGER, None),
+        ("kafkajs:2.2", CLASSIC, None),
         ("librdkafka:2.11.1", CONSUMER, Level.BLOCKER),
         ("librdkafka:2.12.0", CONSUMER, Level.WARNING),
         ("librdkafka:2.15.0", CONSUMER, None),
@@ -94,3 +100,76 @@ def test_an_unknown_library_is_asked_for() -> None:
 def test_what_a_library_can_do(client: str, to: Destination, level: Level | None) -> None:
     finding = found(plan(GROUP, to, client), "client-support")
     assert (finding and finding.level) is level
+
+
+def test_what_is_true_of_many_members_is_said_once() -> None:
+    """A table of 500 rows that say the same is read by nobody."""
+    members = tuple(member(f"m{number}") for number in range(500))
+    made = plan(replace(GROUP, members=members), CONSUMER, "java")
+    assert len(made.findings) < 15
+    finding = found(made, "client-support")
+    assert finding is not None
+    assert finding.member is None
+    assert finding.members == tuple(f"m{number}" for number in range(500))
+    assert finding.message.endswith(" 500 members: m0, m1, m2 and 497 more.")
+    assert without_members(finding) == "java can do consumer since 4.0; the version is not known."
+
+
+def test_members_are_named_so_that_they_can_be_told_apart() -> None:
+    twins = tuple(replace(member(f"rdkafka-{n}"), client=Client(id="rdkafka")) for n in "ab")
+    finding = found(plan(replace(GROUP, members=twins), CONSUMER, "java"), "client-support")
+    assert finding is not None
+    assert finding.message.endswith(" 2 members: rdkafka-a, rdkafka-b.")
+    single = found(
+        plan(replace(GROUP, members=twins), CONSUMER, "java:4.1", "rdkafka-a=java"), "client-support"
+    )
+    assert single is not None
+    assert (single.member, single.members) == ("rdkafka-a", ())
+
+
+MIXED = replace(GROUP, members=(GROUP.members[0], member("m3", "librdkafka", "2.16.0")))
+
+
+@pytest.mark.parametrize(
+    ("leader", "said"), [(None, "whoever leads"), ("m3", "m3 (librdkafka) leads"), ("m1", "m1 (java) leads")]
+)
+def test_the_leaders_library_decides(leader: str | None, said: str) -> None:
+    finding = found(plan(replace(MIXED, leader=leader), CONSUMER), "mixed-libraries")
+    assert finding is not None
+    assert "(java: m1; librdkafka: m3)" in finding.message
+    assert said in finding.message
+    assert found(plan(GROUP, CONSUMER), "mixed-libraries") is None
+
+
+LIBRDKAFKA = replace(GROUP, protocol="roundrobin", members=(member("m1", "librdkafka", "2.16.0"),))
+
+
+@pytest.mark.parametrize(
+    ("group", "to", "said"),
+    [
+        (
+            LIBRDKAFKA,
+            CONSUMER,
+            "payments is on roundrobin, so this is a change of code: assign() in a callback",
+        ),
+        (GROUP, CONSUMER, "onPartitionsRevoked no longer means"),
+        (MIXED, COOPERATIVE, "incremental_assign()"),
+        (replace(LIBRDKAFKA, protocol="cooperative-sticky"), EAGER, "incremental_assign() becomes assign()"),
+    ],
+)
+def test_callbacks_by_library(group: Group, to: Destination, said: str) -> None:
+    finding = found(plan(group, to), "rebalance-listener")
+    assert finding is not None
+    assert said in finding.remedy
+
+
+def test_streams_has_its_own_way() -> None:
+    made = plan(replace(GROUP, protocol="stream"), COOPERATIVE)
+    assert [finding.rule for finding in made.findings] == ["streams"]
+    assert "upgrade.from" in made.findings[0].remedy
+
+
+def test_connect_has_its_own_way() -> None:
+    made = plan(replace(GROUP, protocol_type="connect", protocol="eager"), CONSUMER)
+    assert [finding.rule for finding in made.findings] == ["protocol-type"]
+    assert "connect.protocol=sessioned" in made.findings[0].remedy

@@ -1,0 +1,250 @@
+"""Configuration files of clients: what is read of them, and what they say against a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator.model import GroupType
+from migration.client_config import KEPT, ClientConfig, kafka_key, kept, library_by_keys
+from migration.model import Destination, Level
+from tests.migration.cases import (
+    CLASSIC,
+    CONSUMER,
+    COOPERATIVE,
+    EMPTY,
+    GROUP,
+    NEW,
+    blockers,
+    found,
+    member,
+    plan,
+    upgraded,
+)
+
+JAVA = "org.apache.kafka.clients.consumer."
+STRATEGY = "partition.assignment.strategy"
+
+
+def _config(text: Mapping[str, str], library: str | None = None, member: str | None = None) -> ClientConfig:
+    entries = [(key, value, line) for line, (key, value) in enumerate(text.items(), 1)]
+    inferred, known_by = library_by_keys(entries)
+    return ClientConfig(
+        name="app.properties",
+        settings=tuple(kept(entries)),
+        library=library or inferred,
+        known_by=known_by,
+        member=member,
+        is_for_library=library is not None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("session.timeout.ms", "session.timeout.ms"),
+        ("consumer.session.timeout.ms", "session.timeout.ms"),
+        ("spring.kafka.consumer.properties.session.timeout.ms", "session.timeout.ms"),
+        ("spring.kafka.consumer.group-id", "group.id"),
+        ("spring.kafka.consumer.heartbeat-interval", "heartbeat.interval.ms"),
+        ("session_timeout_ms", "session.timeout.ms"),
+        ("group.protocol.type", "group.protocol.type"),
+        ("my.own.setting", None),
+        ("", None),
+    ],
+)
+def test_kafkas_name_of_a_key(written: str, key: str | None) -> None:
+    assert kafka_key(written) == key
+
+
+@pytest.mark.parametrize(
+    ("entries", "library"),
+    [
+        ({"key.deserializer": "x"}, "java"),
+        ({"enable.partition.eof": "true"}, "librdkafka"),
+        ({STRATEGY: f"{JAVA}RangeAssignor"}, "java"),
+        ({STRATEGY: "cooperative-sticky"}, "librdkafka"),
+        ({STRATEGY: "com.example.Own"}, None),
+        ({"group.id": "a", "bootstrap.servers": "b"}, None),
+        ({"key.deserializer": "x", "enable.partition.eof": "true"}, None),
+        ({}, None),
+    ],
+)
+def test_the_library_shows_in_the_keys(entries: Mapping[str, str], library: str | None) -> None:
+    assert _config(entries).library == library
+
+
+@given(st.dictionaries(st.text(max_size=20), st.text(max_size=20)))
+def test_only_what_rules_look_at_is_kept(entries: dict[str, str]) -> None:
+    secret = {
+        **entries,
+        "sasl.password": "hunter2",
+        "sasl.jaas.config": "hunter2",
+        "ssl.key.password": "hunter2",
+    }
+    config = _config(secret)
+    assert {each.key for each in config.settings} <= KEPT
+    assert "hunter2" not in repr(config)
+
+
+def test_the_last_of_a_repeated_key_counts() -> None:
+    (only,) = kept([("group.id", "a", 1), ("consumer.group.id", "b", 2)])
+    assert (only.value, only.line, only.place) == ("b", 2, "consumer.group.id (line 2)")
+
+
+TIMEOUTS = {"key.deserializer": "x", "session.timeout.ms": "50000", "heartbeat.interval.ms": "6000"}
+TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None, str]] = {
+    "leftovers-to-remove": (
+        {**TIMEOUTS, STRATEGY: f"{JAVA}RangeAssignor"}, "java:4.1", CONSUMER, "client-config-leftover", Level.WARNING,
+        "session.timeout.ms (line 2), heartbeat.interval.ms (line 3), partition.assignment.strategy (line 4)",
+    ),
+    "leftovers-that-stop-it": (
+        {"group.protocol": "CONSUMER", **TIMEOUTS}, "java:4.1", CONSUMER, "client-config-leftover", Level.BLOCKER,
+        "It has both now.",
+    ),
+    "librdkafka-has-one-more": (
+        {"enable.partition.eof": "x", "group.protocol.type": "consumer"}, "librdkafka:2.16", CONSUMER,
+        "client-config-leftover", Level.WARNING, "group.protocol.type (line 2)",
+    ),
+    "java-does-not-mind-empty-ones": (
+        {"key.deserializer": "x", "group.protocol": "consumer", "session.timeout.ms": " "}, "java:4.1", CONSUMER,
+        "client-config-leftover", None, "",
+    ),
+    "librdkafka-minds-empty-ones": (
+        {"enable.partition.eof": "x", "group.protocol": "consumer", "session.timeout.ms": ""}, "librdkafka:2.16",
+        CONSUMER, "client-config-leftover", Level.BLOCKER, "session.timeout.ms (line 3)",
+    ),
+    "nothing-left": ({"key.deserializer": "x"}, "java:4.1", CONSUMER, "client-config-leftover", None, ""),
+    "classic-keeps-its-timeouts": (TIMEOUTS, "java:4.1", COOPERATIVE, "client-config-leftover", None, ""),
+    "mixed-list": (
+        {STRATEGY: "cooperative-sticky,range"}, "librdkafka:2.16", COOPERATIVE, "client-config-mixed", Level.BLOCKER,
+        "must have the same protocol type",
+    ),
+    "a-list-of-one-kind": (
+        {STRATEGY: "range,roundrobin"}, "librdkafka:2.16", COOPERATIVE, "client-config-mixed", None, "",
+    ),
+    "an-assignor-that-librdkafka-lacks": (
+        {"enable.partition.eof": "x", STRATEGY: "sticky"}, "librdkafka:2.16", COOPERATIVE, "client-config-mixed",
+        Level.BLOCKER, "Unsupported",
+    ),
+    "java-may-mix": (
+        {STRATEGY: f"{JAVA}CooperativeStickyAssignor,{JAVA}RangeAssignor"}, "java:4.1", COOPERATIVE,
+        "client-config-mixed", None, "",
+    ),
+    "custom": (
+        {STRATEGY: "com.example.Own", "key.deserializer": "x"}, "java:4.1", CONSUMER, "custom-assignor", Level.WARNING,
+        "lists an assignor that is not Kafka's: com.example.Own",
+    ),
+    "another-group": (
+        {"group.id": "refunds"}, "java:4.1", CONSUMER, "client-config-group", Level.BLOCKER, "'refunds'",
+    ),
+    "this-group": ({"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-group", None, ""),
+    "another-library": (
+        {"enable.partition.eof": "x"}, "java:4.1", CONSUMER, "client-config-library", Level.BLOCKER, "run java",
+    ),
+    "no-library": (
+        {"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-library", Level.INFO, "cannot be told",
+    ),
+    "the-new-protocol-too-early": (
+        {"group.protocol": "consumer"}, "java:4.1", COOPERATIVE, "client-config-protocol", Level.BLOCKER, "converts",
+    ),
+    "the-new-protocol": ({"group.protocol": "consumer"}, "java:4.1", CONSUMER, "client-config-protocol", None, ""),
+    "rack": ({"client.rack": "a"}, "java:4.1", CONSUMER, "rack-awareness", Level.WARNING, "(a)"),
+    "timeouts-to-move": (TIMEOUTS, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING, "session.timeout.ms 50000"),
+    "timeouts-as-the-brokers-have-them": (
+        {**TIMEOUTS, "session.timeout.ms": "45000", "heartbeat.interval.ms": "5000"}, "java:4.1", CONSUMER,
+        "group-timeouts", None, "",
+    ),
+    "timeouts-out-of-bounds": (
+        {**TIMEOUTS, "session.timeout.ms": "10000"}, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING,
+        "session.timeout.ms=10000 is below group.consumer.min.session.timeout.ms=45000",
+    ),
+    "no-timeout-at-all": (
+        {**TIMEOUTS, "session.timeout.ms": "soon"}, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING,
+        "is no number of milliseconds",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "client", "to", "rule", "level", "said"), TABLE.values(), ids=TABLE.keys())
+def test_what_a_file_says(
+    text: Mapping[str, str], client: str, to: Destination, rule: str, level: Level | None, said: str
+) -> None:
+    finding = found(plan(GROUP, to, client, configs=[_config(text)]), rule)
+    assert (finding and finding.level) is level
+    assert finding is None or said in finding.message
+
+
+def test_the_command_that_moves_the_timeouts() -> None:
+    odd = replace(GROUP, id="a b")
+    finding = found(plan(odd, CONSUMER, configs=[_config(TIMEOUTS)]), "group-timeouts")
+    assert finding is not None
+    assert finding.remedy.endswith(
+        "--entity-type groups --entity-name 'a b' "
+        "--add-config consumer.session.timeout.ms=50000,consumer.heartbeat.interval.ms=6000"
+    )
+
+
+def test_the_brokers_bounds_are_theirs() -> None:
+    cluster = replace(NEW, settings={"group.consumer.min.session.timeout.ms": "6000"})
+    configs = [_config({**TIMEOUTS, "session.timeout.ms": "10000"})]
+    finding = found(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
+    assert finding is not None
+    assert "consumer.session.timeout.ms=10000" in finding.remedy
+    assert "below" not in finding.message
+
+
+def test_files_that_do_not_agree() -> None:
+    configs = [_config(TIMEOUTS), _config({**TIMEOUTS, "session.timeout.ms": "60000"})]
+    finding = found(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
+    assert finding is not None
+    assert "do not agree on session.timeout.ms" in finding.message
+
+
+NEWER = replace(
+    GROUP,
+    type=GroupType.CONSUMER,
+    protocol="uniform",
+    members=(upgraded("m1"), upgraded("m2")),
+    group_epoch=3,
+)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "library", "level"),
+    [
+        ("consumer", "java", Level.WARNING),
+        ("classic", "java", Level.BLOCKER),
+        ("classic", "librdkafka", None),
+    ],
+)
+def test_the_way_back_has_leftovers_too(protocol: str, library: str, level: Level | None) -> None:
+    """Java refuses group.remote.assignor under the classic protocol; librdkafka passes over it."""
+    config = _config({"group.protocol": protocol, "group.remote.assignor": "uniform"}, library)
+    finding = found(plan(NEWER, CLASSIC, f"{library}:99", configs=[config]), "client-config-leftover")
+    assert (finding and finding.level) is level
+
+
+def test_a_file_tells_the_library_of_members_of_whom_nothing_is_known() -> None:
+    unknown = replace(GROUP, members=(member("m1"), member("m2", "librdkafka", "2.16")))
+    java = _config({"key.deserializer": "x"})
+    assert blockers(plan(unknown, CONSUMER)) == ["client-library"]
+    assert plan(unknown, CONSUMER, configs=[java]).clients == ("java", "librdkafka")
+    assert plan(EMPTY, CONSUMER, configs=[java]).clients == ("java",)
+    assert plan(EMPTY, CONSUMER, "librdkafka:2.16", configs=[]).clients == ("librdkafka",)
+    assert plan(unknown, CLASSIC, configs=[_config({"key.deserializer": "x"}, member="m1")]).clients == (
+        "java",
+        "librdkafka",
+    )
+
+
+def test_a_remote_assignor_must_be_offered() -> None:
+    cluster = replace(NEW, settings={"group.consumer.assignors": "uniform,range"})
+    for asked, level in (("sticky", Level.BLOCKER), ("range", None)):
+        configs = [_config({"group.remote.assignor": asked})]
+        finding = found(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "client-config-assignor")
+        assert (finding and finding.level) is level

@@ -1,0 +1,168 @@
+"""What the brokers' settings allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from coordinator.model import Cluster, Group, GroupType, MemberProtocol, Subscription
+from migration.model import Destination, Level
+from tests.migration.cases import (
+    CLASSIC,
+    CONSUMER,
+    COOPERATIVE,
+    EMPTY,
+    GROUP,
+    NEW,
+    blockers,
+    found,
+    plan,
+    upgraded,
+)
+
+NEWER = replace(
+    GROUP,
+    type=GroupType.CONSUMER,
+    protocol="uniform",
+    members=(upgraded("m1"), upgraded("m2")),
+    group_epoch=3,
+)
+MIXED = replace(NEWER, members=(upgraded("m1"), upgraded("m2", MemberProtocol.CLASSIC)))
+POLICY = "group.consumer.migration.policy"
+
+
+def _policy(value: str) -> Cluster:
+    return replace(NEW, settings={POLICY: value})
+
+
+@pytest.mark.parametrize(
+    ("group", "to", "policy", "level", "said"),
+    [
+        (GROUP, CONSUMER, "disabled", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
+        (GROUP, CONSUMER, "DISABLED", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
+        (GROUP, CONSUMER, "downgrade", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
+        (GROUP, CONSUMER, "upgrade", Level.WARNING, "no online way back"),
+        (GROUP, CONSUMER, "bidirectional", None, ""),
+        (EMPTY, CONSUMER, "disabled", None, ""),
+        (MIXED, CONSUMER, "disabled", None, ""),
+        (GROUP, COOPERATIVE, "disabled", None, ""),
+        (NEWER, CLASSIC, "disabled", Level.BLOCKER, "INCONSISTENT_GROUP_PROTOCOL"),
+        (NEWER, CLASSIC, "upgrade", Level.BLOCKER, "never turns classic"),
+        (MIXED, CLASSIC, "upgrade", Level.BLOCKER, "never turns classic"),
+        (NEWER, CLASSIC, "downgrade", None, ""),
+        (NEWER, CLASSIC, "bidirectional", None, ""),
+    ],
+)
+def test_what_a_policy_means(
+    group: Group, to: Destination, policy: str, level: Level | None, said: str
+) -> None:
+    finding = found(plan(group, to, "java:4.1", cluster=_policy(policy)), "migration-policy")
+    assert (finding and finding.level) is level
+    if finding is not None:
+        assert said in finding.message
+        assert "bidirectional" in finding.remedy
+
+
+def test_an_offline_plan_needs_no_policy() -> None:
+    made = plan(GROUP, CONSUMER, cluster=_policy("disabled"), offline=True)
+    assert blockers(made) == []
+    assert next(step.id for step in made.steps).startswith("stop")
+
+
+@pytest.mark.parametrize(
+    ("group", "to", "name", "most", "level", "said"),
+    [
+        (GROUP, CONSUMER, "group.consumer.max.size", 1, Level.BLOCKER, "'the group size exceeds'"),
+        (GROUP, CONSUMER, "group.consumer.max.size", 2, Level.WARNING, "GROUP_MAX_SIZE_REACHED"),
+        (GROUP, CONSUMER, "group.consumer.max.size", 3, None, ""),
+        (GROUP, CONSUMER, "group.max.size", 1, None, ""),
+        (GROUP, COOPERATIVE, "group.consumer.max.size", 1, None, ""),
+        (MIXED, CONSUMER, "group.consumer.max.size", 1, Level.BLOCKER, "may not come back"),
+        (MIXED, CONSUMER, "group.consumer.max.size", 2, None, ""),
+        (NEWER, CLASSIC, "group.max.size", 1, Level.BLOCKER, "does not turn it classic"),
+        (NEWER, CLASSIC, "group.max.size", 2, Level.WARNING, "GROUP_MAX_SIZE_REACHED"),
+        (NEWER, CLASSIC, "group.consumer.max.size", 1, None, ""),
+    ],
+)
+def test_how_large_a_group_may_be(
+    group: Group, to: Destination, name: str, most: int, level: Level | None, said: str
+) -> None:
+    cluster = replace(NEW, settings={name: str(most)})
+    finding = found(plan(group, to, cluster=cluster), "group-size")
+    assert (finding and finding.level) is level
+    assert finding is None or said in finding.message
+
+
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        (NEW, "are not known from this source"),
+        (
+            replace(
+                NEW, settings_problem="broker 1: Cluster authorization failed. (CLUSTER_AUTHORIZATION_FAILED)"
+            ),
+            "CLUSTER_AUTHORIZATION_FAILED",
+        ),
+        (
+            replace(NEW, settings={POLICY: "bidirectional"}, settings_problem="broker 2: no answer"),
+            "some brokers",
+        ),
+        (
+            replace(NEW, settings={}, settings_differ={POLICY: ("bidirectional", "disabled")}),
+            "do not agree on group.consumer.migration.policy: bidirectional, disabled",
+        ),
+    ],
+)
+def test_settings_that_are_not_known(cluster: Cluster, said: str) -> None:
+    finding = found(plan(GROUP, CONSUMER, cluster=cluster), "broker-settings")
+    assert finding is not None
+    assert finding.level is Level.WARNING
+    assert said in finding.message
+    assert found(plan(GROUP, COOPERATIVE, cluster=cluster), "broker-settings") is None
+    assert found(plan(EMPTY, CONSUMER, "java:4.1", cluster=cluster), "broker-settings") is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule", "level"),
+    [
+        ({"group.coordinator.rebalance.protocols": "classic"}, "rebalance-protocols", Level.BLOCKER),
+        ({"group.coordinator.rebalance.protocols": "classic,consumer,streams"}, "rebalance-protocols", None),
+        ({"group.consumer.assignors": "uniform"}, "assignor-successor", Level.WARNING),
+        ({"group.consumer.assignors": "uniform,range"}, "assignor-successor", Level.INFO),
+        (
+            {"group.consumer.assignors": "org.apache.kafka.coordinator.group.assignor.RangeAssignor"},
+            "assignor-successor",
+            Level.INFO,
+        ),
+    ],
+)
+def test_what_brokers_are_set_to(settings: Mapping[str, str], rule: str, level: Level | None) -> None:
+    finding = found(plan(GROUP, CONSUMER, cluster=replace(NEW, settings=settings)), rule)
+    assert (finding and finding.level) is level
+
+
+def test_brokers_without_the_protocol() -> None:
+    made = plan(GROUP, CONSUMER, cluster=Cluster(consumer_protocol=False))
+    assert blockers(made) == ["broker-version"]
+    assert found(made, "group-version") is None
+    assert (
+        found(plan(GROUP, CONSUMER, cluster=replace(NEW, consumer_protocol=True)), "broker-version") is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("kafka", "to", "level"),
+    [
+        ("4.0", CLASSIC, Level.WARNING),
+        (None, CLASSIC, Level.WARNING),
+        ("4.1", CLASSIC, None),
+        ("4.0", CONSUMER, None),
+    ],
+)
+def test_regex_members_on_the_way_back(kafka: str | None, to: Destination, level: Level | None) -> None:
+    by_regex = replace(upgraded("m1"), subscription=Subscription(regex="ord.*"))
+    group = replace(NEWER, members=(by_regex, upgraded("m2", MemberProtocol.CLASSIC)))
+    finding = found(plan(group, to, cluster=replace(NEW, kafka=kafka)), "regex-rollback")
+    assert (finding and finding.level) is level
