@@ -68,9 +68,9 @@ LIBRARIES: Mapping[str, Library] = {
         Library(
             name="kafka-python",
             cooperative=(3, 0, 0),
-            two_bounces=True,
+            two_bounces=False,
             consumer=None,
-            source="kafka-python 3.0.0 release",
+            source="kafka-python 3.0.12: KafkaConfigurationError for a list that mixes eager and cooperative",
         ),
         Library(
             name="aiokafka", cooperative=None, two_bounces=False, consumer=None, source="aiokafka assignors"

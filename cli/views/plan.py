@@ -9,7 +9,7 @@ from cli.views.plan_timeline import timeline_blocks
 from coordinator.model import Problem
 from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.course import Manner
-from migration.model import Danger, Expectation, Plan, Step, Stray, Verdict, names_of
+from migration.model import Danger, Expectation, Plan, PlannedMember, Step, Stray, Verdict, names_of
 from migration.plan_file import plan_to_data
 
 MOST_CHECKED = 12
@@ -51,8 +51,9 @@ def _overview(plan: Plan) -> Iterator[Block]:
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
     yield Text(
-        f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}. The group has {_count(members, 'member')}; "
-        f"{plan.concurrency} at a time, and a restart is taken to keep a member away for {plan.bounce_s:g} s."
+        f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}. The group has "
+        f"{_count(members, 'member')}; {plan.concurrency} at a time, and a restart is taken to keep a member away for "
+        f"{plan.bounce_s:g} s."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
@@ -131,6 +132,11 @@ def _places(plan: Plan) -> dict[str, str]:
         ]: f" ({', '.join(filter(None, (member.host, _count(member.partitions, 'partition'))))})"
         for member in members
     }
+
+
+def _host(member: PlannedMember) -> str | None:
+    """As people write it: a broker puts a slash before an address that has no name."""
+    return member.host.removeprefix("/") if member.host else None
 
 
 def _expectation(found: Expectation) -> Iterator[Block]:

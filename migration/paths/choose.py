@@ -13,7 +13,7 @@ from migration.paths.path import Path
 from migration.paths.replace_library import shed_user_data
 from migration.paths.rolling_downgrade import rolling_downgrade
 from migration.paths.rolling_upgrade import rolling_upgrade
-from migration.paths.stop_and_start import stop_and_start
+from migration.paths.stop_and_start import start, stop_and_start
 from migration.paths.trip import EAGER, Trip
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
 from migration.rules import Case
@@ -34,7 +34,7 @@ def choose_path(trip: Trip) -> Path:
         Destination.CONSUMER: _to_consumer,
         Destination.CLASSIC: _to_classic,
     }
-    path = choose[trip.case.destination](trip)
+    path = start(trip) if trip.is_empty else choose[trip.case.destination](trip)
     return replace(path, steps=tuple(_with_commands(trip, n, step) for n, step in enumerate(path.steps, 1)))
 
 
@@ -66,62 +66,53 @@ def leader_matters(group: Group, destination: Destination) -> bool:
 
 
 def _to_cooperative(trip: Trip) -> Path:
-    if trip.is_empty or trip.case.offline:
-        return stop_and_start(trip)
-    if not all(library.two_bounces for library in _libraries(trip)):
+    if not _all_mix(trip):
         return stop_and_start(trip, _no_bounces(trip), _to_consumer_instead())
+    if trip.case.offline:
+        return stop_and_start(trip, _online("Two bounces"))
     if _all_list_cooperative(trip):
         return one_bounce(trip)
     return to_cooperative(trip)
 
 
 def _to_eager(trip: Trip) -> Path:
-    if trip.is_empty or trip.case.offline:
-        return stop_and_start(trip)
-    if not all(library.two_bounces for library in _libraries(trip)):
+    title = "Two bounces in reverse"
+    if not _all_mix(trip):
         return stop_and_start(trip, _no_bounces(trip))
     if "franz-go" in trip.libraries:
-        return stop_and_start(
-            trip,
-            Alternative(
-                title="Two bounces in reverse",
-                why_not="franz-go does not support it: its log calls it `downgrading from cooperative group to eager "
-                "group, this is not supported per KIP-429`; versions before pull 1367 raced.",
-            ),
+        why = (
+            "franz-go does not support it: its log calls it `downgrading from cooperative group to eager group, "
+            "this is "
+            "not supported per KIP-429!`; versions before its pull 1367 raced."
         )
-    return to_eager(trip)
+        return stop_and_start(trip, Alternative(title=title, why_not=why))
+    return stop_and_start(trip, _online(title)) if trip.case.offline else to_eager(trip)
 
 
 def _to_consumer(trip: Trip) -> Path:
-    group = trip.case.group
-    if trip.is_empty or trip.case.offline:
-        return stop_and_start(trip)
-    if group.type is GroupType.CONSUMER:
-        return rolling_upgrade(trip)
-    if trip.policy is not None and trip.policy not in UPGRADES:
-        return stop_and_start(trip, _policy("upgrade", trip.policy))
-    if trip.size == 1:
+    if trip.case.offline:
+        return stop_and_start(trip, _member_by_member(trip, "upgrade", UPGRADES))
+    if trip.case.group.type is GroupType.CONSUMER or trip.size == 1:
         return rolling_upgrade(trip)
     way = online_way(trip.case)
     if way is OnlineWay.BRIDGE_LEADER:
         return bridge_leader(trip)
-    if way is OnlineWay.RANGE_FIRST:
-        return shed_user_data(trip)
-    if members_with_data(trip.case):
-        return stop_and_start(trip, _user_data(trip))
-    return rolling_upgrade(trip)
+    return shed_user_data(trip) if way is OnlineWay.RANGE_FIRST else rolling_upgrade(trip)
 
 
 def _to_classic(trip: Trip) -> Path:
-    if trip.is_empty or trip.case.offline:
-        return stop_and_start(trip)
-    if trip.policy is not None and trip.policy not in DOWNGRADES:
-        return stop_and_start(trip, _policy("downgrade", trip.policy))
+    if trip.case.offline:
+        return stop_and_start(trip, _member_by_member(trip, "downgrade", DOWNGRADES))
     return rolling_downgrade(trip)
 
 
 def _libraries(trip: Trip) -> list[Library]:
     return [client.library for client in trip.case.clients.values() if client.library]
+
+
+def _all_mix(trip: Trip) -> bool:
+    """Whether every member can list an eager and a cooperative assignor at once."""
+    return all(library.two_bounces for library in _libraries(trip))
 
 
 def _all_list_cooperative(trip: Trip) -> bool:
@@ -161,17 +152,23 @@ def _to_consumer_instead() -> Alternative:
     )
 
 
-def _policy(direction: str, policy: str) -> Alternative:
+def _online(title: str) -> Alternative:
     return Alternative(
-        title="One member after the other, while the group goes on",
-        why_not=f"The brokers' group.consumer.migration.policy is {policy}, which allows no online {direction}: every "
-        "broker must have it set to bidirectional first.",
+        title=title, why_not="It was asked for a plan that stops all members. Nothing speaks against it."
     )
 
 
-def _user_data(trip: Trip) -> Alternative:
-    return Alternative(
-        title="One member after the other, while the group goes on",
-        why_not="The assignments carry user data, and the broker refuses to convert such a group (GROUP_ID_NOT_FOUND). "
-        f"{trip.old_assignor} of this library is not known to be replaceable online.",
-    )
+def _member_by_member(trip: Trip, direction: str, policies: tuple[str, ...]) -> Alternative:
+    """The online way between the protocols, and what closes it, as far as that is known."""
+    why = "It was asked for a plan that stops all members."
+    if trip.policy is not None and trip.policy not in policies:
+        why = (
+            f"The brokers' group.consumer.migration.policy is {trip.policy}, which allows no online {direction}: every "
+            "broker must have it set to bidirectional first."
+        )
+    elif direction == "upgrade" and members_with_data(trip.case):
+        why = (
+            "The assignments carry user data, and the broker refuses to convert such a group while it has members "
+            "(GROUP_ID_NOT_FOUND)."
+        )
+    return Alternative(title="One member after the other, while the group goes on", why_not=why)

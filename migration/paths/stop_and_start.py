@@ -21,10 +21,13 @@ STOP, START = "stop-all", "start-all"
 
 
 def stop_and_start(trip: Trip, *alternatives: Alternative) -> Path:
-    """Two steps; a group without members needs only the second one."""
-    if trip.is_empty:
-        return Path(name="start", steps=(_start(trip),), alternatives=alternatives)
+    """Two steps, with nothing consumed between them."""
     return Path(name="stop and start", steps=(_stop(trip), _start(trip)), alternatives=alternatives)
+
+
+def start(trip: Trip) -> Path:
+    """What a group without members needs."""
+    return Path(name="start", steps=(_start(trip),))
 
 
 def classic_assignor(trip: Trip) -> str:

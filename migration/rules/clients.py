@@ -9,7 +9,14 @@ from migration.clients import LIBRARIES, Library, MemberClient, Version, version
 from migration.model import Destination, Finding, Level
 from migration.rules.about import about_members, named
 from migration.rules.case import Case
-from migration.user_data import libraries_of
+from migration.user_data import OnlineWay, libraries_of, online_way
+
+_REPLACED = (
+    "does not speak the consumer protocol, in any version: its members cannot move, they are replaced",
+    "The first step is sarama's own and can be taken today. Before the second one, have programs of another library "
+    "ready (java, librdkafka or franz-go) that take the members' places one by one.",
+)
+"""Of a library that the plan leaves behind on the way."""
 
 
 def library_is_known(case: Case) -> Iterator[Finding]:
@@ -43,6 +50,8 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
     for member, client in case.clients.items():
         if client.library is not None and not _is_there(case, member):
             said = _support(client.library, client.version, case.destination)
+            if said is not None and said[0] is Level.BLOCKER and online_way(case) is OnlineWay.RANGE_FIRST:
+                said = (Level.WARNING, *_REPLACED)
             if said is not None:
                 judged.setdefault((client.library.name, *said), []).append(member)
     for (library, level, message, remedy), members in judged.items():
@@ -118,7 +127,7 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             message=f"{name} refuses a list that mixes eager and cooperative assignors.",
             remedy="The plan stops all members and starts them again; or go straight to the consumer protocol.",
-            source="librdkafka issues 4368 and 3589",
+            source=LIBRARIES[name].source,
         )
 
 

@@ -6,72 +6,118 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Group, GroupState, GroupType, MemberProtocol, UserData
+from coordinator.model import Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
 from migration.model import Destination, Verdict
 from tests.migration.cases import (
+    CLASSIC,
     CONSUMER,
     COOPERATIVE,
+    EAGER,
     EMPTY,
     GROUP,
+    MIXED,
+    NEW,
+    NEWER,
     blockers,
+    group_of,
+    listing,
     member,
     plan,
-    upgraded,
+    policy,
     warnings,
 )
 
-LIBRDKAFKA = replace(GROUP, members=(member("m1", "librdkafka", "2.15.0"),))
-NEWER = replace(
-    GROUP,
-    type=GroupType.CONSUMER,
-    protocol="uniform",
-    members=(upgraded("m1"), upgraded("m2")),
-    group_epoch=3,
+LIBRDKAFKA = group_of("librdkafka:2.15.0", "range")
+JAVA_STICKY = group_of("java:4.1.0", "cooperative-sticky")
+LIBRDKAFKA_STICKY = group_of("librdkafka:2.15.0", "cooperative-sticky")
+WITH_DATA = replace(
+    GROUP, members=(replace(GROUP.members[0], user_data=UserData(assignment=b"w")), GROUP.members[1])
 )
-MIXED = replace(NEWER, members=(upgraded("m1"), upgraded("m2", MemberProtocol.CLASSIC)))
-TITLES = {
-    "two bounces": [
-        "First bounce: every member knows both assignors",
-        "Second bounce: only the cooperative assignor is left",
-    ],
-    "stop and start": ["Stop all members", "Start all members with the cooperative assignor"],
-    "one bounce": ["The only bounce: only the cooperative assignor is left"],
-    "start": ["Start all members with the cooperative assignor"],
-    "roll": ["Convert the group with one member", "Roll the other members"],
-    "offline": ["Start the members with the consumer protocol"],
-    "nothing": [],
-}
+SARAMA = replace(
+    group_of("sarama:1.45.0", "sticky"),
+    members=tuple(
+        replace(one, user_data=UserData(assignment=b"s"))
+        for one in group_of("sarama:1.45.0", "sticky").members
+    ),
+)
+EMPTY_NEWER = replace(NEWER, state=GroupState.EMPTY, members=())
 
 WAYS = {
-    "java-to-cooperative": (GROUP, COOPERATIVE, [], "two bounces", Verdict.WARNINGS),
-    "java-to-consumer": (GROUP, CONSUMER, [], "roll", Verdict.WARNINGS),
-    "librdkafka-to-cooperative": (LIBRDKAFKA, COOPERATIVE, [], "stop and start", Verdict.WARNINGS),
-    "librdkafka-to-consumer": (LIBRDKAFKA, CONSUMER, [], "roll", Verdict.WARNINGS),
+    "java-to-cooperative": (GROUP, COOPERATIVE, [], ["first-bounce", "second-bounce"]),
+    "franz-go-to-cooperative": (GROUP, COOPERATIVE, ["franz-go:1.22.0"], ["first-bounce", "second-bounce"]),
+    "librdkafka-to-cooperative": (LIBRDKAFKA, COOPERATIVE, [], ["stop-all", "start-all"]),
+    "kafka-python-to-cooperative": (GROUP, COOPERATIVE, ["kafka-python:3.0.12"], ["stop-all", "start-all"]),
     "one-librdkafka-is-enough": (
-        replace(GROUP, members=(*GROUP.members, member("m3", "librdkafka", "2.6.0"))),
-        COOPERATIVE, [], "stop and start", Verdict.WARNINGS,
+        replace(GROUP, members=(*GROUP.members, member("m3", "librdkafka", "2.6.1"))),
+        COOPERATIVE, [], ["stop-all", "start-all"],
     ),
-    "told-beats-recorded": (GROUP, COOPERATIVE, ["librdkafka:2.6.0"], "stop and start", Verdict.WARNINGS),
-    "empty-to-consumer": (EMPTY, CONSUMER, ["java:4.1.0"], "offline", Verdict.READY),
-    "empty-to-cooperative": (EMPTY, COOPERATIVE, ["librdkafka:2.16.0"], "start", Verdict.READY),
-    "listed-already": (
-        replace(GROUP, members=(replace(GROUP.members[0], protocols=("range", "cooperative-sticky")),)),
-        COOPERATIVE, [], "one bounce", Verdict.WARNINGS,
+    "told-beats-recorded": (GROUP, COOPERATIVE, ["librdkafka:2.6.1"], ["stop-all", "start-all"]),
+    "empty-to-cooperative": (EMPTY, COOPERATIVE, ["librdkafka:2.16.0"], ["start-all"]),
+    "listed-already": (listing(GROUP, "range", "cooperative-sticky"), COOPERATIVE, [], ["only-bounce"]),
+    "one-of-them-lists-range-alone": (
+        replace(GROUP, members=(
+            replace(GROUP.members[0], protocols=("range", "cooperative-sticky")),
+            replace(GROUP.members[1], protocols=("range",)),
+        )),
+        COOPERATIVE, [], ["first-bounce", "second-bounce"],
     ),
-    "cooperative-already": (
-        replace(GROUP, protocol="cooperative-sticky"), COOPERATIVE, [], "nothing", Verdict.READY,
+    "between-the-bounces": (
+        listing(JAVA_STICKY, "cooperative-sticky", "range"), COOPERATIVE, [], ["only-bounce"],
     ),
-    "consumer-already": (NEWER, CONSUMER, [], "nothing", Verdict.READY),
-    "half-way": (MIXED, CONSUMER, [], "roll", Verdict.READY),
+    "cooperative-already": (JAVA_STICKY, COOPERATIVE, [], []),
+    "cooperative-alone": (listing(JAVA_STICKY, "cooperative-sticky"), COOPERATIVE, [], []),
+    "java-to-eager": (JAVA_STICKY, EAGER, [], ["first-bounce", "second-bounce"]),
+    "librdkafka-to-eager": (LIBRDKAFKA_STICKY, EAGER, [], ["stop-all", "start-all"]),
+    "franz-go-to-eager": (JAVA_STICKY, EAGER, ["franz-go:1.22.0"], ["stop-all", "start-all"]),
+    "empty-to-eager": (EMPTY, EAGER, ["java:4.1.0"], ["start-all"]),
+    "eager-already": (GROUP, EAGER, [], []),
+    "java-to-consumer": (GROUP, CONSUMER, [], ["first-member", "other-members"]),
+    "java-cooperative-to-consumer": (JAVA_STICKY, CONSUMER, [], ["first-member", "other-members"]),
+    "librdkafka-to-consumer": (LIBRDKAFKA, CONSUMER, [], ["first-member", "other-members"]),
+    "librdkafka-cooperative-to-consumer": (
+        LIBRDKAFKA_STICKY, CONSUMER, [],
+        ["start-bridge", "bridge-leads", "first-member", "stop-bridge", "other-members"],
+    ),
+    "half-java-cooperative-to-consumer": (
+        replace(LIBRDKAFKA_STICKY, members=(*LIBRDKAFKA_STICKY.members, member("j", "java", "4.1.0"))), CONSUMER, [],
+        ["start-bridge", "bridge-leads", "first-member", "stop-bridge", "other-members"],
+    ),
+    "one-member-to-consumer": (replace(LIBRDKAFKA, members=LIBRDKAFKA.members[:1]), CONSUMER, [], ["first-member"]),
+    "sarama-sticky-to-consumer": (SARAMA, CONSUMER, [], ["shed-user-data", "first-member", "other-members"]),
+    "empty-to-consumer": (EMPTY, CONSUMER, ["java:4.1.0"], ["start-all"]),
+    "half-way-to-consumer": (MIXED, CONSUMER, [], ["other-members"]),
+    "consumer-already": (NEWER, CONSUMER, [], []),
+    "to-classic": (NEWER, CLASSIC, [], ["all-but-one", "last-member"]),
+    "half-way-to-classic": (MIXED, CLASSIC, [], ["last-member"]),
+    "one-member-to-classic": (replace(NEWER, members=NEWER.members[:1]), CLASSIC, [], ["last-member"]),
+    "empty-to-classic": (EMPTY_NEWER, CLASSIC, ["java:4.1.0"], ["start-all"]),
+    "classic-already": (GROUP, CLASSIC, [], []),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("group", "to", "clients", "way", "verdict"), WAYS.values(), ids=WAYS.keys())
-def test_the_way(group: Group, to: Destination, clients: list[str], way: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("group", "to", "clients", "ids"), WAYS.values(), ids=WAYS.keys())
+def test_the_way(group: Group, to: Destination, clients: list[str], ids: list[str]) -> None:
     made = plan(group, to, *clients)
     assert blockers(made) == []
-    assert [step.title for step in made.steps] == TITLES[way]
-    assert made.verdict is verdict
+    assert [step.id for step in made.steps] == ids
+
+
+OFFLINE = {
+    "asked-for": (GROUP, COOPERATIVE, NEW, "It was asked for"),
+    "back": (JAVA_STICKY, EAGER, NEW, "It was asked for"),
+    "to-consumer": (GROUP, CONSUMER, NEW, "It was asked for"),
+    "to-consumer-policy": (GROUP, CONSUMER, policy(NEW, "downgrade"), "policy is downgrade"),
+    "to-consumer-user-data": (WITH_DATA, CONSUMER, NEW, "carry user data"),
+    "to-classic": (NEWER, CLASSIC, policy(NEW, "bidirectional"), "It was asked for"),
+    "to-classic-policy": (NEWER, CLASSIC, policy(NEW, "UPGRADE"), "policy is upgrade"),
+}
+
+
+@pytest.mark.parametrize(("group", "to", "cluster", "why"), OFFLINE.values(), ids=OFFLINE.keys())
+def test_offline_where_asked(group: Group, to: Destination, cluster: Cluster, why: str) -> None:
+    made = plan(group, to, cluster=cluster, offline=True)
+    assert [step.id for step in made.steps] == ["stop-all", "start-all"]
+    assert [why in way.why_not for way in made.alternatives] == [True]
 
 
 BLOCKED = {
@@ -83,10 +129,7 @@ BLOCKED = {
     "too-old": (GROUP, CONSUMER, ["java:3.9.1"], ["client-support"]),
     "cannot": (GROUP, COOPERATIVE, ["sarama:1.45"], ["client-support"]),
     "old-librdkafka": (LIBRDKAFKA, CONSUMER, ["librdkafka:2.11.1"], ["client-support"]),
-    "user-data": (
-        replace(GROUP, members=(replace(GROUP.members[0], user_data=UserData(assignment=b"w")),)),
-        CONSUMER, [], ["assignment-user-data"],
-    ),
+    "user-data": (WITH_DATA, CONSUMER, [], ["assignment-user-data"]),
     "connect": (replace(GROUP, protocol_type="connect", protocol="sessioned"), CONSUMER, [], ["protocol-type"]),
     "only-offsets": (replace(EMPTY, protocol_type=""), CONSUMER, [], ["protocol-type"]),
     "share": (replace(GROUP, type=GroupType.SHARE, protocol_type="share"), CONSUMER, [], ["group-type"]),
@@ -101,69 +144,29 @@ def test_what_blocks(group: Group, to: Destination, clients: list[str], rules: l
     made = plan(group, to, *clients)
     assert blockers(made) == rules
     assert made.verdict is Verdict.BLOCKED
-    assert made.steps == ()
+    assert (made.steps, made.path, made.alternatives) == ((), "", ())
     # Blockers stand first, so that nobody has to look for them.
     levels = [finding.level.value for finding in made.findings]
     assert levels == sorted(levels, key=["blocker", "warning", "info"].index)
 
 
-def test_two_bounces_put_cooperative_sticky_first() -> None:
-    first, second = plan(GROUP, COOPERATIVE).steps
-    prefix = "partition.assignment.strategy=org.apache.kafka.clients.consumer"
-    assert first.config == (
-        "# java",
-        f"{prefix}.CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor",
-    )
-    assert second.config == ("# java", f"{prefix}.CooperativeStickyAssignor")
-    assert all(step.way_back and step.complete_when and step.commands for step in (first, second))
-
-
-def test_each_library_gets_its_own_names() -> None:
-    (_, start) = plan(LIBRDKAFKA, COOPERATIVE).steps
-    assert start.config == ("# librdkafka", "partition.assignment.strategy=cooperative-sticky")
-    both = replace(GROUP, members=(GROUP.members[0], member("m3", "librdkafka", "2.15.0")))
-    (convert, _) = plan(both, CONSUMER).steps
-    assert [line for line in convert.config if line.startswith("# ") and ":" not in line] == [
-        "# java",
-        "# librdkafka",
-    ]
-    assert "# remove: group.protocol.type" in convert.config
-
-
-@pytest.mark.parametrize(
-    ("protocol", "assignor"),
-    [("range", "range"), ("roundrobin", "uniform"), ("sticky", "uniform"), ("cooperative-sticky", "uniform")],
-)
-def test_the_nearest_broker_side_assignor(protocol: str, assignor: str) -> None:
-    (convert, _) = plan(replace(GROUP, protocol=protocol), CONSUMER).steps
-    assert f"group.remote.assignor={assignor}" in convert.config
-
-
-@pytest.mark.parametrize(
-    ("group", "pattern", "name"),
-    [
-        ("payments", "'^payments$'", "payments"),
-        ("eu.payments", r"'^eu\.payments$'", "eu.payments"),
-        ("a b", "'^a b$'", "'a b'"),
-        ("a'; rm -rf ~ #", """'^a'"'"'; rm -rf ~ #$'""", """'a'"'"'; rm -rf ~ #'"""),
-        ("$(id)", r"'^\$\(id\)$'", "'$(id)'"),
-        ("a|b*", r"'^a\|b\*$'", "'a|b*'"),
-    ],
-)
-def test_commands_can_be_pasted(group: str, pattern: str, name: str) -> None:
-    for made in (plan(replace(GROUP, id=group), COOPERATIVE), plan(replace(GROUP, id=group), CONSUMER)):
-        for command in (command for step in made.steps for command in step.commands):
-            wanted = pattern if command.startswith("kohort list --match ") else name
-            assert f" {wanted} " in command
-
-
-def test_an_id_may_look_like_an_option() -> None:
-    commands = [
-        command for step in plan(replace(GROUP, id="-b"), COOPERATIVE).steps for command in step.commands
-    ]
-    assert commands[-1] == "kohort describe --members --verbose -- -b"
-
-
 def test_warnings_of_the_usual_case() -> None:
     assert warnings(plan(GROUP, COOPERATIVE)) == ["rebalance-listener"]
     assert warnings(plan(LIBRDKAFKA, COOPERATIVE)) == ["two-bounces", "rebalance-listener"]
+
+
+def test_a_plan_knows_the_group_that_it_was_made_for() -> None:
+    baseline = plan(MIXED, CONSUMER).baseline
+    assert baseline is not None
+    assert (baseline.cluster, baseline.type, baseline.protocol, baseline.epoch) == (
+        "c",
+        GroupType.CONSUMER,
+        "uniform",
+        3,
+    )
+    assert [(one.id, one.library, one.partitions) for one in baseline.members] == [
+        ("m1", "java", 2),
+        ("m2", "java", 2),
+    ]
+    assert baseline.topics == ("orders",)
+    assert {one.protocol for one in MIXED.members} == set(MemberProtocol)
