@@ -68,7 +68,7 @@ def _blocks(question: Question, judgement: Judgement | None) -> Iterator[Block]:
     if judgement.waiting_for:
         awaited = [(one.label, one.id, one.host, one.why) for one in judgement.waiting_for]
         yield Table(columns=columns("WAITING-FOR", "CONSUMER-ID", "HOST", "WHY"), rows=awaited)
-    if not judgement.open and question.step and question.step.dangers:
+    if judgement.open is False and not judgement.strayed and question.step and question.step.dangers:
         yield Heading("What may be wrong")
         dangers = [(one.what, one.symptom, one.then) for one in question.step.dangers]
         yield Table(columns=columns("DANGER", "SYMPTOM", "THEN"), rows=dangers)

@@ -42,6 +42,8 @@ class Strayed:
     message: str
     back_to: int
     """The place of the step to go back to, from 0."""
+    by_waiting: bool = False
+    """Whether it may pass by itself: somebody who is too many may be one whose session has not ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +98,10 @@ class Judgement:
     @property
     def is_final(self) -> bool:
         """Whether waiting changes nothing."""
-        if self.open or self.differences or self.strayed:
+        if self.open or self.differences:
             return True
+        if self.strayed is not None:
+            return not self.strayed.by_waiting
         return any(check.holds is not True and not check.by_waiting for check in self.checks)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol
@@ -23,6 +23,8 @@ from migration.conditions import (
 )
 from migration.gate.answers import Check, await_all, count, name_all, planned
 from migration.gate.sight import Sight
+from migration.gate.turnover import Turnover
+from migration.model import PlannedMember
 from migration.plan_file import condition_tag
 from migration.succession import leader_of, leads, precedes
 
@@ -87,7 +89,7 @@ def _protocol(condition: ProtocolIs, sight: Sight, tag: str) -> Check:
 def _member_count(condition: MemberCount, sight: Sight, tag: str) -> Check:
     least, most, found = condition.at_least, condition.at_most, len(sight.members)
     text = f"the group has {count(found, 'member')}"
-    since = sight.turnover or sight.since_plan
+    since = sight.roster
     if least is not None and found < least:
         missing = since.missing if since else ()
         more = f"; nobody came in the place of {name_all(missing)}" if missing else ""
@@ -127,13 +129,15 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
     since = sight.turnover
     if since is None:
         return Check(check=tag, holds=None, text=_not_noted(sight), by_waiting=False)
-    total, wanted = len(since.stayed) + len(since.gone), _to_replace(sight)
-    wanted = total if wanted is None else min(wanted, total)
-    text = f"{len(since.gone)} of {count(total, 'member')} have gone or come back under a new id"
-    if len(since.gone) >= wanted:
+    rounds = sight.step.rounds if sight.step else ()
+    due = {name for names in rounds[: sight.round] for name in names}
+    stayed, gone = _of_rounds(since, rounds)
+    total = len(stayed) + len(gone)
+    wanted = min(total, sum(map(len, rounds[: sight.round]))) if rounds else total
+    text = f"{len(gone)} of {count(total, 'member')} have gone or come back under a new id"
+    if len(gone) >= wanted:
         return Check(check=tag, holds=True, text=text)
-    due = _due(sight)
-    old = [one for one in since.stayed if one.label in due or one.id in due] or list(since.stayed)
+    old = [one for one in stayed if _is_named(one, due)] or stayed
     if wanted != total:
         text += f"; after round {sight.round} it must be {wanted}" if sight.round else f", not {wanted}"
     return Check(
@@ -144,17 +148,24 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
     )
 
 
-def _to_replace(sight: Sight) -> int | None:
-    """How many members the rounds so far replace; None for all of them."""
-    rounds = sight.step.rounds if sight.step else ()
-    done = rounds if sight.round is None else rounds[: sight.round]
-    return sum(map(len, done)) if rounds else None
+def _of_rounds(
+    since: Turnover, rounds: Sequence[Sequence[str]]
+) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
+    """The members that the rounds name, old ones still there and old ones gone.
+
+    All members where the names mean nobody any more: a member without a name of its own is called by the id that it
+    had when the plan was made.
+    """
+    names = {name for one in rounds for name in one}
+    stayed = [one for one in since.stayed if _is_named(one, names)]
+    gone = [one for one in since.gone if _is_named(one, names)]
+    if names and len(stayed) + len(gone) == sum(map(len, rounds)):
+        return stayed, gone
+    return since.stayed, since.gone
 
 
-def _due(sight: Sight) -> frozenset[str]:
-    rounds = sight.step.rounds if sight.step else ()
-    done = rounds if sight.round is None else rounds[: sight.round]
-    return frozenset(name for one in done for name in one)
+def _is_named(member: PlannedMember, names: Collection[str]) -> bool:
+    return member.label in names or member.id in names
 
 
 def _no_user_data(_: NoUserData, sight: Sight, tag: str) -> Check:
@@ -249,7 +260,7 @@ def _present(condition: Present, sight: Sight, tag: str) -> Check:
 
 
 def _others(_: OthersAlso, sight: Sight, tag: str) -> Check:
-    since = sight.turnover or sight.since_plan
+    since = sight.roster
     if since is None:
         return Check(check=tag, holds=None, text="who belongs to the group is not known", by_waiting=False)
     if not since.surplus:

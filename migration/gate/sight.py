@@ -67,6 +67,14 @@ class Sight:
         """Since the plan was made; None for a plan without a baseline."""
         return None if self.plan.baseline is None else self._since(self.plan.baseline.members)
 
+    @property
+    def roster(self) -> Turnover | None:
+        """Since the step began, or where nobody was there then, since the plan was made; None where neither tells."""
+        for since in (self.turnover, self.since_plan):
+            if since is not None and (since.stayed or since.gone):
+                return since
+        return None
+
     def _since(self, then: Sequence[PlannedMember]) -> Turnover:
         return turnover(then, [planned(member) for member in self.members], self.guests)
 

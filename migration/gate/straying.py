@@ -7,6 +7,7 @@ fell back, an old member is back), or members are there that nobody planned.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from coordinator.model import GroupState, GroupType, MemberProtocol
 from migration.conditions import OthersAlso, Speaking
@@ -27,8 +28,9 @@ def find_stray(sight: Sight) -> Strayed | None:
 
 def _of_plan(sight: Sight) -> Iterator[Strayed]:
     ids = [step.id for step in sight.plan.steps]
+    whole = replace(sight, round=None)
     for stray in sight.step.strays if sight.step else ():
-        if all(check_condition(one, sight).holds for one in stray.conditions):
+        if all(check_condition(one, whole).holds for one in stray.conditions):
             yield Strayed(message=stray.message, back_to=ids.index(stray.back_to))
 
 
@@ -99,6 +101,8 @@ def _unplanned(sight: Sight) -> Iterator[Strayed]:
     others = check_condition(OthersAlso(), sight)
     if others.holds and sight.group and sight.group.state is GroupState.STABLE:
         yield Strayed(
-            message=f"{others.text}. Stop it, or make a new plan with it",
+            message=f"{others.text}. Stop it, or make a new plan with it; a member that was killed stays until its "
+            "session ends",
             back_to=sight.position,
+            by_waiting=True,
         )

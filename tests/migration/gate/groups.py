@@ -1,0 +1,138 @@
+"""Groups, plans and looks for the tests of gates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from coordinator.model import (
+    Client,
+    Cluster,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Subscription,
+    Topic,
+)
+from migration.clients import parse_clients
+from migration.gate import Judgement, Sight, judge_gate
+from migration.gate.answers import planned
+from migration.model import Destination, Plan, PlannedMember
+from migration.plan import make_plan
+
+CLUSTER = Cluster(id="c1", kafka="4.3", features={"group.version": 1})
+TOPIC = "orders"
+EACH = 2
+"""Partitions of a member."""
+CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
+
+
+def member(name: str, run: int = 1, *, protocol: MemberProtocol = CLASSIC, place: int = 0) -> Member:
+    """A member in its run-th life: each has an id of its own."""
+    owned = {TOPIC: tuple(range(place * EACH, place * EACH + EACH))}
+    own = {"target": owned, "epoch": 5} if protocol is CONSUMER else {}
+    return Member(
+        id=f"{name}-{run}",
+        client=Client(id=name, host=f"/10.0.0.{place}"),
+        protocol=protocol,
+        subscription=Subscription(topics=(TOPIC,)),
+        owned=owned,
+        **own,  # type: ignore[arg-type]
+    )
+
+
+def classic(*runs: int, protocol: str = "range", **fields: object) -> Group:
+    """A classic group of m1, m2, …, each in that life; 0 is away."""
+    members = tuple(member(f"m{place + 1}", run, place=place) for place, run in enumerate(runs) if run)
+    members = _shared_out(members, len(runs))
+    group = Group(
+        id="payments",
+        type=GroupType.CLASSIC,
+        state=GroupState.STABLE if members else GroupState.EMPTY,
+        protocol_type="consumer",
+        protocol=protocol if members else None,
+        members=members,
+    )
+    return replace(group, **fields)  # type: ignore[arg-type]
+
+
+def consumer(*lives: tuple[int, MemberProtocol], protocol: str = "range", **fields: object) -> Group:
+    """A consumer group of m1, m2, …: each's life and what it speaks."""
+    members = tuple(
+        replace(
+            member(f"m{place + 1}", run, protocol=protocol_of, place=place),
+            target=member("x", place=place).owned,
+            epoch=5,
+        )
+        for place, (run, protocol_of) in enumerate(lives)
+    )
+    group = Group(
+        id="payments",
+        type=GroupType.CONSUMER,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        protocol=protocol,
+        group_epoch=5,
+        assignment_epoch=5,
+        members=members,
+    )
+    return replace(group, **fields)  # type: ignore[arg-type]
+
+
+def _shared_out(members: Sequence[Member], size: int) -> tuple[Member, ...]:
+    """With everything owned, by those who are there."""
+    if not members:
+        return ()
+    owned: dict[str, list[int]] = {one.id: [] for one in members}
+    for number in range(size * EACH):
+        owned[members[number // EACH % len(members)].id].append(number)
+    return tuple(replace(one, owned={TOPIC: tuple(owned[one.id])}) for one in members)
+
+
+def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1) -> Plan:
+    """The plan that `kohort plan` makes."""
+    topics = (Topic(name=TOPIC, partitions=EACH * len(group.members)),)
+    return make_plan(
+        group, CLUSTER, to, parse_clients(clients or ["java:4.1.0"]), topics=topics, concurrency=concurrency
+    )
+
+
+def ids(group: Group) -> tuple[PlannedMember, ...]:
+    """The members as notes hold them."""
+    return tuple(planned(one) for one in group.members)
+
+
+def ask(
+    plan: Plan,
+    step: int,
+    group: Group | None,
+    *,
+    began: Group | None = None,
+    round: int | None = None,
+    cluster: Cluster = CLUSTER,
+    partitions: dict[str, int] | None = None,
+    was_open: bool = False,
+    accept_drift: bool = False,
+) -> Judgement:
+    """What the gate of a step says; the first step began with the plan's baseline."""
+    began_with = ids(began) if began else plan.baseline.members if step <= 1 and plan.baseline else None
+    sight = Sight(
+        plan=plan,
+        position=step - 1,
+        group=group,
+        cluster=cluster,
+        partitions=dict(plan.baseline.partitions if plan.baseline else {})
+        if partitions is None
+        else partitions,
+        began_with=began_with,
+        round=round,
+        was_open=was_open,
+    )
+    return judge_gate(sight, accept_drift=accept_drift)
+
+
+def waiting(judgement: Judgement) -> list[str]:
+    """Labels of the members that are waited for."""
+    return [one.label for one in judgement.waiting_for]

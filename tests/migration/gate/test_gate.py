@@ -1,0 +1,372 @@
+"""Gates of the plans that `kohort plan` makes, on groups at every point of their way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coordinator.model import Client, Cluster, GroupState, GroupType, Subscription, UserData
+from migration.conditions import Leads, NoUserData, Precedes, Present, Speaking, StateIn, TypeIs
+from migration.gate import judge_gate
+from migration.gate.checks import check_condition
+from migration.gate.rest import check_steady
+from migration.gate.sight import Sight
+from migration.model import Destination, Step
+from tests.migration.gate.groups import (
+    CLASSIC,
+    CONSUMER,
+    TOPIC,
+    ask,
+    classic,
+    consumer,
+    member,
+    plan_for,
+    waiting,
+)
+
+BEFORE = classic(1, 1, 1)
+COOPERATIVE = "cooperative-sticky"
+BOUNCES = plan_for(BEFORE, Destination.COOPERATIVE)
+ROLL = plan_for(BEFORE, Destination.CONSUMER)
+ONCE = classic(2, 2, 2, protocol=COOPERATIVE)
+"""After the first bounce."""
+CONVERTED = consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC))
+ROLLED = consumer((2, CONSUMER), (2, CONSUMER), (2, CONSUMER))
+
+
+def test_the_plans_are_what_these_tests_take_them_for() -> None:
+    assert [step.id for step in BOUNCES.steps] == ["first-bounce", "second-bounce"]
+    assert [step.id for step in ROLL.steps] == ["first-member", "other-members"]
+
+
+def test_nothing_is_done_yet() -> None:
+    found = ask(BOUNCES, 1, BEFORE)
+    assert (found.open, found.strayed) == (False, None)
+    assert waiting(found) == ["m1", "m2", "m3"]
+
+
+def test_two_bounces_open_their_gates() -> None:
+    assert ask(BOUNCES, 1, ONCE).open is True
+    assert ask(BOUNCES, 1, ONCE).reasons == ()
+    assert ask(BOUNCES, 2, classic(3, 3, 3, protocol=COOPERATIVE), began=ONCE).open is True
+
+
+@pytest.mark.parametrize("lives", [(2, 1, 1), (2, 2, 1), (1, 2, 2)])
+def test_a_forgotten_member_is_named(lives: tuple[int, ...]) -> None:
+    for group, step, began in (
+        (classic(*lives), 1, None),
+        (classic(*(life + 1 for life in lives), protocol=COOPERATIVE), 2, ONCE),
+    ):
+        found = ask(BOUNCES, step, group, began=began)
+        assert found.open is False
+        assert waiting(found) == [f"m{place}" for place, life in enumerate(lives, 1) if life == 1]
+        assert not found.is_final
+
+
+def test_a_member_that_cannot_join_is_named() -> None:
+    """A skipped bounce: INCONSISTENT_GROUP_PROTOCOL keeps it out."""
+    found = ask(BOUNCES, 1, classic(1, 0, 1), round=1)
+    assert found.open is False
+    assert waiting(found) == ["m2"]
+    assert "nobody came in the place of m2 (id m2-1" in " ".join(found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("lives", "done"), [((1, 1, 1), 0), ((2, 1, 1), 1), ((1, 2, 1), 1), ((2, 2, 1), 2), ((2, 2, 2), 3)]
+)
+def test_a_round_opens_when_so_many_were_restarted(lives: tuple[int, ...], done: int) -> None:
+    for number in (1, 2, 3):
+        assert ask(BOUNCES, 1, classic(*lives), round=number).open is (number <= done)
+
+
+def test_a_round_names_the_members_that_are_due() -> None:
+    assert waiting(ask(BOUNCES, 1, classic(2, 1, 1), round=2)) == ["m2"]
+    assert waiting(ask(BOUNCES, 1, classic(1, 1, 1), round=1)) == ["m1"]
+
+
+def test_concurrency_counts() -> None:
+    plan = plan_for(BEFORE, Destination.COOPERATIVE, concurrency=2)
+    assert [len(names) for names in plan.steps[0].rounds] == [2, 1]
+    assert ask(plan, 1, classic(2, 1, 1), round=1).open is False
+    assert ask(plan, 1, classic(2, 2, 1), round=1).open is True
+
+
+def test_all_restarted_and_the_list_the_wrong_way_round() -> None:
+    found = ask(BOUNCES, 1, classic(2, 2, 2))
+    assert found.open is False
+    assert found.reasons == ("the assignor in use is range, not cooperative-sticky",)
+
+
+def test_without_notes_nobody_can_tell() -> None:
+    found = ask(BOUNCES, 2, classic(3, 3, 3, protocol=COOPERATIVE))
+    assert found.open is None
+    assert found.is_final, "no waiting helps"
+    assert "ask that gate again (--step 1)" in found.reasons[0]
+
+
+def test_what_is_false_counts_more_than_what_is_not_known() -> None:
+    found = ask(BOUNCES, 2, classic(3, 3, 0, protocol=COOPERATIVE))
+    assert found.open is False
+
+
+# Rest.
+
+
+@pytest.mark.parametrize("state", [GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE])
+def test_a_rebalance_keeps_a_gate_shut(state: GroupState) -> None:
+    found = ask(BOUNCES, 1, replace(ONCE, state=state, protocol=None))
+    assert found.open is False
+    assert any(state.value in reason for reason in found.reasons)
+
+
+def test_stable_between_two_rebalances() -> None:
+    """A cooperative member has given up what nobody was given yet."""
+    first = replace(ONCE.members[0], owned={TOPIC: (0,)})
+    found = ask(BOUNCES, 1, replace(ONCE, members=(first, *ONCE.members[1:])))
+    assert found.open is False
+    assert found.reasons == ("nobody owns orders-1: another rebalance is to come",)
+
+
+def test_holes_that_were_there_before_are_none_of_the_migration() -> None:
+    before = replace(BEFORE, members=(replace(BEFORE.members[0], owned={}), *BEFORE.members[1:]))
+    plan = plan_for(before, Destination.COOPERATIVE)
+    after = replace(ONCE, members=(replace(ONCE.members[0], owned={}), *ONCE.members[1:]))
+    assert ask(plan, 1, after).open is True
+
+
+@pytest.mark.parametrize("change", [{"epoch": 4}, {"owned": {TOPIC: (0,)}}, {"target": {TOPIC: (0, 1, 2)}}])
+def test_a_member_on_its_way(change: dict[str, object]) -> None:
+    late = replace(ROLLED.members[0], **change)  # type: ignore[arg-type]
+    found = ask(ROLL, 2, replace(ROLLED, members=(late, *ROLLED.members[1:])), began=CONVERTED)
+    assert found.open is False
+    assert waiting(found) == ["m1"]
+
+
+def test_two_looks_that_differ() -> None:
+    assert check_steady(BEFORE, BEFORE).holds is True
+    assert check_steady(BEFORE, ONCE).holds is False
+
+
+# To the consumer protocol.
+
+
+def test_the_roll_opens_its_gates() -> None:
+    assert ask(ROLL, 1, BEFORE).open is False
+    assert ask(ROLL, 1, CONVERTED).open is True
+    two = consumer((2, CONSUMER), (2, CONSUMER), (1, CLASSIC))
+    assert ask(ROLL, 2, two, began=CONVERTED, round=1).open is True
+    assert ask(ROLL, 2, two, began=CONVERTED, round=2).open is False
+    assert ask(ROLL, 2, two, began=CONVERTED).open is False
+    assert waiting(ask(ROLL, 2, two, began=CONVERTED)) == ["m3"]
+    assert ask(ROLL, 2, ROLLED, began=CONVERTED).open is True
+
+
+def test_a_member_that_comes_back_as_it_was() -> None:
+    """Restarted, but with the old configuration: no new id hides that."""
+    found = ask(ROLL, 2, consumer((2, CONSUMER), (2, CLASSIC), (1, CLASSIC)), began=CONVERTED, round=1)
+    assert found.open is False
+    assert waiting(found) == ["m2"]
+    assert "came back without the consumer protocol" in found.reasons[0]
+
+
+def test_a_mixed_group_at_rest() -> None:
+    found = ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)), began=CONVERTED)
+    assert found.open is False
+    assert found.strayed is not None
+    assert found.strayed.back_to == 1
+    assert "m3" in " ".join(found.reasons)
+
+
+def test_the_group_fell_back_to_classic() -> None:
+    found = ask(ROLL, 2, classic(3, 1, 1), began=CONVERTED)
+    assert found.open is False
+    assert found.strayed is not None
+    assert found.strayed.back_to == 0
+    assert found.is_final
+
+
+def test_fallen_back_needs_no_stray_in_the_plan() -> None:
+    plan = replace(ROLL, steps=tuple(replace(step, strays=()) for step in ROLL.steps))
+    found = ask(plan, 2, classic(3, 1, 1), began=CONVERTED)
+    assert found.strayed is not None
+    assert (found.strayed.back_to, "fell back" in found.strayed.message) == (0, True)
+    found = ask(
+        replace(BOUNCES, steps=tuple(replace(step, strays=()) for step in BOUNCES.steps)),
+        2,
+        classic(2, 2, 2),
+        began=ONCE,
+    )
+    assert found.strayed is not None
+    assert found.strayed.back_to == 0
+
+
+def test_an_old_member_is_back_after_the_end() -> None:
+    mixed = consumer((2, CONSUMER), (2, CONSUMER), (3, CLASSIC))
+    plan = replace(ROLL, steps=tuple(replace(step, strays=()) for step in ROLL.steps))
+    found = ask(plan, 2, mixed, began=CONVERTED, was_open=True)
+    assert found.strayed is not None
+    assert found.strayed.back_to == 1
+    assert "m3 (id m3-3, host /10.0.0.2)" in found.strayed.message
+
+
+def test_a_stranger() -> None:
+    group = replace(ONCE, members=(*ONCE.members, replace(member("other", place=9), owned={})))
+    found = ask(BOUNCES, 2, group, began=ONCE)
+    assert found.strayed is not None
+    assert "other (id other-1" in found.strayed.message
+    assert not found.is_final, "it may be one that was killed, whose session has not ended"
+
+
+def test_a_killed_member_whose_successor_is_there() -> None:
+    """The old id stays until its session ends: not yet, and no stranger."""
+    group = replace(ONCE, members=(*ONCE.members, replace(member("m1", 3), owned={})))
+    found = ask(BOUNCES, 2, group, began=ONCE)
+    assert (found.open, found.strayed) == (False, None)
+
+
+def test_a_pod_with_a_new_name_is_no_stranger() -> None:
+    renamed = replace(ONCE.members[0], id="n", client=Client(id="pod-x", host="/10.0.0.99"))
+    assert ask(BOUNCES, 1, replace(ONCE, members=(renamed, *ONCE.members[1:]))).open is True
+
+
+def test_a_consumer_member_in_a_plan_without_any() -> None:
+    group = consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC))
+    found = ask(BOUNCES, 1, group)
+    assert found.strayed is not None
+    assert "m1" in found.strayed.message
+
+
+# Stop and start.
+
+OFFLINE = plan_for(BEFORE, Destination.COOPERATIVE, "librdkafka:2.5.0")
+EMPTY = classic(0, 0, 0)
+
+
+def test_stop_and_start() -> None:
+    assert [step.id for step in OFFLINE.steps] == ["stop-all", "start-all"]
+    left = ask(OFFLINE, 1, classic(0, 1, 0))
+    assert (left.open, waiting(left)) == (False, ["m2"])
+    assert ask(OFFLINE, 1, EMPTY).open is True
+    assert ask(OFFLINE, 1, None).open is True, "an empty group without offsets is removed"
+    assert ask(OFFLINE, 2, EMPTY, began=EMPTY).open is False
+    assert ask(OFFLINE, 2, None, began=EMPTY).open is False
+    assert ask(OFFLINE, 2, classic(2, 2, 2, protocol=COOPERATIVE), began=EMPTY).open is True
+
+
+def test_everybody_who_is_missing_at_the_start() -> None:
+    found = ask(OFFLINE, 2, classic(2, 0, 2, protocol=COOPERATIVE), began=EMPTY)
+    assert found.open is False
+    assert waiting(found) == ["m2"]
+
+
+# Plans that are not, or no longer, the group's.
+
+
+def test_another_cluster() -> None:
+    found = ask(BOUNCES, 1, BEFORE, cluster=Cluster(id="c2"))
+    assert found.open is None
+    assert [(one.what, one.plan, one.now) for one in found.differences] == [("cluster id", "c1", "c2")]
+    assert ask(BOUNCES, 1, None, cluster=Cluster(id="c2")).differences
+    assert not ask(BOUNCES, 1, BEFORE, cluster=Cluster()).differences, "not known is not different"
+
+
+@pytest.mark.parametrize("now", [12, 0])
+def test_partitions_have_changed(now: int) -> None:
+    found = ask(BOUNCES, 1, ONCE, partitions={TOPIC: now})
+    assert [(one.what, one.plan) for one in found.differences] == [("partitions of orders", "6")]
+    assert found.open is None
+    assert ask(BOUNCES, 1, ONCE, partitions={TOPIC: 6}, accept_drift=True).open is True
+
+
+def test_topics_have_changed() -> None:
+    wanted = Subscription(topics=(TOPIC, "more"))
+    group = replace(ONCE, members=tuple(replace(one, subscription=wanted) for one in ONCE.members))
+    found = ask(BOUNCES, 1, group)
+    assert [(one.what, one.now) for one in found.differences] == [("topic more", "subscribed to")]
+    assert ask(BOUNCES, 1, group, accept_drift=True).open is True
+
+
+def test_another_type() -> None:
+    found = ask(BOUNCES, 1, ROLLED)
+    assert [(one.what, one.plan, one.now) for one in found.differences] == [
+        ("group type", "classic", "consumer")
+    ]
+    share = replace(BEFORE, type=GroupType.SHARE)
+    assert ask(ROLL, 1, share).differences[0].plan == "classic or consumer"
+
+
+def test_another_assignor() -> None:
+    found = ask(BOUNCES, 1, classic(1, 1, 1, protocol="roundrobin"))
+    assert [(one.what, one.plan, one.now) for one in found.differences] == [
+        ("assignor", "range or cooperative-sticky", "roundrobin")
+    ]
+
+
+@pytest.mark.parametrize(
+    "group",
+    [BEFORE, CONVERTED, ROLLED, consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC), protocol="uniform")],
+)
+def test_what_a_step_changes_is_no_difference(group: object) -> None:
+    for step in (1, 2):
+        assert not ask(ROLL, step, group, began=CONVERTED).differences  # type: ignore[arg-type]
+
+
+def test_before_the_first_step() -> None:
+    assert ask(BOUNCES, 0, BEFORE).open is True
+    assert ask(BOUNCES, 0, classic(2, 2, 2)).open is True, "restarted since, and otherwise the same"
+    assert ask(BOUNCES, 0, replace(BEFORE, state=GroupState.PREPARING_REBALANCE)).open is False
+    assert ask(BOUNCES, 0, None).open is False
+    assert [one.what for one in ask(BOUNCES, 0, classic(1, 0, 1)).differences] == ["member m2 (m2-1)"]
+    assert [one.what for one in ask(BOUNCES, 0, ONCE).differences] == ["assignor"]
+
+
+# Single conditions.
+
+
+def _check(condition: object, group: object, **fields: object) -> bool | None:
+    sight = Sight(plan=ROLL, position=0, group=group, cluster=Cluster(), **fields)  # type: ignore[arg-type]
+    return check_condition(condition, sight).holds  # type: ignore[arg-type]
+
+
+def _with(**fields: object) -> object:
+    return replace(BEFORE, members=tuple(replace(one, **fields) for one in BEFORE.members))  # type: ignore[arg-type]
+
+
+def test_what_is_not_known_is_neither_true_nor_false() -> None:
+    assert _check(TypeIs(type=GroupType.CLASSIC), replace(BEFORE, type=GroupType.UNKNOWN)) is None
+    assert _check(StateIn(states=(GroupState.STABLE,)), replace(BEFORE, state=GroupState.UNKNOWN)) is None
+    assert _check(Speaking(protocol=CONSUMER), _with(protocol=None)) is None
+    assert _check(Present(client_id="x"), _with(client=Client())) is None
+    assert _check(Leads(client_id="m1"), BEFORE) is None
+    assert _check(Leads(client_id="m1"), replace(BEFORE, leader="m1-1")) is True
+    assert _check(Leads(client_id="m1"), replace(BEFORE, leader="m2-1")) is False
+    assert _check(Precedes(client_id="m1"), replace(BEFORE, leader="m1-1")) is True
+
+
+def test_user_data() -> None:
+    assert _check(NoUserData(), BEFORE) is None
+    assert _check(NoUserData(), _with(user_data=UserData(subscription=b"x"))) is True
+    some = replace(BEFORE.members[0], user_data=UserData(assignment=b"xyz"))
+    group = replace(BEFORE, members=(some, *BEFORE.members[1:]))
+    assert _check(NoUserData(), group) is False
+    assert _check(NoUserData(), ROLLED) is True
+
+
+def test_nobody_speaks_in_an_empty_group() -> None:
+    assert _check(Speaking(protocol=CLASSIC), EMPTY) is False
+
+
+def test_a_step_that_says_nothing_never_opens() -> None:
+    """A gate cut out of the file by hand."""
+    plan = replace(BOUNCES, steps=(Step(title="t", actions=()),))
+    found = ask(plan, 1, BEFORE)
+    assert found.open is None
+    assert found.is_final
+
+
+def test_a_plan_without_a_baseline() -> None:
+    plan = replace(BOUNCES, baseline=None)
+    assert ask(plan, 1, ONCE).open is None
+    sight = Sight(plan=plan, position=0, group=classic(2, 2, 2), cluster=Cluster())
+    assert judge_gate(sight).open is False
