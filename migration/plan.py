@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from coordinator.model import Cluster, Group, GroupType, Member, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
-from migration.clients import ToldClients, clients_of, with_configs
+from migration.clients import MemberClient, ToldClients, clients_of, with_configs
 from migration.commands import Connection
 from migration.expectation import foresee
 from migration.model import Baseline, Destination, Plan, Verdict
 from migration.paths import Trip, choose_path, has_arrived, planned_members
+from migration.paths.trip import BRIDGE
 from migration.rules import Case, judge
 
 DEFAULT_BOUNCE_S = 30.0
@@ -47,7 +48,7 @@ def make_plan(
         group=group,
         cluster=cluster,
         destination=destination,
-        clients=clients_of(group, with_configs(told, configs)),
+        clients=_movers(group, clients_of(group, with_configs(told, configs))),
         topics={topic.name: topic for topic in topics} or None,
         regexes=tuple(regexes),
         configs=tuple(configs),
@@ -78,6 +79,12 @@ def make_plan(
         path=path.name,
         alternatives=path.alternatives,
     )
+
+
+def _movers(group: Group, clients: Mapping[str | None, MemberClient]) -> dict[str | None, MemberClient]:
+    """The clients of those that are to be moved: a bridge from an earlier plan is known, and leaves again."""
+    bridges = {member.id for member in group.members if member.client.id == BRIDGE}
+    return {member: client for member, client in clients.items() if member not in bridges}
 
 
 def baseline_of(case: Case) -> Baseline:

@@ -8,6 +8,8 @@ programs of a library that does.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from migration.conditions import NoUserData, ProtocolIs
 from migration.course import Manner, Start
 from migration.model import Alternative, Danger, Step
@@ -24,7 +26,7 @@ def shed_user_data(trip: Trip) -> Path:
     """One rolling restart to range, then one to another library."""
     return Path(
         name="range first, then another library",
-        steps=(_to_range(trip), *convert(trip, trip.members)),
+        steps=(_to_range(trip), *convert(_on_range(trip), trip.members)),
         alternatives=(
             offline(),
             Alternative(
@@ -40,6 +42,11 @@ def shed_user_data(trip: Trip) -> Path:
             ),
         ),
     )
+
+
+def _on_range(trip: Trip) -> Trip:
+    """The same, as the first step leaves it."""
+    return replace(trip, case=replace(trip.case, group=replace(trip.case.group, protocol="range")))
 
 
 def _to_range(trip: Trip) -> Step:

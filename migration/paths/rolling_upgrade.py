@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coordinator.model import GroupType, Member, MemberProtocol
+from migration.clients import LIBRARIES
 from migration.conditions import Condition, Replaced, Speaking, TypeIs
 from migration.course import Manner, Start
 from migration.model import Alternative, Danger, Step, Stray
@@ -143,7 +144,18 @@ def offline() -> Alternative:
 
 
 def _code(trip: Trip) -> tuple[str, ...]:
-    return callbacks_change(trip.libraries) if trip.old_assignor in EAGER else ()
+    """What must be ready before a member is started: the release with other callbacks, or another program."""
+    unable = [name for name in trip.libraries if LIBRARIES[name].consumer is None]
+    replaced = (
+        f"{' and '.join(unable)} does not speak the consumer protocol. A member is not restarted here but "
+        "replaced: what "
+        "is started in its place is a program of another library that does the same work in the same group (the lines "
+        "below are for Java and librdkafka).",
+    )
+    return (
+        *(replaced if unable else ()),
+        *(callbacks_change(trip.libraries) if trip.old_assignor in EAGER else ()),
+    )
 
 
 def _start(trip: Trip) -> Start:

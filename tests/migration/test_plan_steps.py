@@ -1,0 +1,344 @@
+"""What holds of every plan, and what each path says in its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+import pytest
+
+from coordinator.model import Group, GroupState, GroupType, MemberProtocol, Subscription
+from migration.clients import parse_clients
+from migration.commands import Connection
+from migration.conditions import (
+    Absent,
+    Leads,
+    MemberCount,
+    NoUserData,
+    Precedes,
+    Present,
+    ProtocolIs,
+    Replaced,
+    Speaking,
+    StateIn,
+    TypeIs,
+)
+from migration.course import Manner
+from migration.model import Destination, Plan, Step, names_of
+from migration.plan import make_plan
+from migration.plan_file import plan_from_data, plan_to_data
+from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, MIXED, NEW, NEWER, plan
+from tests.migration.test_plan import OFFLINE, WAYS
+
+STABLE = StateIn(states=(GroupState.STABLE,))
+
+
+def all_plans() -> Iterator[tuple[str, Plan]]:
+    """Every plan of the table of ways, alone and in rounds of two, and the offline ones."""
+    for name, (group, to, clients, _) in WAYS.items():
+        yield name, plan(group, to, *clients)
+        yield f"{name}-by-2", make_plan(group, NEW, to, parse_clients(clients), concurrency=2)
+    for name, (group, to, cluster, _) in OFFLINE.items():
+        yield f"offline-{name}", plan(group, to, cluster=cluster, offline=True)
+
+
+PLANS = {name: made for name, made in all_plans() if made.steps}
+
+
+@pytest.mark.parametrize("made", PLANS.values(), ids=PLANS.keys())
+class TestEveryPlan:
+    def test_says_everything_of_each_step(self, made: Plan) -> None:
+        for number, step in enumerate(made.steps, 1):
+            assert step.id
+            assert step.title
+            assert step.actions
+            assert step.expect
+            assert step.complete_when
+            assert step.gate
+            assert step.way_back
+            assert step.dangers
+            assert all(danger.what and danger.symptom and danger.then for danger in step.dangers)
+            assert step.commands[0] == f'kohort gate PLAN.yaml --step {number} --wait -b "$BOOTSTRAP"'
+            assert bool(step.round_command) == (len(step.rounds) > 1)
+        assert made.path
+        assert made.clients
+
+    def test_can_be_written_and_read_back(self, made: Plan) -> None:
+        assert plan_from_data(plan_to_data(made)) == made
+
+    def test_leads_back_only_to_steps_that_are_there(self, made: Plan) -> None:
+        ids = [step.id for step in made.steps]
+        assert len(set(ids)) == len(ids)
+        assert {stray.back_to for step in made.steps for stray in step.strays} <= set(ids)
+
+    def test_begins_no_round_and_no_step_before_the_group_rests(self, made: Plan) -> None:
+        for step in made.steps:
+            resting = [one for one in step.gate if isinstance(one, StateIn)]
+            assert len(resting) == 1, step.id
+            assert (step.id == "stop-all") == (resting != [STABLE])
+            if len(step.rounds) > 1:
+                assert STABLE in step.between
+                assert any(isinstance(one, MemberCount) for one in step.between)
+
+    def test_takes_every_member_once_in_a_step(self, made: Plan) -> None:
+        assert made.baseline is not None
+        known = set(names_of(made.baseline.members).values())
+        for step in made.steps:
+            taken = list(chain.from_iterable(step.rounds))
+            assert len(set(taken)) == len(taken)
+            assert set(taken) <= known
+            assert (step.manner is None) == (not taken and step.id != "start-all")
+            assert all(
+                len(members) <= made.concurrency or step.manner is not Manner.RESTART
+                for members in step.rounds
+            )
+            if step.course and step.rounds:
+                assert [len(some) for some in step.course.rounds] == [len(some) for some in step.rounds]
+
+
+def by_id(made: Plan) -> dict[str, Step]:
+    """The steps of a plan."""
+    return {step.id: step for step in made.steps}
+
+
+PREFIX = "partition.assignment.strategy=org.apache.kafka.clients.consumer"
+COOPERATIVE_CLASS = f"{PREFIX}.CooperativeStickyAssignor"
+
+
+def test_two_bounces_put_the_new_assignor_first() -> None:
+    first, second = plan(GROUP, COOPERATIVE).steps
+    assert first.config == ("# java", f"{COOPERATIVE_CLASS},org.apache.kafka.clients.consumer.RangeAssignor")
+    assert second.config == ("# java", COOPERATIVE_CLASS)
+    assert ProtocolIs(protocol="cooperative-sticky") in first.gate
+    assert not any(isinstance(one, ProtocolIs) for one in first.between)
+    (stray,) = second.strays
+    assert (stray.back_to, ProtocolIs(protocol="range") in stray.conditions) == ("first-bounce", True)
+    group, to, clients, _ = WAYS["java-to-eager"]
+    first, second = plan(group, to, *clients).steps
+    assert first.config == (
+        "# java",
+        f"{PREFIX}.RangeAssignor,org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
+    )
+    assert second.config == ("# java", f"{PREFIX}.RangeAssignor")
+    assert ProtocolIs(protocol="range") in first.gate
+
+
+def test_the_assignor_of_a_way_back_can_be_asked_for() -> None:
+    group = WAYS["java-to-eager"][0]
+    made = make_plan(group, NEW, EAGER, parse_clients([]), assignor="sticky")
+    assert [ProtocolIs(protocol="sticky") in step.gate for step in made.steps] == [True, True]
+    made = make_plan(NEWER, NEW, CLASSIC, parse_clients([]), assignor="cooperative-sticky")
+    assert made.steps[-1].config[2] == COOPERATIVE_CLASS
+    # Without being asked: what classic members of a mixed group list already.
+    listed = replace(
+        MIXED, members=(MIXED.members[0], replace(MIXED.members[1], protocols=("roundrobin", "range")))
+    )
+    assert ProtocolIs(protocol="roundrobin") in plan(listed, CLASSIC).steps[-1].gate
+
+
+@pytest.mark.parametrize(
+    ("client", "lines"),
+    [
+        ("librdkafka:2.15.0", ["partition.assignment.strategy=cooperative-sticky"]),
+        ("franz-go:1.22.0", ["kgo.Balancers(kgo.CooperativeStickyBalancer(), kgo.RangeBalancer())"]),
+        ("kafka-python:3.0.12", ["partition_assignment_strategy=[CooperativeStickyAssignor]"]),
+    ],
+)
+def test_each_library_gets_its_own_words(client: str, lines: list[str]) -> None:
+    step = next(step for step in plan(GROUP, COOPERATIVE, client).steps if step.config)
+    assert step.config == (f"# {client.partition(':')[0]}", *lines)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "assignor"),
+    [("range", "range"), ("roundrobin", "uniform"), ("sticky", "uniform"), ("cooperative-sticky", "uniform")],
+)
+def test_the_nearest_broker_side_assignor(protocol: str, assignor: str) -> None:
+    for step in plan(replace(GROUP, protocol=protocol), CONSUMER).steps:
+        assert f"group.remote.assignor={assignor}" in step.config
+
+
+def test_franz_go_stays_classic_unless_its_first_balancer_has_a_likeness_on_the_broker() -> None:
+    steps = plan(replace(GROUP, protocol="roundrobin"), CONSUMER, "franz-go:1.22.0").steps
+    assert steps[0].config[-1] == "kgo.Balancers(kgo.CooperativeStickyBalancer())"
+
+
+def test_a_change_of_code_is_asked_for_by_name() -> None:
+    step = plan(GROUP, CONSUMER, "librdkafka:2.15.0").steps[0]
+    assert "incremental_assign()" in step.actions[0]
+    assert "# remove: group.protocol.type" in step.config
+    # Cooperative members have incremental callbacks already.
+    group = WAYS["librdkafka-cooperative-to-consumer"][0]
+    assert not any(
+        "incremental_assign()" in action for step in plan(group, CONSUMER).steps for action in step.actions
+    )
+
+
+def test_the_first_member_converts_alone() -> None:
+    group = WAYS["librdkafka-to-consumer"][0]
+    first, others = make_plan(group, NEW, CONSUMER, parse_clients([]), concurrency=5).steps
+    assert first.rounds == (("m1",),)
+    assert others.rounds == (("m2", "m3"),)
+    assert Speaking(protocol=MemberProtocol.CONSUMER, at_least=1) in first.gate
+    assert {TypeIs(type=GroupType.CONSUMER), Speaking(protocol=MemberProtocol.CONSUMER), Replaced()} <= set(
+        others.gate
+    )
+    assert [stray.back_to for stray in others.strays] == ["first-member", "other-members"]
+
+
+def test_the_bridge_is_gated_by_its_place_then_by_its_lead_and_by_the_user_data() -> None:
+    group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
+    steps = by_id(plan(replace(group, leader="m2"), to, *clients))
+    bridge = "kohort-bridge"
+    assert {Present(client_id=bridge), Precedes(client_id=bridge), MemberCount(at_least=4)} <= set(
+        steps["start-bridge"].gate
+    )
+    assert {Leads(client_id=bridge), NoUserData()} <= set(steps["bridge-leads"].gate)
+    assert steps["bridge-leads"].rounds == (("m2",),)
+    assert steps["bridge-leads"].config == ()
+    # Whoever was restarted for the bridge is not the first to be converted.
+    assert steps["first-member"].rounds == (("m1",),)
+    assert Absent(client_id=bridge) in steps["stop-bridge"].gate
+    assert steps["other-members"].rounds == (("m2",), ("m3",))
+    (_, console) = steps["start-bridge"].shell
+    assert "--command-property partition.assignment.strategy=org.apache.kafka" in console
+    assert f"--command-property client.id={bridge}" in console
+
+
+def test_where_the_leader_is_not_known_members_are_restarted_until_the_bridge_leads() -> None:
+    group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
+    step = by_id(
+        plan(
+            group,
+            to,
+            *clients,
+        )
+    )["bridge-leads"]
+    assert step.rounds == (("m1",), ("m2",), ("m3",))
+    assert Precedes(client_id="kohort-bridge") in step.between
+
+
+def test_a_bridge_that_stands_is_no_member_to_move() -> None:
+    group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
+    bridge = replace(
+        group.members[0],
+        id="kohort-bridge-1",
+        client=replace(group.members[0].client, id="kohort-bridge", library=None, version=None),
+    )
+    made = plan(replace(group, members=(*group.members, bridge)), to, *clients)
+    assert all("kohort-bridge" not in name for step in made.steps for some in step.rounds for name in some)
+    assert MemberCount(at_least=4) in made.steps[0].gate
+
+
+def test_sarama_sheds_its_user_data_and_is_then_replaced() -> None:
+    group, to, clients, _ = WAYS["sarama-sticky-to-consumer"]
+    shed, first, _ = plan(group, to, *clients).steps
+    assert shed.config[1].endswith("{sarama.NewBalanceStrategyRange(), sarama.NewBalanceStrategySticky()}")
+    assert {ProtocolIs(protocol="range"), NoUserData()} <= set(shed.gate)
+    assert first.config[0] == "# java"
+    assert any("replaced" in action for action in first.actions)
+    # From range, not from the sticky that it was.
+    assert "group.remote.assignor=range" in first.config
+
+
+def test_the_last_member_of_the_consumer_protocol_goes_alone() -> None:
+    group = replace(NEWER, members=tuple(replace(NEWER.members[0], id=f"m{n}") for n in range(1, 5)))
+    group = replace(
+        group, members=tuple(replace(one, client=replace(one.client, id=one.id)) for one in group.members)
+    )
+    before, last = make_plan(group, NEW, CLASSIC, parse_clients([]), concurrency=10).steps
+    assert (before.rounds, last.rounds) == ((("m1", "m2", "m3"),), (("m4",),))
+    assert {TypeIs(type=GroupType.CONSUMER), Speaking(protocol=MemberProtocol.CLASSIC, at_least=3)} <= set(
+        before.gate
+    )
+    assert {TypeIs(type=GroupType.CLASSIC), ProtocolIs(protocol="range")} <= set(last.gate)
+    assert last.config[:3] == ("# java", "group.protocol=classic", f"{PREFIX}.RangeAssignor")
+
+
+def test_static_members_are_told_apart_and_stopped_first() -> None:
+    static = replace(GROUP, members=tuple(replace(one, instance=f"s-{one.id}") for one in GROUP.members))
+    for to in (COOPERATIVE, CONSUMER):
+        for step in plan(static, to).steps:
+            assert step.actions[-2 if step.round_command else -1].startswith("Stop")
+            assert any(
+                "Never start a static member before its predecessor has ended: s-m1" in one
+                for one in step.actions
+            )
+            assert any("FENCED_INSTANCE_ID" in danger.symptom for danger in step.dangers)
+    assert plan(static, COOPERATIVE).steps[0].rounds == (("s-m1",), ("s-m2",))
+    stop = plan(static, COOPERATIVE, offline=True).steps[0]
+    assert any("until its session ends" in action for action in stop.actions)
+
+
+def test_a_regex_may_lose_its_owner_on_the_way_back() -> None:
+    wanting = Subscription(regex="^orders.*")
+    group = replace(NEWER, members=tuple(replace(one, subscription=wanting) for one in NEWER.members))
+    for step in plan(group, CLASSIC).steps:
+        assert any("20926" in danger.what for danger in step.dangers)
+    assert not any("20926" in danger.what for step in plan(NEWER, CLASSIC).steps for danger in step.dangers)
+
+
+def test_members_that_share_a_name_are_called_by_their_ids() -> None:
+    members = tuple(replace(one, client=replace(one.client, id="rdkafka")) for one in GROUP.members)
+    named = replace(
+        GROUP,
+        members=(*members, replace(GROUP.members[0], id="m3", client=replace(members[0].client, id="own"))),
+    )
+    assert plan(named, COOPERATIVE).steps[0].rounds == (("m1",), ("m2",), ("own",))
+
+
+def test_the_commands_name_the_cluster_that_the_plan_was_made_from() -> None:
+    connection = Connection(bootstrap_server="broker:9092", command_config="/etc/my client.properties")
+    made = make_plan(GROUP, NEW, COOPERATIVE, parse_clients([]), connection=connection)
+    step = made.steps[0]
+    source = "-b broker:9092 --command-config '/etc/my client.properties'"
+    assert step.commands[0] == f"kohort gate PLAN.yaml --step 1 --wait {source}"
+    assert step.round_command == f'kohort gate PLAN.yaml --step 1 --round "$K" --wait {source}'
+
+
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [
+        ("payments", "payments"),
+        ("a b", "'a b'"),
+        ("a'; rm -rf ~ #", """'a'"'"'; rm -rf ~ #'"""),
+        ("$(id)", "'$(id)'"),
+        ("a|b*", "'a|b*'"),
+    ],
+)
+def test_commands_can_be_pasted(group: str, name: str) -> None:
+    made = plan(replace(GROUP, id=group), COOPERATIVE)
+    assert made.steps[0].commands[1] == f'kohort describe {name} --migration -b "$BOOTSTRAP"'
+    bridged = replace(WAYS["librdkafka-cooperative-to-consumer"][0], id=group)
+    assert f" --group {name} " in plan(bridged, CONSUMER).steps[0].shell[1]
+
+
+def test_an_id_may_look_like_an_option() -> None:
+    step = plan(replace(GROUP, id="-b"), COOPERATIVE).steps[0]
+    assert step.commands[1] == 'kohort describe --migration -b "$BOOTSTRAP" -- -b'
+
+
+def test_a_group_without_members_names_none() -> None:
+    (step,) = plan(EMPTY, Destination.CONSUMER, "java:4.1.0").steps
+    assert (step.rounds, step.manner, step.expectation) == ((), Manner.START, None)
+    assert MemberCount(at_least=1) in step.gate
+
+
+def test_gates_ask_for_every_member_of_the_group() -> None:
+    sizes = {
+        one.at_least
+        for group in (
+            GROUP,
+            replace(GROUP, members=tuple(replace(GROUP.members[0], id=f"m{n}") for n in range(7))),
+        )
+        for step in plan(_named(group), COOPERATIVE).steps
+        for one in step.gate
+        if isinstance(one, MemberCount)
+    }
+    assert sizes == {2, 7}
+
+
+def _named(group: Group) -> Group:
+    members = tuple(replace(one, client=replace(one.client, id=one.id)) for one in group.members)
+    return replace(group, members=members)
