@@ -1,0 +1,242 @@
+"""`kohort plan` for one group and for many, with what is told of their clients."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cli.client_files import read_client_config, read_clients
+from cli.cluster.config_file import ConfigFileError
+from tests.cli.command import Answer, Kohort
+
+JAVA = "org.apache.kafka.clients.consumer."
+SECRET = "hunter2"
+JAVA_FILE = f"""\
+# the application's own
+bootstrap.servers=b:9092
+group.id=billing
+key.deserializer=org.apache.kafka.common.serialization.StringDeserializer
+session.timeout.ms=10000
+partition.assignment.strategy={JAVA}RangeAssignor
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="{SECRET}";
+"""
+
+
+def _plan(kohort: Kohort, sample: Path, *arguments: str | Path, to: str = "consumer") -> Answer:
+    answer = kohort.quick("plan", *arguments, "--to", to, "--embedded", sample)
+    assert not answer.traceback, answer.stderr
+    return answer
+
+
+def _findings(answer: Answer) -> dict[str, str]:
+    """Levels by rule."""
+    return {finding["rule"]: finding["level"] for finding in answer.document["findings"]}
+
+
+def test_all_groups_get_a_row_each(kohort: Kohort, sample: Path) -> None:
+    listed = kohort.quick("list", "--embedded", sample, "--output", "csv").rows
+    answer = _plan(kohort, sample, "--all-groups", "--output", "csv")
+    assert answer.status == 1
+    rows = {row["GROUP"]: row for row in answer.rows}
+    assert list(rows) == [row["GROUP"] for row in listed]
+    assert {name: row["VERDICT"] for name, row in rows.items()} == {
+        "audit": "ready", "billing": "warnings", "checkout": "warnings", "clickstream": "warnings",
+        "connect-s3-sink": "blocked", "fraud": "ready", "legacy-etl": "blocked", "nightly-report": "blocked",
+        "search-indexer": "warnings", "warehouse": "warnings",
+    }  # fmt: skip
+    assert rows["legacy-etl"]["FIRST REASON"].startswith("Which client library does this member run?")
+    assert rows["fraud"]["FIRST REASON"] == "It is there already."
+    assert rows["billing"]["FIRST REASON"] == "java can do consumer since 4.0; the version is not known."
+
+
+@pytest.mark.parametrize(
+    ("selection", "status"),
+    [(["--match", "^(billing|fraud)$"], 0), (["billing", "fraud"], 0), (["--match", "legacy"], 1)],
+)
+def test_a_table_is_false_when_one_is_blocked(
+    kohort: Kohort, sample: Path, selection: list[str], status: int
+) -> None:
+    answer = _plan(kohort, sample, *selection)
+    assert answer.status == status
+    assert "VERDICT" in answer.stdout
+
+
+def test_programs_get_every_plan_as_they_get_one(kohort: Kohort, sample: Path) -> None:
+    """The shape depends on how groups are asked for, never on how many there are."""
+    one = _plan(kohort, sample, "billing", "--output", "json").document
+    many = _plan(kohort, sample, "--match", "^billing$", "--output", "json").document
+    assert many["plans"] == [{name: one[name] for name in one if name not in ("kohort", "command", "errors")}]
+    assert set(many) == {"kohort", "command", "plans", "errors"}
+
+
+def test_generic_is_classic(kohort: Kohort, sample: Path) -> None:
+    answers = [_plan(kohort, sample, "fraud", "--output", "json", to=to) for to in ("generic", "classic")]
+    assert answers[0].document == answers[1].document
+    assert answers[0].document["to"] == "classic"
+
+
+def test_an_unknown_library_is_a_question_and_no_plan(kohort: Kohort, sample: Path) -> None:
+    answer = _plan(kohort, sample, "legacy-etl", "--output", "json")
+    assert answer.status == 1
+    assert answer.document["steps"] == []
+    assert _findings(answer)["client-library"] == "blocker"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "legacy-etl-0: java:4.1\n"),
+        ("a.json", '{"legacy-etl-0": "java:4.1"}'),
+        ("a.csv", "MEMBER,LIBRARY,VERSION\nlegacy-etl-0,java,4.1\n"),
+        ("a.csv", "legacy-etl-0,java:4.1\n\n"),
+    ],
+)
+def test_clients_from_a_file(kohort: Kohort, sample: Path, tmp_path: Path, name: str, text: str) -> None:
+    member = kohort.quick("describe", "legacy-etl", "--embedded", sample, "--output", "json").document[
+        "groups"
+    ][0]["members"][0]["id"]
+    file = tmp_path / name
+    file.write_text(text.replace("legacy-etl-0", member))
+    answer = _plan(kohort, sample, "legacy-etl", "--clients", file, "--output", "json")
+    assert answer.document["client"] == "java"
+    assert "client-library" not in _findings(answer)
+    # What is said of a member on the command line counts more.
+    told = _plan(
+        kohort, sample, "legacy-etl", "--clients", file, "--client", f"{member}=sarama", "--output", "json"
+    )
+    assert told.document["client"] == "sarama"
+
+
+BAD_CLIENTS = {
+    "unknown": ("a.yaml", "m1: jawa\n", "unknown client library 'jawa'"),
+    "no-mapping": ("a.yaml", "- m1\n", "expected a mapping"),
+    "nothing": ("a.yaml", "", "expected a mapping"),
+    "nested": ("a.yaml", "m1: {library: java}\n", "m1: expected LIBRARY[:VERSION]"),
+    "no-yaml": ("a.yaml", "m1: [", "not YAML or JSON"),
+    "columns": ("a.csv", "m1,java,4.1,x\n", "line 1: expected MEMBER,LIBRARY[,VERSION], found 4 values"),
+    "contradiction": ("a.csv", "m1,java\nm1,sarama\n", "line 2: 'm1' is there twice"),
+    "version": ("a.csv", "m1,java,new\n", "'new' is not a version"),
+    "empty-cell": ("a.csv", "m1,\n", "expected MEMBER and LIBRARY"),
+    "only-a-heading": ("a.csv", "member,library\n", "names no member"),
+    "quote": ("a.csv", 'm1,"java\n', "not CSV"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "said"), BAD_CLIENTS.values(), ids=BAD_CLIENTS.keys())
+def test_a_file_of_clients_that_is_none(
+    kohort: Kohort, sample: Path, tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    answer = _plan(kohort, sample, "billing", "--clients", file)
+    assert (answer.status, answer.stdout) == (3, "")
+    assert said in answer.stderr
+    assert str(file) in answer.stderr
+
+
+def test_a_configuration_names_what_must_go(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    file = tmp_path / "java.properties"
+    file.write_text(JAVA_FILE)
+    answer = _plan(
+        kohort, sample, "billing", "--client", "java:4.1", "--client-config", file, "--output", "json"
+    )
+    leftover = next(each for each in answer.document["findings"] if each["rule"] == "client-config-leftover")
+    assert "session.timeout.ms (line 5), partition.assignment.strategy (line 6)" in leftover["message"]
+
+
+@pytest.mark.parametrize("output", ["table", "json", "yaml", "csv", "markdown", "html"])
+@pytest.mark.parametrize("name", ["c.properties", "c.yaml", "c.json"])
+def test_no_secret_is_ever_printed(
+    kohort: Kohort, sample: Path, tmp_path: Path, output: str, name: str
+) -> None:
+    file = tmp_path / name
+    pairs = dict(line.split("=", 1) for line in JAVA_FILE.splitlines() if "=" in line)
+    file.write_text(JAVA_FILE if name.endswith("properties") else json.dumps(pairs))
+    answer = _plan(kohort, sample, "billing", "--client-config", file, "--output", output)
+    assert answer.status == 0
+    assert SECRET not in answer.stdout + answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("argument", "status", "said"),
+    [
+        ("{tmp}/missing", 3, "the file does not exist"),
+        ("java={tmp}/missing", 3, "the file does not exist"),
+        ("nobody={tmp}/good", 2, "--client-config names 'nobody', which is no member of billing"),
+        ("={tmp}/good", 2, "say FILE, LIBRARY=FILE or MEMBER=FILE"),
+        ("{tmp}", 3, "this is a directory"),
+        ("{tmp}/escape", 3, "line 1: \\u must be followed by four hexadecimal digits"),
+        ("{tmp}/latin", 3, "UTF-8"),
+        ("{tmp}/list.yaml", 3, "expected a mapping of settings"),
+    ],
+)
+def test_configurations_that_cannot_be_used(
+    kohort: Kohort, sample: Path, tmp_path: Path, argument: str, status: int, said: str
+) -> None:
+    (tmp_path / "good").write_text("group.id=billing\n")
+    (tmp_path / "escape").write_text("a=\\u12\n")
+    (tmp_path / "latin").write_bytes(b"a=\xff\n")
+    (tmp_path / "list.yaml").write_text("- a\n")
+    answer = _plan(kohort, sample, "billing", "--client-config", argument.format(tmp=tmp_path))
+    assert (answer.status, answer.stdout) == (status, "")
+    assert said in answer.stderr
+
+
+def test_of_several_groups_a_file_counts_for_the_one_that_it_names(
+    kohort: Kohort, sample: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "java.properties"
+    file.write_text(JAVA_FILE)
+    answer = _plan(kohort, sample, "billing", "warehouse", "--client-config", file, "--output", "json")
+    rules = {plan["group"]: [each["rule"] for each in plan["findings"]] for plan in answer.document["plans"]}
+    assert "client-config-leftover" in rules["billing"]
+    assert not any(rule.startswith("client-config") for rule in rules["warehouse"])
+    alone = _plan(kohort, sample, "warehouse", "--client-config", file, "--output", "json")
+    assert _findings(alone)["client-config-group"] == "blocker"
+
+
+WRONG_MOVES = {
+    "mixed-list-of-librdkafka": (["--client", "librdkafka:2.16"], "cooperative", "client-config-mixed"),
+    "look-ahead": (["--client", "java:4.1", "--regex", "(?=a)b"], "consumer", "regex-refused"),
+    "prefix-on-librdkafka": (["--client", "librdkafka:2.16", "--regex", "^ord"], "consumer", "regex-topics"),
+}
+
+
+@pytest.mark.parametrize(("options", "to", "rule"), WRONG_MOVES.values(), ids=WRONG_MOVES.keys())
+def test_wrong_moves_are_caught(
+    kohort: Kohort, sample: Path, tmp_path: Path, options: list[str], to: str, rule: str
+) -> None:
+    if rule == "client-config-mixed":
+        file = tmp_path / "librdkafka.conf"
+        file.write_text("partition.assignment.strategy=range,cooperative-sticky\n")
+        options = [*options, "--client-config", str(file)]
+    answer = _plan(kohort, sample, "billing", *options, "--output", "json", to=to)
+    assert answer.status == 1
+    assert _findings(answer)[rule] == "blocker"
+    assert answer.document["steps"] == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(content=st.binary(max_size=300), suffix=st.sampled_from([".properties", ".yaml", ".json", ".csv", ""]))
+def test_no_file_is_a_fault(tmp_path_factory: pytest.TempPathFactory, content: bytes, suffix: str) -> None:
+    """A file is read or refused, whatever stands in it."""
+    file = tmp_path_factory.mktemp("fuzz") / f"c{suffix}"
+    file.write_bytes(content)
+    for read in (lambda: read_client_config(str(file)), lambda: read_clients(file)):
+        with suppress(ConfigFileError):
+            read()
+
+
+def test_aliases_of_yaml_cost_no_memory(tmp_path: Path) -> None:
+    lines = ["a0: &a0 {b: c}"] + [
+        f"a{n}: &a{n} {{{', '.join(f'k{k}: *a{n - 1}' for k in range(10))}}}" for n in range(1, 9)
+    ]
+    file = tmp_path / "bomb.yaml"
+    file.write_text("\n".join(lines))
+    with pytest.raises(ConfigFileError, match="that is no configuration"):
+        read_client_config(str(file))
