@@ -13,7 +13,7 @@ Source: java.util.HashMap; modern.Assignment.fromRecord, AssignorHelpers.deepCop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -30,6 +30,8 @@ from assignors.java_order import (
 from assignors.model import Assignment, DenseGroup, Ints
 from assignors.subscribers import homogeneous
 
+NOTHING: Mapping[int, Sequence[int]] = {}
+
 
 @dataclass(slots=True, eq=False)
 class _Target:
@@ -38,6 +40,11 @@ class _Target:
     topics: JavaMap
     partitions: dict[int, set[int]]
     """Dense ids by topic; no topic is empty."""
+
+    def drop(self, topic: int) -> None:
+        """A topic goes that is there."""
+        del self.partitions[topic]
+        self.topics.remove(topic)
 
 
 class TargetMaps:
@@ -57,14 +64,20 @@ class TargetMaps:
         """Copy a target although nothing may come to it; a later copy is the same one."""
         self._copy(member)
 
-    def keep(self, member: int, topics: Sequence[bool]) -> None:
-        """Take out of a target what is not among the topics (True by topic), with those that do not exist."""
-        unwanted = [topic for topic in self._present[member] if not topics[topic]]
-        if unwanted or self._gone[member]:
-            target = self._copy(member)
-            for topic in unwanted:
-                del target.partitions[topic]
-                target.topics.remove(topic)
+    def revoke(
+        self, member: int, topics: Sequence[bool], given_up: Mapping[int, Sequence[int]] = NOTHING
+    ) -> None:
+        """Walk through a target: topics that are not wanted (False by topic, or gone) leave it, and what is given up.
+
+        `given_up` are partitions by topic.
+        """
+        if self._gone[member]:
+            self._copy(member)
+        for topic in self._present[member]:
+            if not topics[topic]:
+                self._copy(member).drop(topic)
+            elif topic in given_up:
+                self.remove(member, topic, given_up[topic])
 
     def add(self, member: int, topic: int, partitions: Sequence[int]) -> None:
         """Partitions of one topic that come to a member one after the other, at least one."""
@@ -80,8 +93,7 @@ class TargetMaps:
         left = target.partitions[topic]
         left.difference_update(partitions)
         if not left:
-            del target.partitions[topic]
-            target.topics.remove(topic)
+            target.drop(topic)
 
     def order(self) -> list[list[int]]:
         """By member: the topics of its target."""

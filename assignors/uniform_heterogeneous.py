@@ -168,7 +168,7 @@ class _State:
         """Do to the maps of targets what was done here."""
         subscribed = matrix(self.group)
         for member in self.order.tolist():
-            maps.keep(member, subscribed[member].tolist())
+            maps.revoke(member, subscribed[member].tolist())
         for moves in self.moves:
             if moves.givers[0] < 0:
                 self._hand_out(moves, maps)

@@ -57,14 +57,15 @@ def _change(
     maps: TargetMaps,
 ) -> None:
     """Do to the maps of targets what the assignor did: all give up what is too much, then some get more."""
+    topic_of = topic_of_ids(group)
     subscribed = [False] * len(group.spec.topics)
     for topic in topics:
         subscribed[topic] = True
-    for member in range(len(group.spec.members)):
-        maps.keep(member, subscribed)
-    topic_of = topic_of_ids(group)
+    given_up: dict[int, dict[int, list[int]]] = {}
     for member, ids in zip(plan.losers, plan.given_up, strict=True):
-        maps.remove(member, int(topic_of[ids[0]]), ids.tolist())
+        given_up.setdefault(member, {})[int(topic_of[ids[0]])] = ids.tolist()
+    for member in range(len(group.spec.members)):
+        maps.revoke(member, subscribed, given_up.get(member, {}))
     for member in plan.unfilled:
         maps.copy(member)
     if not len(unassigned):
