@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,3 +36,11 @@ def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
     answer = kohort("demo", directory)
     assert answer.status == 0, answer.stderr
     return directory
+
+
+@pytest.fixture
+def heeded_interrupts() -> Iterator[None]:
+    """Let children heed Ctrl-C: they ignore it where a shell has started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

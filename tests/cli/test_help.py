@@ -20,7 +20,7 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.cons
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "demo", "describe", "dry-run", "list", "log dump", "log verify", "plan", "serve", "snapshot", "validate-regex",
+        "demo", "describe", "dry-run", "gate", "list", "log dump", "log verify", "plan", "serve", "snapshot", "validate-regex",
     ]  # fmt: skip
 
 

@@ -80,14 +80,6 @@ def test_an_address_that_is_none(kohort: Kohort, address: str) -> None:
     assert not answer.traceback
 
 
-@pytest.fixture
-def heeded_interrupts() -> Iterator[None]:
-    """Let children heed Ctrl-C: they ignore it where a shell has started the tests in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("heeded_interrupts")
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:

@@ -1,0 +1,333 @@
+"""`kohort gate` on files: exit statuses, notes, stale plans, waiting, hostile plan files."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.commands.gate import DEFAULT_WAIT_S, with_default
+from coordinator.model import Cluster, Group, Topic
+from coordinator.snapshot.emit import yaml_lines
+from coordinator.snapshot.model import Snapshot
+from coordinator.snapshot.write import write_snapshot
+from migration.gate.notes import fingerprint
+from migration.model import Destination
+from migration.plan_file import plan_to_data
+from tests.cli.command import Answer, Kohort
+from tests.cli.schemas import faults
+from tests.migration.gate.groups import CLASSIC, CLUSTER, CONSUMER, EACH, TOPIC, classic, consumer, plan_for
+
+BEFORE = classic(1, 1, 1)
+ONCE = classic(2, 2, 2, protocol="cooperative-sticky")
+TWICE = classic(3, 3, 3, protocol="cooperative-sticky")
+PLAN = plan_for(BEFORE, Destination.COOPERATIVE)
+FORMATS = ("table", "json", "yaml", "csv", "markdown", "html")
+
+
+class Scene:
+    """A plan file, and a snapshot as the cluster."""
+
+    def __init__(self, kohort: Kohort, directory: Path) -> None:
+        self.kohort = kohort
+        self.plan, self.source = directory / "PLAN.yaml", directory / "now.yaml"
+        self.notes = directory / "PLAN.yaml.gates"
+        self.plan.write_text(
+            "".join(yaml_lines({"kohort": 1, "command": "plan", **plan_to_data(PLAN), "errors": []}))
+        )
+
+    def see(self, group: Group | None, *, cluster: Cluster = CLUSTER, partitions: int = 3 * EACH) -> None:
+        """Have the cluster be so."""
+        topics = {TOPIC: Topic(name=TOPIC, partitions=partitions)}
+        groups = {group.id: group} if group else {}
+        write_snapshot(Snapshot(cluster=cluster, topics=topics, groups=groups), self.source)
+
+    def gate(self, step: int | str, *options: str, quick: bool = True) -> Answer:
+        """Ask."""
+        run = self.kohort.quick if quick else self.kohort
+        answer = run("gate", str(self.plan), "--step", str(step), "--snapshot", str(self.source), *options)
+        assert not answer.traceback, answer.stderr
+        return answer
+
+
+@pytest.fixture
+def scene(kohort: Kohort, tmp_path: Path) -> Scene:
+    """Give a group that nothing was done to."""
+    found = Scene(kohort, tmp_path)
+    found.see(BEFORE)
+    return found
+
+
+def test_the_whole_way(scene: Scene) -> None:
+    assert scene.gate(0).status == 0
+    assert scene.gate(1).status == 1
+    scene.see(ONCE)
+    assert scene.gate(1).status == 0
+    assert scene.gate(2).status == 1
+    scene.see(TWICE)
+    answer = scene.gate("second-bounce", quick=False)
+    assert (answer.status, answer.stderr) == (0, "")
+    assert "Open: the plan is complete." in answer.stdout
+
+
+@pytest.mark.parametrize("output", FORMATS)
+def test_every_format_has_the_same_status(scene: Scene, output: str) -> None:
+    assert scene.gate(1, "--output", output).status == 1
+
+
+def test_documents_fit_the_schema(scene: Scene) -> None:
+    documents = [
+        scene.gate(1, "--output", "json").document,
+        scene.gate(1, "--round", "1", "--output", "json").document,
+    ]
+    scene.see(ONCE)
+    documents += [scene.gate(1, "--output", "json").document]
+    scene.see(classic(2, 2, 1))
+    documents += [scene.gate(2, "--output", "json").document]
+    scene.see(BEFORE, partitions=12)
+    documents += [scene.gate(1, "--output", "json").document]
+    assert [faults(one) for one in documents] == [[]] * 5
+    assert [one["open"] for one in documents] == [False, False, True, False, None]
+    assert documents[0]["waiting_for"][0] == {
+        "label": "m1", "id": "m1-1", "host": "/10.0.0.0", "why": "has not been restarted"
+    }  # fmt: skip
+    assert documents[3]["back_to"] == {"step": 1, "id": "first-bounce", "title": PLAN.steps[0].title}
+
+
+def test_what_strayed_names_the_step_to_go_back_to(scene: Scene) -> None:
+    scene.see(ONCE)
+    assert scene.gate(1).status == 0
+    scene.see(classic(2, 2, 3))
+    answer = scene.gate(2, "--wait")
+    assert answer.status == 1
+    assert "Go back to step 1: First bounce" in " ".join(answer.stdout.split())
+
+
+def test_a_plan_that_is_stale_is_refused_with_the_difference(scene: Scene) -> None:
+    scene.see(BEFORE, partitions=12)
+    answer = scene.gate(1)
+    assert answer.status == 2
+    assert answer.stdout.splitlines()[-1].split() == ["partitions", "of", "orders", "6", "12"]
+    assert scene.gate(1, "--accept-changes").status == 1
+    scene.see(BEFORE, cluster=Cluster(id="other"))
+    answer = scene.gate(1, "--accept-changes")
+    assert answer.status == 2
+    assert "c1" in answer.stdout
+    assert "other" in answer.stdout
+
+
+def test_a_group_that_is_gone(scene: Scene) -> None:
+    scene.see(None)
+    answer = scene.gate(1)
+    assert answer.status == 1
+    assert "there is no group payments" in answer.stdout
+
+
+# Notes.
+
+
+def test_notes_are_written_when_a_gate_opens(scene: Scene) -> None:
+    assert scene.gate(1).status == 1
+    assert not scene.notes.exists()
+    scene.see(ONCE)
+    assert scene.gate(1).status == 0
+    assert fingerprint(PLAN) in scene.notes.read_text()
+    assert "m3-2" in scene.notes.read_text()
+
+
+def test_without_notes_the_next_gate_cannot_tell(scene: Scene) -> None:
+    scene.see(ONCE)
+    assert scene.gate(1, "--no-notes").status == 0
+    assert not scene.notes.exists()
+    scene.see(TWICE)
+    answer = scene.gate(2, "--wait", "60")
+    assert answer.status == 3, "at once: no waiting helps"
+    assert "ask that gate again" in answer.stdout
+
+
+def test_notes_follow_the_group_until_the_next_step_has_begun(scene: Scene) -> None:
+    scene.see(ONCE)
+    scene.gate(1)
+    scene.see(TWICE)  # a deployment for another reason
+    assert scene.gate(1).status == 0
+    assert scene.gate(2).status == 1, "no member is new since the gate was asked last"
+    scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
+    assert scene.gate(1).status == 0
+    assert scene.gate(2).status == 0, "the second step had begun: what was noted before it stays"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "kohort: 1\nplan: other\nopened: {}", "a: [", "plan: 3", "\x00", "{" * 99]
+)
+def test_notes_that_are_none_are_said_and_not_used(scene: Scene, text: str) -> None:
+    scene.see(TWICE)
+    scene.notes.write_text(text)
+    answer = scene.gate(2)
+    assert answer.status == 3
+    assert "not used" in answer.stderr
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mutated_notes(scene: Scene, seed: int) -> None:
+    scene.see(ONCE)
+    scene.gate(1)
+    whole, chance = scene.notes.read_text(), random.Random(seed)
+    for _ in range(10):
+        text = list(whole)
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(text))
+            text[at : at + chance.randint(0, 4)] = chance.choice(
+                ["", "\n", " ", "[", "}", "- ", ":", "9", "*a", "&a "]
+            )
+        scene.notes.write_text("".join(text))
+        assert scene.gate(2).status in (0, 1, 3)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_that_cannot_be_written(scene: Scene) -> None:
+    scene.see(ONCE)
+    directory = scene.plan.parent
+    directory.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        answer = scene.gate(1)
+    finally:
+        directory.chmod(stat.S_IRWXU)
+    assert answer.status == 0
+    assert "cannot be written" in answer.stderr
+
+
+def test_notes_that_cannot_be_written(scene: Scene) -> None:
+    scene.see(ONCE)
+    scene.notes.mkdir()
+    answer = scene.gate(1)
+    assert answer.status == 0
+    assert "cannot be" in answer.stderr
+
+
+# Waiting.
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (["P", "--wait"], ["P", "--wait", str(DEFAULT_WAIT_S)]),
+        (["--wait", "P"], ["--wait", str(DEFAULT_WAIT_S), "P"]),
+        (["--wait", "60", "P"], ["--wait", "60", "P"]),
+        (["--wait=60", "P"], ["--wait=60", "P"]),
+        (["--wait", "--step", "1"], ["--wait", str(DEFAULT_WAIT_S), "--step", "1"]),
+        (["--", "--wait"], ["--", "--wait"]),
+    ],
+)
+def test_wait_may_stand_alone(given: list[str], read: list[str]) -> None:
+    assert with_default(given) == read
+
+
+def test_waiting_ends_with_the_time(scene: Scene) -> None:
+    began = time.monotonic()
+    assert scene.gate(1, "--wait", "1").status == 1
+    assert 0.9 < time.monotonic() - began < 5
+
+
+def test_waiting_ends_when_it_opens(scene: Scene) -> None:
+    process = _start(scene, "--wait", "60")
+    time.sleep(1)
+    scene.see(ONCE)
+    stdout, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stderr) == (0, ""), stdout
+
+
+@pytest.mark.usefixtures("heeded_interrupts")
+def test_interrupted_while_waiting(scene: Scene) -> None:
+    process = _start(scene, "--wait", "60")
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stdout, stderr) == (130, "", "")
+
+
+def _start(scene: Scene, *options: str) -> subprocess.Popen[str]:
+    asked = ["gate", str(scene.plan), "--step", "1", "--snapshot", str(scene.source), *options]
+    return subprocess.Popen(
+        [scene.kohort.executable, *asked], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=scene.kohort.env,
+    )  # fmt: skip
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--step", "3"], "--step '3': the plan's steps are 1 (first-bounce), 2 (second-bounce)"),
+        (["--step", "-1"], "--step '-1'"),
+        (["--step", "first"], "--step 'first'"),
+        (["--step", "1", "--round", "4"], "--round 4: step 1 has rounds 1 to 3"),
+        (["--step", "0", "--round", "1"], "--round 1: step 0 has no rounds"),
+        (["--step", "1", "--group", "other"], "the plan is for the group payments, not for other"),
+        (["--step", "1", "--wait", "5", "--as-of", "-5m"], "the past does not change"),
+    ],
+)
+def test_questions_that_make_no_sense(scene: Scene, options: list[str], said: str) -> None:
+    answer = scene.kohort.quick("gate", scene.plan, *options, "--snapshot", scene.source)
+    assert answer.status == 2
+    assert said in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("", 2, "this is no plan"),
+        ("[", 3, "not YAML or JSON"),
+        ("kohort: 1\ngroups: {}\n", 2, "this is no plan"),
+        ("group: g\nsteps: []\nsteps: []\n", 3, "stands here twice"),
+        ("group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps:\n- title: t\n  actions: 3\n", 2,
+         "PLAN.yaml:8: steps[0].actions: expected a list, found '3'"),
+        ("group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps: []\n", 2, "the plan has no steps"),
+        ("[" * 100_000, 3, "levels deep"),
+        ("a: " * 100_000, 3, "not YAML or JSON"),
+        ("\x00", 3, "PLAN.yaml"),
+        ("--- 1\n--- 2\n", 3, "a second YAML document"),
+    ],
+    ids=lambda value: str(value)[:20],
+)  # fmt: skip
+def test_files_that_are_no_plans(scene: Scene, text: str, status: int, said: str) -> None:
+    scene.plan.write_text(text)
+    answer = scene.gate(1)
+    assert answer.status == status
+    assert said in answer.stderr
+
+
+def test_files_that_cannot_be_read(scene: Scene) -> None:
+    scene.plan.write_bytes(b"\xff\xfe\x00")
+    assert scene.gate(1).status == 3
+    scene.plan.unlink()
+    answer = scene.gate(1)
+    assert (answer.status, "cannot be read: No such file" in answer.stderr) == (3, True)
+    scene.plan.mkdir()
+    assert scene.gate(1).status == 3
+
+
+def test_a_plan_as_json(scene: Scene) -> None:
+    scene.plan.write_text(json.dumps(plan_to_data(PLAN)))
+    assert scene.gate(1).status == 1
+
+
+def test_a_mixed_group_says_who(kohort: Kohort, tmp_path: Path) -> None:
+    scene = Scene(kohort, tmp_path)
+    roll = plan_for(BEFORE, Destination.CONSUMER)
+    scene.plan.write_text("".join(yaml_lines(plan_to_data(roll))))
+    scene.see(consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC)))
+    assert scene.gate(1).status == 0
+    scene.see(consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)))
+    answer = scene.gate(2)
+    assert answer.status == 1
+    assert "Go back to step 2: Roll the other members" in " ".join(answer.stdout.split())
+    assert "m3" in answer.stdout
