@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import starmap
-from operator import gt
 
 from coordinator.pattern_tree import Assertion, Chars, Choice, Look, Place, Tree, mask_of
 from coordinator.pattern_tree import Sequence as Chain
@@ -173,8 +171,9 @@ def _compared(
     candidates: Callable[[], rewrite.Candidates] | None,
 ) -> Comparison:
     """The comparison of what the client matches, `mine`, with what the broker does."""
-    theirs = _of_broker(verdict, names)
     ever = _ever(client, verdict)
+    # Where both match the same of all names that a topic may have, they match the same of these.
+    theirs = mine if mine is not None and ever is not None and ever.same else _of_broker(verdict, names)
     rewritten = None
     if client is not None and candidates is not None and (ever is None or not ever.same):
         rewritten = rewrite.proven(candidates(), client)
@@ -234,11 +233,13 @@ def _found(regex: posix.PosixRegex, tree: Tree | None, names: Names) -> bytes:
     return bytes(regex.found_in(names.names))
 
 
-def _more(first: bytes, second: bytes) -> list[bool]:
-    return list(starmap(gt, zip(first, second, strict=True)))
+def _more(first: bytes, second: bytes) -> bytes:
+    """By name 1 where only the first has one: both hold nothing but 0 and 1."""
+    both = int.from_bytes(first, "big") & ~int.from_bytes(second, "big")
+    return both.to_bytes(len(first), "big")
 
 
-def _chosen(names: Names | None, flags: Sequence[object] | None) -> tuple[str, ...] | None:
+def _chosen(names: Names | None, flags: bytes | None) -> tuple[str, ...] | None:
     return None if names is None or flags is None else tuple(names.chosen(flags))
 
 

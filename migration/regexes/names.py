@@ -47,9 +47,20 @@ class Names:
         at = bisect_left(self.names, name)
         return at if at < len(self.names) and self.names[at] == name else None
 
-    def chosen(self, flags: Iterable[object]) -> list[str]:
-        """The names whose flag is set."""
-        return list(compress(self.names, flags))
+    def chosen(self, flags: bytes) -> list[str]:
+        """The names whose flag is 1; there is one for each."""
+        if len(self.names) <= FEW:
+            return list(compress(self.names, flags))
+        import numpy as np
+
+        chosen: list[str] = self._array[np.frombuffer(flags, dtype=np.bool_)].tolist()
+        return chosen
+
+    @cached_property
+    def _array(self) -> NDArray[np.object_]:
+        import numpy as np
+
+        return np.array(self.names, dtype=np.object_)
 
     def matched(self, tree: Tree) -> bytes:
         """By name 1 where the tree matches it whole, else 0. UnsureError, TooLargeError."""
@@ -68,10 +79,11 @@ class Names:
         import numpy as np
 
         classes = len(automaton.classes)
-        rows = np.array(automaton.rows, dtype=np.int32).ravel() * classes
+        # Indices as wide as numpy's own: narrower ones would be widened at every look-up.
+        rows = np.array(automaton.rows, dtype=np.intp).ravel() * classes
         accepting = np.array(automaton.accepting, dtype=np.uint8)
-        class_of = np.array(automaton.class_of, dtype=np.int32)
-        states = np.array([automaton.start * classes], dtype=np.int32)
+        class_of = np.array(automaton.class_of, dtype=np.intp)
+        states = np.array([automaton.start * classes], dtype=np.intp)
         matched = np.zeros(len(self.names), dtype=np.uint8)
         for characters, parents, ending, nodes in self._levels:
             states = rows.take(states.take(parents) + class_of.take(characters))
