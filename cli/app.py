@@ -23,6 +23,7 @@ from cli.commands import (
     snapshot,
     validate_regex,
 )
+from cli.commands.offsets import reset
 from cli.errors import CommandError, ExitStatus
 from cli.options import expand
 
@@ -58,6 +59,16 @@ log = typer.Typer(
 app.add_typer(log)
 for log_name, log_verb in (("dump", log_dump.log_dump), ("verify", log_verify.log_verify)):
     log.command(log_name)(expand(log_verb))
+
+offsets = typer.Typer(
+    name="offsets",
+    help="Look after committed offsets: reset, export, import, clone, delete.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(offsets)
+for offsets_name, offsets_verb in (("reset", reset.reset),):
+    offsets.command(offsets_name)(expand(offsets_verb))
 
 
 def _print_version(asked: bool) -> None:

@@ -20,7 +20,8 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.cons
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "demo", "describe", "dry-run", "gate", "list", "log dump", "log verify", "plan", "serve", "snapshot", "validate-regex",
+        "demo", "describe", "dry-run", "gate", "list", "log dump", "log verify",
+        "offsets reset", "plan", "serve", "snapshot", "validate-regex",
     ]  # fmt: skip
 
 
@@ -52,7 +53,11 @@ def test_every_option_is_explained() -> None:
 
 def _parameters() -> Iterator[tuple[str, Any]]:
     root: Any = typer.main.get_command(app)
-    inner = {f"log {name}": command for name, command in root.commands["log"].commands.items()}
+    inner = {
+        f"{group} {name}": command
+        for group, commands in root.commands.items()
+        for name, command in getattr(commands, "commands", {}).items()
+    }
     for name, command in (root.commands | inner).items():
         assert command.help, f"{name} has no help"
         # The first sentence stands in the list of commands.

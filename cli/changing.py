@@ -1,0 +1,93 @@
+"""The way of every change: show it, ask, make exactly what was shown, say what was done and what was not."""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol
+
+import typer
+
+from cli.consent import ConsentOptions, ask
+from cli.errors import ExitStatus
+from cli.options import OutputOptions
+from cli.output import emit, notice, write_out
+from cli.render.document import Document
+from cli.render.formats import render
+from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+
+PREVIEW = "this is what would be done; nothing was changed. --execute does it"
+NOTHING_DONE = "nothing was changed"
+
+
+class Change(Protocol):
+    """What a command would do to a cluster, all of it known before anything is sent."""
+
+    @property
+    def question(self) -> str:
+        """What is to be agreed to: `set 12 offsets of 2 groups`."""
+        ...
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to send."""
+        ...
+
+    @property
+    def refused(self) -> bool:
+        """Whether the cluster would not take a part of it, or did not."""
+        ...
+
+    @property
+    def done(self) -> str | None:
+        """What was done, for people; None when nothing was."""
+        ...
+
+    def document(self) -> Document:
+        """What is to be shown: before `apply` the change, after it the change and what became of it."""
+        ...
+
+    def apply(self) -> None:
+        """Send it."""
+        ...
+
+
+def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
+    """Show a change and, with consent, make it. Leaves with the exit status."""
+    if not consent.execute or change.is_empty:
+        if not change.is_empty:
+            notice(PREVIEW)
+        _leave(change, output)
+        return
+    programs = output.output in FOR_PROGRAMS
+    preview = change.document()
+    if not programs:
+        write_out(lambda stream: render(preview, output.output, stream))
+    if not consent.yes:
+        if programs:
+            render(preview, OutputFormat.TABLE, sys.stderr)
+        for error in preview.errors:
+            notice(f"{error.subject}: {error.message}")
+        if not ask(f"about to {change.question}."):
+            notice(NOTHING_DONE)
+            raise typer.Exit(int(ExitStatus.FALSE))
+    change.apply()
+    if change.done:
+        notice(change.done)
+    if programs:
+        _leave(change, output)
+        return
+    document = change.document()
+    for error in document.errors:
+        if consent.yes or error not in preview.errors:
+            notice(f"{error.subject}: {error.message}")
+    if document.errors:
+        raise typer.Exit(int(ExitStatus.REFUSED if change.refused else ExitStatus.UNREADABLE))
+
+
+def _leave(change: Change, output: OutputOptions) -> None:
+    emit(change.document(), output, ExitStatus.REFUSED if change.refused else ExitStatus.DONE)
+
+
+def counted(count: int, what: str) -> str:
+    """`1 offset`, `12 offsets`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,36 @@
+"""Where the logs of partitions begin and end, and where they were at a moment, from any source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cli.cluster.live import LiveSource
+from cli.cluster.port import Source
+from coordinator.offset_changes.model import Place, Positions
+
+
+def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> Positions:
+    """Of existing partitions. Sources other than a live cluster know ends at best, and nothing of times."""
+    if isinstance(source, LiveSource):
+        return _live(source, places, at_ms)
+    topics = source.topics({topic for topic, _ in places}, end_offsets=True)
+    ends = {
+        (topic.name, number): end
+        for topic in topics.items
+        for number, end in (topic.end_offsets or {}).items()
+        if end is not None
+    }
+    return Positions(end={place: ends[place] for place in places if place in ends})
+
+
+def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+    earliest, no_earliest = source.admin.log_offsets(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+    end, no_end = source.admin.log_offsets(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+    if at_ms is None:
+        return Positions(earliest=earliest, end=end, unread=no_earliest | no_end)
+    # Every record is of 1970 or later, or of no time at all; a broker reads small negative times as something else.
+    spec = OffsetSpec.for_timestamp(max(at_ms, 0))
+    at, not_at = source.admin.log_offsets(places, spec)
+    return Positions(earliest=earliest, end=end, at=at, unread=no_earliest | no_end | not_at)

@@ -1,0 +1,173 @@
+"""From what a source tells to changes of offsets, and from there to the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cli.changing import counted
+from cli.cluster.port import Source
+from cli.cluster.writer import ClusterWriter
+from cli.errors import UsageError
+from cli.output import notice
+from cli.render.document import Document
+from cli.views.offset_changes import Outcome, change_document
+from coordinator.model import Group, GroupType, Problem
+from coordinator.offset_changes.model import GroupChange, Place
+from coordinator.offset_changes.plan import absent
+from coordinator.offset_changes.scope import TopicScope, existing, parse_scope, places_in
+
+OFFSETS_ELSEWHERE = (GroupType.SHARE, GroupType.STREAMS)
+"""Types whose offsets are not changed by committing some."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Groups with their offsets, those that do not exist as `absent` ones."""
+
+    groups: tuple[Group, ...]
+    absent: frozenset[str] = frozenset()
+    problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
+    """What of a group's offsets could not be read."""
+    others: tuple[Problem, ...] = ()
+    """What else could not be read."""
+
+    def exists(self, group: Group) -> bool:
+        """Whether the cluster has the group."""
+        return group.id not in self.absent
+
+
+def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
+    """Describe groups with offsets. Of groups that were only matched, those with other offsets are left out."""
+    read = source.describe(names, offsets=True)
+    groups = {group.id: group for group in read.items}
+    missing = [name for name in names if name not in groups]
+    gone: frozenset[str] = frozenset()
+    if missing and named:
+        listed = source.list_groups()
+        known = {group.id for group in listed.items}
+        if not listed.problems:
+            gone = frozenset(name for name in missing if name not in known)
+    kept = [groups.get(name) or absent(name) for name in names if name in groups or name in gone]
+    if not named:
+        elsewhere = [group for group in kept if group.type in OFFSETS_ELSEWHERE]
+        for group in elsewhere:
+            notice(f"{group.id} is left out: it is a {group.type.value} group")
+        kept = [group for group in kept if group not in elsewhere]
+    own, others = _sorted_out(read.problems, [group.id for group in kept], gone)
+    return Found(groups=tuple(kept), absent=gone, problems=own, others=others)
+
+
+def _sorted_out(
+    problems: Iterable[Problem], groups: Sequence[str], gone: frozenset[str]
+) -> tuple[dict[str, tuple[Problem, ...]], tuple[Problem, ...]]:
+    """Problems of groups' offsets, and the others. That a group does not exist is none here."""
+    own: dict[str, tuple[Problem, ...]] = {}
+    others: list[Problem] = []
+    for problem in problems:
+        owner = next((name for name in groups if _is_about(problem, name)), None)
+        if owner is None:
+            others.append(problem)
+        elif owner not in gone:
+            own[owner] = (*own.get(owner, ()), problem)
+    return own, tuple(others)
+
+
+def _is_about(problem: Problem, group: str) -> bool:
+    """Whether a problem is one of a group or its offsets; a member's metadata do not matter here."""
+    return problem.subject == group or (
+        problem.subject.startswith(f"{group}, ") and not problem.subject.startswith(f"{group}, member ")
+    )
+
+
+def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
+    """`--topic` as it was given; UsageError for what is no topic."""
+    try:
+        return tuple(map(parse_scope, texts or ()))
+    except ValueError as error:
+        raise UsageError(f"--topic {error}") from None
+
+
+@dataclass(slots=True)
+class Topics:
+    """How many partitions topics have, asked once per topic."""
+
+    source: Source
+    problems: tuple[Problem, ...] = ()
+    _counts: dict[str, int] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+
+    def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+        """The partitions that scopes mean."""
+        self._ask({scope.topic for scope in scopes})
+        return places_in(scopes, self._counts)
+
+    def existing(self, places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+        """Those of the partitions that exist, and a problem for each of the others."""
+        wanted = list(places)
+        self._ask({topic for topic, _ in wanted})
+        return existing(wanted, self._counts)
+
+    def _ask(self, names: set[str]) -> None:
+        new = names - self._asked
+        if not new:
+            return
+        self._asked |= new
+        read = self.source.topics(new, end_offsets=False)
+        self._counts |= {topic.name: topic.partitions for topic in read.items}
+        self.problems += read.problems
+
+
+@dataclass(slots=True, kw_only=True)
+class OffsetsChange:
+    """A change of the offsets of groups (`cli.changing.Change`)."""
+
+    command: str
+    plans: tuple[GroupChange, ...]
+    problems: tuple[Problem, ...]
+    facts: Mapping[str, Any]
+    writer: ClusterWriter | None
+    """None where it is only shown."""
+    outcome: Outcome | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(plan.applicable for plan in self.plans)
+
+    @property
+    def question(self) -> str:
+        groups = [plan for plan in self.plans if plan.applicable]
+        of = groups[0].group if len(groups) == 1 else f"{len(groups)} groups"
+        return f"set {counted(sum(len(plan.changes) for plan in groups), 'offset')} of {of}"
+
+    @property
+    def refused(self) -> bool:
+        said = (failed for places in (self.outcome or {}).values() for failed in places.values())
+        return any(plan.refusals for plan in self.plans) or any(each and each.refused for each in said)
+
+    @property
+    def done(self) -> str | None:
+        set_ = {
+            group: sum(failed is None for failed in places.values())
+            for group, places in (self.outcome or {}).items()
+        }
+        told = [f"{counted(count, 'offset')} of {group}" for group, count in set_.items() if count]
+        return f"set {'; '.join(told)}" if told else None
+
+    def document(self) -> Document:
+        return change_document(self.command, self.plans, self.problems, self.outcome, self.facts)
+
+    def apply(self) -> None:
+        if self.writer is None:
+            raise ValueError("a change without a writer is only shown")
+        self.outcome = self.writer.commit(
+            {plan.group: plan.changes for plan in self.plans if plan.applicable}
+        )
+
+
+def say_what_is_new(plans: Iterable[GroupChange]) -> None:
+    """Notices of groups that a change would make."""
+    for plan in plans:
+        if not plan.exists and plan.changes:
+            notice(f"{plan.group}: no such group; committing offsets makes one")

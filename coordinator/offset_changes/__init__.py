@@ -1,0 +1,5 @@
+"""Changes of committed offsets, computed before anything is sent: what is committed, and what would be.
+
+Pure: the offsets of the logs and the time are arguments. The rules are those of kafka-consumer-groups.sh of Kafka 4.3
+(`ConsumerGroupCommand`, `OffsetsUtils`), so that the same request ends at the same offsets.
+"""

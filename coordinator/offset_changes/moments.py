@@ -1,0 +1,89 @@
+"""Times and durations as kafka-consumer-groups.sh of Kafka 4.3 reads them.
+
+`--to-datetime` goes through `Utils.getDateTime` (a strict SimpleDateFormat of `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`, then of
+the same with `X`; UTC where no zone is given), `--by-duration` through `java.time.Duration.parse`. One fault is not
+copied: SimpleDateFormat ignores what follows the pattern, so that `+0130` means one hour; here that is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_DATETIME = re.compile(
+    r"(\d{1,4})-(\d{1,2})-(\d{1,2})T(\d{1,2}):(\d{1,2}):(\d{1,2})\.(\d{1,9})(Z|[+-]\d{2}(?::\d{2})?)?",
+    re.ASCII,
+)
+_DURATION = re.compile(
+    r"([-+]?)P(?:([-+]?[0-9]+)D)?"
+    r"(T(?:([-+]?[0-9]+)H)?(?:([-+]?[0-9]+)M)?(?:([-+]?[0-9]+)(?:[.,]([0-9]{0,9}))?S)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_NANOS_PER_SECOND = 10**9
+_LONGEST_SECONDS = 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DIGITS_AT_MOST = 19
+"""Of a count in a duration: Java reads it as a long."""
+
+
+def parse_datetime(text: str) -> int:
+    """Milliseconds since 1970 of `2026-03-01T12:00:00.000[Z|+01|+01:00]`.
+
+    The digits behind the point are a number of milliseconds: `.5` are 5 ms.
+    :raises ValueError: when Kafka's tool would not take it, or would ignore a part of it
+    """
+    found = _DATETIME.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no time: write 2026-03-01T12:00:00.000, with Z or +01:00 behind it")
+    *numbers, zone = found.groups()
+    year, month, day, hour, minute, second, milliseconds = map(int, numbers)
+    try:
+        if milliseconds > 999:
+            raise ValueError("more than 999 milliseconds")
+        moment = datetime(year, month, day, hour, minute, second, milliseconds * 1000, tzinfo=UTC)
+        offset_ms = _zone_ms(zone)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is no time: {error}") from None
+    return (moment - _EPOCH) // timedelta(milliseconds=1) - offset_ms
+
+
+def _zone_ms(zone: str | None) -> int:
+    """How far a zone is ahead of UTC."""
+    if zone in (None, "Z"):
+        return 0
+    hours, _, minutes = (zone or "")[1:].partition(":")
+    if int(hours) > 23 or int(minutes or 0) > 59:
+        raise ValueError(f"{zone} is no zone")
+    ahead = (int(hours) * 60 + int(minutes or 0)) * 60_000
+    return -ahead if zone and zone[0] == "-" else ahead
+
+
+def parse_duration_ns(text: str) -> int:
+    """Nanoseconds of an ISO 8601 duration, `P1DT2H30M0.5S`; days have 24 hours, years and months there are none.
+
+    :raises ValueError: when Java's `Duration.parse` would not take it
+    """
+    found = _DURATION.fullmatch(text)
+    if found is None or (found[3] or "").upper() == "T" or not any(found[n] for n in (2, 4, 5, 6)):
+        raise ValueError(f"{text!r} is no duration: write P1D, PT2H30M, PT90S (PnDTnHnMn.nS)")
+    sign = -1 if found[1] == "-" else 1
+    seconds = sum(_count(found[group], unit) for group, unit in ((2, 86_400), (4, 3_600), (5, 60), (6, 1)))
+    fraction = int(((found[7] or "") + "000000000")[:9])
+    if (found[6] or "").startswith("-"):
+        fraction = -fraction
+    if abs(seconds) > _LONGEST_SECONDS:
+        raise ValueError(f"{text!r} is no duration: it is longer than Java's can be")
+    return sign * (seconds * _NANOS_PER_SECOND + fraction)
+
+
+def _count(digits: str | None, unit_seconds: int) -> int:
+    if digits is None:
+        return 0
+    if len(digits.lstrip("+-").lstrip("0")) > _DIGITS_AT_MOST:
+        raise ValueError(f"{digits} is more than Java's duration can hold")
+    return int(digits) * unit_seconds
+
+
+def ago_ms(duration_ns: int, now_ms: int) -> int:
+    """The moment that lies a duration before now, in ms since 1970, rounded down as `Instant.toEpochMilli` does."""
+    return (now_ms * 1_000_000 - duration_ns) // 1_000_000

@@ -1,0 +1,93 @@
+"""Offsets as CSV, in both shapes of kafka-consumer-groups.sh (`--export`, `--from-file`).
+
+No header; `topic,partition,offset` for one group, `group,topic,partition,offset` for several (`CsvUtils` of Kafka 4.3).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from coordinator.offset_changes.model import Place
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_LARGEST_PARTITION = 2**31 - 1
+_LARGEST_OFFSET = 2**63 - 1
+_FIELDS = {3: "topic,partition,offset", 4: "group,topic,partition,offset"}
+
+
+class MalformedOffsets(ValueError):
+    """A line of the file cannot be used; the message names it."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}")
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetFile:
+    """What a file holds: `by_group` where it names groups, else `of_one_group`."""
+
+    by_group: Mapping[str, Mapping[Place, int]] | None
+    of_one_group: Mapping[Place, int] | None
+
+
+def read_offsets(text: str) -> OffsetFile:
+    """Read either shape. Blank lines are passed by.
+
+    :raises MalformedOffsets: another number of fields, a number that is none, a partition twice with two offsets
+    """
+    by_group: dict[str, dict[Place, int]] = {}
+    width: int | None = None
+    for line, fields in _rows(text):
+        if len(fields) not in _FIELDS or width not in (None, len(fields)):
+            wanted = " or ".join(_FIELDS.values()) if width is None else _FIELDS[width]
+            raise MalformedOffsets(line, f"{len(fields)} fields; expected {wanted}")
+        width = len(fields)
+        group, (topic, partition, offset) = ("", fields) if width == 3 else (fields[0], fields[1:])
+        if not topic:
+            raise MalformedOffsets(line, "the topic is empty")
+        place = topic, _number(line, "partition", partition, _LARGEST_PARTITION)
+        number = _number(line, "offset", offset, _LARGEST_OFFSET)
+        known = by_group.setdefault(group, {}).setdefault(place, number)
+        if known != number:
+            raise MalformedOffsets(
+                line, f"{topic}-{partition} has the offset {known} further up, here {number}"
+            )
+    if width == 4:
+        return OffsetFile(by_group, None)
+    return OffsetFile(None, by_group.get("", {}))
+
+
+def write_offsets(rows: Iterable[tuple[str, Place, int]], *, with_group: bool) -> str:
+    """CSV that this module and Kafka's tool read back."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for group, (topic, partition), offset in rows:
+        writer.writerow((*((group,) if with_group else ()), topic, partition, offset))
+    return out.getvalue()
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number (of a row's end) and fields of every row that is not blank."""
+    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    while True:
+        try:
+            fields = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise MalformedOffsets(rows.line_num, str(error)) from None
+        if any(field.strip() for field in fields):
+            yield rows.line_num, fields
+
+
+def _number(line: int, what: str, text: str, most: int) -> int:
+    text = text.strip()
+    if not _INTEGER.fullmatch(text) or not 0 <= int(text) <= most:
+        hint = "; a header has no place in this file" if line == 1 and text.isalpha() else ""
+        raise MalformedOffsets(line, f"{text[:40]!r} is no {what}{hint}")
+    return int(text)

@@ -1,0 +1,133 @@
+"""The change of one group: its partitions' new offsets, and what speaks against committing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from coordinator.model import Group, GroupState, GroupType, Member, Problem
+from coordinator.offset_changes.model import GroupChange, OffsetChange, Place, Positions
+from coordinator.offset_changes.scenarios import Scenario, name_of, reset
+
+_MEMBERS_NAMED = 5
+_OTHER_TOOLS = {GroupType.SHARE: "kafka-share-groups.sh", GroupType.STREAMS: "kafka-streams-groups.sh"}
+
+
+def absent(name: str) -> Group:
+    """Stands for a group that does not exist: a commit without membership makes a classic one of it."""
+    return Group(id=name, type=GroupType.CLASSIC, state=GroupState.DEAD, offsets={})
+
+
+def plan_reset(
+    group: Group,
+    scenario: Scenario,
+    places: Iterable[Place],
+    positions: Positions,
+    *,
+    exists: bool = True,
+    problems: Sequence[Problem] = (),
+) -> GroupChange:
+    """What a reset would commit for a group; `problems` are those of its scope."""
+    changes: list[OffsetChange] = []
+    found = list(problems)
+    for topic, partition in places:
+        committed = (group.offsets or {}).get(topic, {}).get(partition)
+        outcome = reset(scenario, group.id, (topic, partition), committed, positions)
+        if isinstance(outcome, Problem):
+            found.append(outcome)
+        elif outcome is not None:
+            changes.append(outcome)
+    return _change(group, changes, found, exists=exists)
+
+
+def plan_copy(
+    source: Group,
+    target: Group,
+    places: Iterable[Place],
+    positions: Positions,
+    *,
+    exists: bool = True,
+    problems: Sequence[Problem] = (),
+) -> GroupChange:
+    """What makes one group's offsets another's: offset, leader epoch and metadata as they are, in range or not."""
+    changes: list[OffsetChange] = []
+    found = list(problems)
+    for place in places:
+        topic, partition = place
+        copied = (source.offsets or {}).get(topic, {}).get(partition)
+        before = (target.offsets or {}).get(topic, {}).get(partition)
+        if copied is None or copied.offset is None or copied.offset < 0:
+            offset = None if copied is None else copied.offset
+            message = f"its committed offset is {'not known' if offset is None else offset}"
+            found.append(Problem(subject=f"{source.id}, {name_of(place)}", message=message))
+            continue
+        changes.append(
+            OffsetChange(
+                topic=topic,
+                partition=partition,
+                before=None if before is None else before.offset,
+                after=copied.offset,
+                earliest=positions.earliest.get(place),
+                end=positions.end.get(place),
+                leader_epoch=copied.leader_epoch,
+                metadata=copied.metadata or "",
+                remark=_out_of_range(copied.offset, place, positions),
+            )
+        )
+    return _change(target, changes, found, exists=exists)
+
+
+def _out_of_range(offset: int, place: Place, positions: Positions) -> str | None:
+    earliest, end = positions.earliest.get(place), positions.end.get(place)
+    if end is not None and offset > end:
+        return "beyond the end; copied as it is"
+    if earliest is not None and offset < earliest:
+        return "before the earliest; copied as it is"
+    return None
+
+
+def _change(
+    group: Group, changes: Sequence[OffsetChange], problems: Sequence[Problem], *, exists: bool
+) -> GroupChange:
+    return GroupChange(
+        group=group.id,
+        type=group.type,
+        state=group.state,
+        exists=exists,
+        members=group.members,
+        changes=tuple(changes),
+        refusals=tuple(refusals(group)),
+        problems=tuple(problems),
+    )
+
+
+def refusals(group: Group) -> Iterator[Problem]:
+    """Why the coordinator would not take a commit from outside, as the group is now."""
+    if group.type in _OTHER_TOOLS:
+        message = (
+            f"a {group.type.value} group keeps its offsets otherwise; {_OTHER_TOOLS[group.type]} changes them"
+        )
+        yield Problem(subject=group.id, message=message)
+    elif is_active(group):
+        yield Problem(subject=group.id, message=f"{named_members(group)}; stop them, then try again")
+
+
+def is_active(group: Group) -> bool:
+    """Whether members keep the group from being changed from outside; only Empty and Dead groups may be."""
+    resting = (GroupState.EMPTY, GroupState.DEAD)
+    return bool(group.members) or group.state not in (*resting, GroupState.UNKNOWN)
+
+
+def named_members(group: Group) -> str:
+    """`2 active members (Stable): consumer-1-0a8 at /10.0.0.7, …`, at most five of them."""
+    count = len(group.members)
+    if not count:
+        return f"the group is {group.state.value}: members are joining or leaving"
+    named = ", ".join(map(_member, group.members[:_MEMBERS_NAMED]))
+    more = f" and {count - _MEMBERS_NAMED} more" if count > _MEMBERS_NAMED else ""
+    return f"{count} active member{'s' if count > 1 else ''} ({group.state.value}): {named}{more}"
+
+
+def _member(member: Member) -> str:
+    instance = f" (instance {member.instance})" if member.instance else ""
+    host = f" at {member.client.host}" if member.client.host else ""
+    return f"{member.id}{instance}{host}"

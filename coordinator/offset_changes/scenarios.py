@@ -1,0 +1,161 @@
+"""Where offsets are reset to: one function from what is known of a partition to its new offset.
+
+The same offsets as `OffsetsUtils` of Kafka 4.3 computes: an offset that was asked for by number is brought into the
+log's range, one that is committed already (to-current) is not; a moment after the last record means the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from coordinator.model import CommittedOffset, Offsets, Problem
+from coordinator.offset_changes.model import OffsetChange, Place, Positions
+
+_LARGEST_OFFSET = 2**63 - 1
+NOT_CHECKED = "not checked against the log, which is not known here"
+
+
+@dataclass(frozen=True, slots=True)
+class ToEarliest:
+    """`--to-earliest`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToLatest:
+    """`--to-latest`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToCurrent:
+    """`--to-current`: what is committed stays, what is not goes to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToOffset:
+    """`--to-offset`."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftBy:
+    """`--shift-by`; negative goes back."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToMoment:
+    """`--to-datetime` and `--by-duration`: the first record at or after a moment, in ms since 1970."""
+
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToListed:
+    """`--from-file`: the offsets of a file, by group."""
+
+    offsets: Mapping[str, Mapping[Place, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToGroup:
+    """`--to-group`: where another group is."""
+
+    group: str
+    offsets: Offsets
+
+
+Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToMoment | ToListed | ToGroup
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A new offset; None where it cannot be known, and then `remark` says why."""
+
+    offset: int | None
+    remark: str | None = None
+
+
+def reset(
+    scenario: Scenario, group: str, place: Place, committed: CommittedOffset | None, positions: Positions
+) -> OffsetChange | Problem | None:
+    """The change of one partition; a Problem where its new offset cannot be told, None where it stays as it is."""
+    if isinstance(scenario, ToGroup) and _of(scenario.offsets, place) is None:
+        return None
+    before = None if committed is None else committed.offset
+    if place in positions.unread:
+        return Problem(subject=f"{group}, {name_of(place)}", message=positions.unread[place])
+    target = _target(scenario, group, place, before, positions)
+    if target.offset is None:
+        return Problem(
+            subject=f"{group}, {name_of(place)}", message=target.remark or "its offset is not known"
+        )
+    return OffsetChange(
+        topic=place[0],
+        partition=place[1],
+        before=before,
+        after=target.offset,
+        earliest=positions.earliest.get(place),
+        end=positions.end.get(place),
+        remark=target.remark,
+    )
+
+
+def _target(
+    scenario: Scenario, group: str, place: Place, before: int | None, positions: Positions
+) -> _Target:
+    end, earliest = positions.end.get(place), positions.earliest.get(place)
+    match scenario:
+        case ToEarliest():
+            return _Target(earliest, None if earliest is not None else "its earliest offset is not known")
+        case ToLatest():
+            return _at_end(end, None)
+        case ToCurrent():
+            if before is None or before < 0:
+                return _at_end(end, "nothing is committed: the end")
+            return _Target(before)
+        case ToOffset(offset):
+            return _within(offset, earliest, end)
+        case ShiftBy(count):
+            if before is None or before < 0:
+                return _Target(None, "nothing is committed, so there is nothing to shift")
+            return _within(before + count, earliest, end)
+        case ToMoment():
+            found = positions.at.get(place)
+            if found is None:
+                return _Target(None, "its offset at that time is not known")
+            return _Target(found) if found >= 0 else _at_end(end, "no record is so late: the end")
+        case ToListed(offsets):
+            return _within(offsets[group][place], earliest, end)
+        case ToGroup(_, offsets):
+            other = _of(offsets, place)
+            if other is None or other.offset is None:
+                return _Target(None, f"the offset of {scenario.group} is not known")
+            return _within(other.offset, earliest, end)
+
+
+def _at_end(end: int | None, remark: str | None) -> _Target:
+    return _Target(None, "its end offset is not known") if end is None else _Target(end, remark)
+
+
+def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
+    """Brought into the log: what lies beyond the end becomes the end, what lies before the start the start."""
+    if end is not None and offset > end:
+        return _Target(end, f"{offset} is beyond the end")
+    if earliest is not None and offset < earliest:
+        return _Target(earliest, f"{offset} is before the earliest")
+    if offset < 0 or offset > _LARGEST_OFFSET:
+        return _Target(None, f"{offset} is no offset, and the log's range is not known")
+    return _Target(offset, NOT_CHECKED if earliest is None or end is None else None)
+
+
+def _of(offsets: Offsets, place: Place) -> CommittedOffset | None:
+    return offsets.get(place[0], {}).get(place[1])
+
+
+def name_of(place: Place) -> str:
+    """A partition as Kafka's logs name it: `orders-0`."""
+    return f"{place[0]}-{place[1]}"

@@ -1,0 +1,112 @@
+"""Topics with records at known times, groups with committed offsets, and Kafka's own tool beside ours."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Mapping, Sequence
+
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from tests.cli.command import Answer, Kohort
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+from tests.kafka.tools import Completed
+from tests.kafka.topics import create_topics
+
+Place = tuple[str, int]
+FIRST_MS = 1_767_225_600_000
+"""2026-01-01T00:00:00Z: the time of every topic's first record."""
+STEP_MS = 60_000
+"""From a record to the next one of its partition."""
+
+
+class OffsetRig:
+    """A broker, our command and Kafka's tool."""
+
+    def __init__(self, *, broker: Broker, kohort: Kohort, tools: ToolHost) -> None:
+        """All of them as the fixtures give them."""
+        self.broker, self.kohort, self.tools = broker, kohort, tools
+        # Kept: the futures of a client that is gone are never done.
+        self.admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+
+    def topic(self, records: Sequence[int], *, deleted: Mapping[int, int] | None = None) -> str:
+        """A topic with so many records in each partition, those before the offsets of `deleted` gone."""
+        name = fresh_name("orders")
+        create_topics(self.broker, {name: len(records)})
+        producer = Producer({"bootstrap.servers": self.broker.bootstrap})
+        for partition, count in enumerate(records):
+            for number in range(count):
+                producer.produce(
+                    name, b"", partition=partition, timestamp=FIRST_MS + number * STEP_MS, on_delivery=_raise
+                )
+        assert producer.flush(30) == 0
+        if deleted:
+            places = [TopicPartition(name, number, offset) for number, offset in deleted.items()]
+            for future in self.admin.delete_records(places).values():
+                future.result()
+        return name
+
+    def group(self, offsets: Mapping[Place, int], name: str | None = None) -> str:
+        """A group without members that has committed these offsets."""
+        group = name or fresh_name("payments")
+        if offsets:
+            places = [TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
+            request = [ConsumerGroupTopicPartitions(group, places)]
+            for future in self.admin.alter_consumer_group_offsets(request).values():
+                assert all(place.error is None for place in future.result().topic_partitions)
+        return group
+
+    def committed(self, group: str) -> dict[Place, int]:
+        """What a group has committed, as confluent-kafka reads it."""
+        (future,) = self.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
+        return {(place.topic, place.partition): place.offset for place in future.result().topic_partitions}
+
+    def tool(self, *args: str) -> Completed:
+        """Kafka's `kafka-consumer-groups.sh`."""
+        return self.tools.run(CONSUMER_GROUPS, "--bootstrap-server", self.broker.bootstrap, *args)
+
+    def ours(self, *args: str, output: str = "json") -> Answer:
+        """Our command on the broker."""
+        return self.kohort.quick(*args, "-b", self.broker.bootstrap, "--output", output)
+
+    def told(self, *args: str) -> dict[tuple[str, str, int], int]:
+        """What the tool's `--reset-offsets --export` would set, by group, topic and partition."""
+        groups = [value for option, value in itertools.pairwise(args) if option == "--group"]
+        done = self.tool("--reset-offsets", "--export", "--dry-run", *args)
+        rows = [row for row in csv.reader(io.StringIO(done.stdout)) if len(row) in (3, 4)]
+        assert rows, done.stdout + done.stderr
+        named = [row if len(row) == 4 else [groups[0], *row] for row in rows]
+        return {(group, topic, int(number)): int(offset) for group, topic, number, offset in named}
+
+    def previewed(self, *args: str) -> dict[tuple[str, str, int], int]:
+        """What ours would set."""
+        answer = self.ours("offsets", "reset", *args)
+        assert answer.status == 0, answer.stderr
+        return after(answer)
+
+    def consume(self, group: str, topic: str) -> Consumer:
+        """A consumer of this process that has joined; close it."""
+        consumer = Consumer({"bootstrap.servers": self.broker.bootstrap, "group.id": group})
+        consumer.subscribe([topic])
+        for _ in range(300):
+            consumer.poll(0.1)
+            if consumer.assignment():
+                return consumer
+        raise TimeoutError(f"{group} got no assignment")
+
+
+def after(answer: Answer) -> dict[tuple[str, str, int], int]:
+    """The new offsets of a document, by group, topic and partition."""
+    return {
+        (group["group"], row["topic"], row["partition"]): row["after"]
+        for group in answer.document["groups"]
+        for row in group["offsets"]
+    }
+
+
+def _raise(error: object, _message: object) -> None:
+    assert error is None, error

@@ -1,0 +1,236 @@
+"""`kohort offsets reset` on a real broker, beside kafka-consumer-groups on the same state."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig, after
+from tests.cli.schemas import faults
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.tool_host import ToolHost
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
+    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
+
+
+@pytest.fixture(scope="module")
+def topic(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> str:
+    """Four partitions: 20 records, 20 of which 5 are gone, 10, none."""
+    rig = OffsetRig(broker=session_broker, kohort=kohort, tools=tools)
+    return rig.topic([20, 20, 10, 0], deleted={1: 5})
+
+
+def moment(records: float) -> str:
+    """The time of a record, as Kafka's tool wants it."""
+    at = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=FIRST_MS + round(records * STEP_MS))
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03}"
+
+
+def since(records: float) -> str:
+    """The duration back to a record, up to about a second."""
+    ago = datetime.now(UTC) - datetime.fromtimestamp(FIRST_MS / 1000 + records * STEP_MS / 1000, UTC)
+    return f"PT{int(ago.total_seconds())}S"
+
+
+SCENARIOS: dict[str, list[str]] = {
+    "earliest": ["--to-earliest"],
+    "latest": ["--to-latest"],
+    "current": ["--to-current"],
+    "offset in range": ["--to-offset", "7"],
+    "offset beyond the end": ["--to-offset", "15"],
+    "offset before the earliest": ["--to-offset", "2"],
+    "negative offset": ["--to-offset", "-3"],
+    "datetime": ["--to-datetime", moment(7.5)],
+    "datetime of a record": ["--to-datetime", moment(7)],
+    "datetime with a zone": ["--to-datetime", f"{moment(7)}+01:00"],
+    "datetime with a short zone": ["--to-datetime", f"{moment(8)}Z"],
+    "datetime after the last record": ["--to-datetime", "2027-01-01T00:00:00.000"],
+    "datetime before the first record": ["--to-datetime", "1970-01-01T00:00:00.000"],
+    "duration": ["--by-duration", since(6.5)],
+    "duration longer than the log": ["--by-duration", "P9000D"],
+    "duration into the future": ["--by-duration", "-P1D"],
+}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS.keys())
+def test_a_scenario_ends_where_the_tool_ends(rig: OffsetRig, topic: str, scenario: list[str]) -> None:
+    group = rig.group({(topic, 0): 3, (topic, 1): 12, (topic, 2): 10})
+    for scope in (["--topic", topic], ["--topic", f"{topic}:0,2,3"], ["--all-topics"]):
+        wanted = rig.told("--group", group, *scope, *scenario)
+        assert rig.previewed(group, *scope, *scenario) == wanted
+    assert rig.committed(group) == {(topic, 0): 3, (topic, 1): 12, (topic, 2): 10}
+    # What was shown is what is set, and the tool then finds nothing to correct.
+    done = rig.ours("offsets", "reset", group, "--topic", topic, *scenario, "--execute", "--yes")
+    assert done.status == 0, done.stderr
+    assert {(group, *place): offset for place, offset in rig.committed(group).items()} == after(done)
+    if "--to-current" not in scenario and "--by-duration" not in scenario:
+        assert rig.told("--group", group, "--topic", topic, *scenario) == after(done)
+
+
+@pytest.mark.parametrize("shift", ["4", "-4", "100", "-100", "0"])
+def test_shifting_ends_where_the_tool_ends(rig: OffsetRig, topic: str, shift: str) -> None:
+    group = rig.group({(topic, 0): 3, (topic, 1): 12, (topic, 2): 10})
+    words = ["--topic", f"{topic}:0,1,2", "--shift-by", shift]
+    assert rig.previewed(group, *words) == rig.told("--group", group, *words)
+
+
+def test_what_was_never_committed_cannot_be_shifted(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 3})
+    words = ["offsets", "reset", group, "--topic", f"{topic}:0,1,2", "--shift-by", "1", "--execute", "--yes"]
+    answer = rig.ours(*words)
+    assert answer.status == 3
+    assert answer.stderr == (
+        f"kohort: {group}, {topic}-1, {topic}-2: nothing is committed, so there is nothing to shift\n"
+    )
+    # As with Kafka's tool nothing at all is set then.
+    assert not answer.document["executed"]
+    assert rig.committed(group) == {(topic, 0): 3}
+
+
+def test_committed_offsets_outside_the_log_stay_with_to_current(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 500, (topic, 1): 1})
+    words = ["--topic", topic, "--to-current"]
+    told = rig.told("--group", group, *words)
+    assert told[group, topic, 0] == 500
+    assert rig.previewed(group, *words) == told
+
+
+def test_the_table_says_what_was_brought_into_the_log(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 3})
+    answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-offset", "15", output="csv")
+    names = ("CURRENT-OFFSET", "NEW-OFFSET", "LAG", "NEW-LAG", "REMARK")
+    assert [tuple(row[name] for name in names) for row in answer.rows] == [
+        ("3", "15", "17", "5", ""),
+        ("", "15", "", "5", ""),
+        ("", "10", "", "0", "15 is beyond the end"),
+        ("", "0", "", "0", "15 is beyond the end"),
+    ]  # fmt: skip
+    early = rig.ours("offsets", "reset", group, "--topic", f"{topic}:1", "--to-offset", "0", output="csv")
+    assert [(row["NEW-OFFSET"], row["REMARK"]) for row in early.rows] == [("5", "0 is before the earliest")]
+
+
+def test_a_moment_before_1970_means_the_beginning(rig: OffsetRig, topic: str) -> None:
+    """Kafka's tool fails there: a broker takes a negative time for something else."""
+    group = rig.group({(topic, 0): 3})
+    words = [group, "--topic", topic, "--to-datetime", "1969-12-31T23:59:59.999"]
+    assert rig.previewed(*words) == rig.previewed(group, "--topic", topic, "--to-earliest")
+
+
+def test_a_group_that_does_not_exist_is_made(rig: OffsetRig, topic: str) -> None:
+    group = fresh_name("new")
+    words = ["--topic", f"{topic}:0", "--to-latest"]
+    shown = rig.ours("offsets", "reset", group, *words)
+    assert (shown.status, shown.document["groups"][0]["exists"]) == (0, False)
+    assert f"{group}: no such group; committing offsets makes one" in shown.stderr
+    assert rig.ours("offsets", "reset", group, *words, "--execute", "--yes").status == 0
+    assert rig.committed(group) == {(topic, 0): 20}
+
+
+def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 3})
+    consumer = rig.consume(group, topic)
+    try:
+        member = consumer.memberid()
+        for consent in ([], ["--execute", "--yes"]):
+            answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-latest", *consent)
+            assert answer.status == 4
+            assert f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop them" in answer.stderr
+            assert faults(answer.document) == []
+            (told,) = answer.document["groups"]
+            assert (told["applicable"], told["members"]) == (False, [member])
+            assert not answer.document["executed"]
+        assert rig.committed(group)[topic, 0] == 3
+    finally:
+        consumer.close()
+    # Its last member gone, the group is Empty.
+    answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-latest", "--execute", "--yes")
+    assert (answer.status, rig.committed(group)[topic, 0]) == (0, 20)
+
+
+def test_several_groups_where_one_is_active(rig: OffsetRig, topic: str) -> None:
+    prefix = fresh_name("several")
+    groups = [rig.group({(topic, 0): 3, (topic, 1): 7}, f"{prefix}-{letter}") for letter in "abc"]
+    consumer = rig.consume(groups[1], topic)
+    try:
+        words = ["offsets", "reset", "--match", f"^{prefix}", "--all-topics", "--to-earliest"]
+        answer = rig.ours(*words, "--execute", "--yes")
+    finally:
+        consumer.close()
+    assert answer.status == 4
+    assert [group["applicable"] for group in answer.document["groups"]] == [True, False, True]
+    assert f"set 2 offsets of {groups[0]}; 2 offsets of {groups[2]}" in answer.stderr
+    for group in (groups[0], groups[2]):
+        assert rig.committed(group) == {(topic, 0): 0, (topic, 1): 5}
+    assert rig.committed(groups[1])[topic, 0] == 3
+
+
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        (["--topic", "no-such-topic"], "no-such-topic: no such topic"),
+        (["--topic", "TOPIC:9"], "TOPIC-9: no such partition; TOPIC has 4, 0 to 3"),
+        (["--topic", "TOPIC:0,9,7"], "TOPIC-7: no such partition; TOPIC has 4, 0 to 3"),
+    ],
+)
+def test_unknown_partitions_are_named_and_nothing_is_set(
+    rig: OffsetRig, topic: str, scope: list[str], said: str
+) -> None:
+    group = rig.group({(topic, 0): 3})
+    words = [word.replace("TOPIC", topic) for word in scope]
+    answer = rig.ours("offsets", "reset", group, *words, "--to-latest", "--execute", "--yes")
+    assert answer.status == 3
+    assert said.replace("TOPIC", topic) in answer.stderr
+    assert rig.committed(group) == {(topic, 0): 3}
+
+
+def test_to_group_takes_the_other_groups_place(rig: OffsetRig, topic: str) -> None:
+    other = rig.group({(topic, 0): 9, (topic, 1): 1})
+    group = rig.group({(topic, 0): 3, (topic, 2): 4})
+    answer = rig.ours("offsets", "reset", group, "--to-group", other, "--execute", "--yes")
+    assert answer.status == 0
+    assert [row["remark"] for row in answer.document["groups"][0]["offsets"]] == [
+        None,
+        "1 is before the earliest",
+    ]
+    assert rig.committed(group) == {(topic, 0): 9, (topic, 1): 5, (topic, 2): 4}
+    missing = rig.ours("offsets", "reset", group, "--to-group", fresh_name("none"))
+    assert (missing.status, missing.stdout) == (3, "")
+
+
+def test_from_file_ends_where_the_tool_ends(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    groups = [rig.group({(topic, 0): 3}, fresh_name(name)) for name in ("a", "b")]
+    single, several = tmp_path / "single.csv", tmp_path / "several.csv"
+    single.write_text(f"{topic},0,8\n{topic},1,2\n{topic},2,99\n")
+    several.write_text(f"{groups[0]},{topic},0,8\n{groups[1]},{topic},1,1\n{groups[1]},{topic},2,5\n")
+    told = rig.told("--group", groups[0], "--from-file", str(single))
+    assert rig.previewed(groups[0], "--from-file", str(single)) == told
+    both = ["--group", groups[0], "--group", groups[1], "--from-file", str(several)]
+    assert rig.previewed(*groups, "--from-file", str(several)) == rig.told(*both)
+
+
+def test_a_file_for_one_group_is_not_taken_for_two(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    file = tmp_path / "single.csv"
+    file.write_text(f"{topic},0,8\n")
+    groups = [rig.group({(topic, 0): 3}) for _ in range(2)]
+    answer = rig.ours("offsets", "reset", *groups, "--from-file", str(file))
+    assert (answer.status, answer.stdout) == (2, "")
+    assert "the file names no groups" in answer.stderr
+
+
+def test_a_document_fits_its_schema(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 3})
+    for consent in ([], ["--execute", "--yes"]):
+        answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-offset", "15", *consent)
+        assert faults(answer.document) == []
+        assert answer.document["executed"] is bool(consent)
+        applied = [row["applied"] for row in answer.document["groups"][0]["offsets"]]
+        assert applied == [True if consent else None] * 4
