@@ -11,6 +11,9 @@ takes the first member that the map gives back. The ways in which a leader is ma
 - the last member of the consumer protocol goes: the first classic member, as the consumer group's map has them, leads;
 - the coordinator moves or restarts: the recorded leader still leads.
 
+Who joins before the leader is removed counts: a leader that dies without LeaveGroup may be followed by its own
+successor, the process started in its place. One that leaves is removed at once.
+
 So a dynamic member that once led does so as long as it is a member. Where the record's leader is no member any more, a
 rebalance is going on (or the record was read before or after the rest): who leads is known when it has come to rest.
 

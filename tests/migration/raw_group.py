@@ -1,0 +1,160 @@
+"""A classic group made of requests alone: its members rejoin, keep silent and leave when a test says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from kio.schema.errors import ErrorCode
+from kio.schema.join_group.v9.request import JoinGroupRequest, JoinGroupRequestProtocol
+from kio.schema.join_group.v9.response import JoinGroupResponse
+from kio.schema.leave_group.v5.request import LeaveGroupRequest, MemberIdentity
+from kio.schema.leave_group.v5.response import LeaveGroupResponse
+from kio.schema.sync_group.v5.request import SyncGroupRequest, SyncGroupRequestAssignment
+from kio.schema.sync_group.v5.response import SyncGroupResponse
+from kio.schema.types import GroupId
+from kio.static.primitive import i32Timedelta
+
+from coordinator.embedded_protocol import (
+    EmbeddedAssignment,
+    Subscription,
+    write_assignment,
+    write_subscription,
+)
+from tests.kafka.broker import Broker
+from tests.kafka.groups import describe
+from tests.kafka.members import fresh_name
+from tests.kafka.wait import wait_until
+from tests.kafka.wire import ask
+
+SESSION = i32Timedelta.parse(timedelta(minutes=5))
+"""Longer than a test: nobody sends heartbeats."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RawGroup:
+    """See the module. `members` are the ids of those that follow, `static` the instance ids of some of them."""
+
+    broker: Broker
+    id: str = field(default_factory=lambda: fresh_name("raw"))
+    rebalance_timeout_s: float = 300.0
+    topic: str = "orders"
+    members: list[str] = field(default_factory=list)
+    static: dict[str, str] = field(default_factory=dict)
+    leader: str = ""
+    generation: int = -1
+    user_data: bytes | None = None
+    """What the leader puts into every assignment."""
+
+    def new_id(self) -> str:
+        """An id that the broker gave out; the group waits for it to join."""
+
+        def given() -> str | None:
+            # A broker that has just started may not coordinate yet; every other error shows as the time running out.
+            answer = self._join("", None)
+            return answer.member_id if answer.error_code is ErrorCode.member_id_required else None
+
+        return wait_until(given, f"a member of {self.id} gets an id", timeout_s=20.0)
+
+    def grow(self, count: int) -> None:
+        """New members, and a rebalance in which everybody joins.
+
+        The very first one joins alone: a broker does not wait for others then.
+        """
+        if not self.members:
+            self.rebalance([self.new_id()])
+            count -= 1
+        if count:
+            self.rebalance([*self.members, *(self.new_id() for _ in range(count))])
+
+    def rebalance(self, joining: Iterable[str] | None = None) -> None:
+        """These members, by default all, join; the leader assigns, and the group is Stable."""
+        self.finish(self.start_joining(self.members if joining is None else joining))
+
+    def start_joining(self, members: Iterable[str]) -> list[Future[JoinGroupResponse]]:
+        """JoinGroup of each; the broker answers when the rebalance may go on.
+
+        A new member or the leader is first: in a Stable group a follower's request begins no rebalance.
+        """
+        first, *others = sorted(members, key=lambda each: each in self.members and each != self.leader)
+        pool = ThreadPoolExecutor(1 + len(others))
+        started = [pool.submit(self._join, first, self.static.get(first))]
+        if others:
+            wait_until(self._rebalances, f"{self.id} rebalances", timeout_s=20.0)
+        started += [pool.submit(self._join, each, self.static.get(each)) for each in others]
+        pool.shutdown(wait=False)
+        return started
+
+    def _rebalances(self) -> bool:
+        seen = describe(self.broker, self.id)
+        return seen is not None and seen.state != "Stable"
+
+    def joined(self, started: Iterable[Future[JoinGroupResponse]]) -> None:
+        """Wait for the answers, and know who leads."""
+        answers = [each.result() for each in started]
+        assert {each.error_code for each in answers} == {ErrorCode.none}, answers
+        (self.leader,) = {each.leader for each in answers}
+        (self.generation,) = {int(each.generation_id) for each in answers}
+        self.members = [each.member_id for each in answers]
+
+    def finish(self, started: Iterable[Future[JoinGroupResponse]]) -> None:
+        """Wait for the answers, and let the leader assign."""
+        self.joined(started)
+        self.assign({each: {} for each in self.members})
+
+    def assign(self, assignments: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
+        """SyncGroup of the leader."""
+        synced = ask(
+            self.broker.port,
+            SyncGroupRequest(
+                group_id=GroupId(self.id),
+                generation_id=self.generation,  # type: ignore[arg-type]
+                member_id=self.leader,
+                group_instance_id=self.static.get(self.leader),
+                protocol_type="consumer",
+                protocol_name="range",
+                assignments=tuple(
+                    SyncGroupRequestAssignment(
+                        member_id=member,
+                        assignment=write_assignment(
+                            EmbeddedAssignment(version=1, partitions=dict(given), user_data=self.user_data)
+                        ),
+                    )
+                    for member, given in assignments.items()
+                ),
+            ),
+            SyncGroupResponse,
+        )
+        assert synced.error_code is ErrorCode.none, synced
+
+    def leave(self, member: str) -> None:
+        """LeaveGroup: the broker removes it at once."""
+        left = ask(
+            self.broker.port,
+            LeaveGroupRequest(group_id=GroupId(self.id), members=(MemberIdentity(member_id=member),)),
+            LeaveGroupResponse,
+        )
+        assert left.error_code is ErrorCode.none, left
+        self.members.remove(member)
+
+    def join_static(self, instance: str) -> JoinGroupResponse:
+        """A static member joins, or comes back under a new id."""
+        answer = self._join("", instance)
+        self.static = {each: name for each, name in self.static.items() if name != instance}
+        self.static[answer.member_id] = instance
+        return answer
+
+    def _join(self, member: str, instance: str | None) -> JoinGroupResponse:
+        metadata = write_subscription(Subscription(version=1, topics=(self.topic,)))
+        request = JoinGroupRequest(
+            group_id=GroupId(self.id),
+            session_timeout=SESSION,
+            rebalance_timeout=i32Timedelta.parse(timedelta(seconds=self.rebalance_timeout_s)),
+            member_id=member,
+            group_instance_id=instance,
+            protocol_type="consumer",
+            protocols=(JoinGroupRequestProtocol(name="range", metadata=metadata),),
+        )
+        return ask(self.broker.port, request, JoinGroupResponse)
