@@ -58,19 +58,27 @@ def _overview(plan: Plan) -> Iterator[Block]:
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
     yield Table(columns=columns(*names), rows=rows)
+    if assumed := _assumed(plan):
+        yield Code(assumed, language="text")
     yield from timeline_blocks(plan)
     yield Heading("Before the first step")
     yield Checklist(
         (
-            f"Write this plan as data, with the same options and `--output yaml`, to {PLAN_FILE}: the checks "
-            "below read it. A plan that was written before the group changed is refused.",
+            f"Write this plan as data, with the same options and `--output yaml`, to {PLAN_FILE}: the checks read it.",
             "Nobody deploys, scales or restarts members of this group until the last step is complete.",
             "Have the lag of the group in sight. Stop after any step if it does not go down again.",
+            "Run every check below, in order: each notes who is there, for the next one to compare with. Exit "
+            "status 0: "
+            "go on. 1: not yet, or strayed; it says who is missing, and which step to go back to. 3: it cannot tell.",
         )
     )
-    if any(VARIABLE in command for step in plan.steps for command in (*step.commands, *step.shell)):
-        yield Text("The plan was made without a cluster; the commands want to know where it is:")
-        yield Code(("export BOOTSTRAP=HOST:PORT",))
+    first = plan.steps[0].commands[0]
+    yield Code(
+        (
+            *(("export BOOTSTRAP=HOST:PORT",) if VARIABLE in first else ()),
+            first.replace("--step 1", "--step 0"),
+        )
+    )
 
 
 def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
@@ -144,7 +152,17 @@ def _expectation(found: Expectation) -> Iterator[Block]:
         f"To be expected: {_count(found.rebalances, 'rebalance')}, {_count(found.moved, 'partition')} moved, "
         f"{found.without_owner_s:g} partition-seconds without an owner."
     )
-    yield Code(found.arithmetic, language="text")
+    yield Code(tuple(line for line in found.arithmetic if not _is_assumed(line)), language="text")
+
+
+def _assumed(plan: Plan) -> tuple[str, ...]:
+    """What the figures of all steps rest on, each line once."""
+    found = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
+    return tuple(dict.fromkeys(filter(_is_assumed, found)))
+
+
+def _is_assumed(line: str) -> bool:
+    return line.startswith("Assumed:")
 
 
 def _danger(danger: Danger) -> tuple[str, str, str]:

@@ -5,6 +5,8 @@ The texts of clients and brokers are those that a running 4.3.1 and the clients 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from migration.model import Danger
 from migration.paths.trip import Trip
 
@@ -41,15 +43,39 @@ def stuck_rebalance() -> Danger:
     )
 
 
-def refused_upgrade() -> Danger:
+def refused_upgrade(trip: Trip) -> Danger:
     """Every refusal has the same code; the reason is only in the broker's log and in the answer's message."""
+    looks = {
+        "java": "Java ends with GroupIdNotFoundException",
+        "librdkafka": "librdkafka polls `Fatal error: Broker: The group id does not exist` once and then idles, alive",
+    }
     return Danger(
         what="The broker refuses to convert the group.",
-        symptom="The first member gets GROUP_ID_NOT_FOUND: Java ends with GroupIdNotFoundException, librdkafka polls "
-        "`Fatal error: Broker: The group id does not exist` and idles. The broker's log says why: `Cannot upgrade "
-        "classic group …`. The group itself is left as it was.",
+        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(trip, looks)}). The broker's log says why: "
+        "`Cannot upgrade classic group …`. The group itself is left as it was.",
         then="Start the member as it was; remove the reason that the broker's log names; begin this step again.",
     )
+
+
+def leftovers(trip: Trip) -> Danger:
+    """A configuration that was only added to."""
+    looks = {
+        "java": "Java throws ConfigException for partition.assignment.strategy, session.timeout.ms and "
+        "heartbeat.interval.ms",
+        "librdkafka": "librdkafka refuses to construct the consumer",
+        "franz-go": "franz-go stays on the classic protocol without a word where its first balancer is roundrobin",
+    }
+    return Danger(
+        what="A line that the consumer protocol does not take was left in the configuration.",
+        symptom=f"{_of_libraries(trip, looks)}. The check says that a member is missing, or that it speaks the classic "
+        "protocol.",
+        then="Remove the lines that are listed above as removed, and start the member again.",
+    )
+
+
+def _of_libraries(trip: Trip, looks: Mapping[str, str]) -> str:
+    """What it looks like in the members' libraries; in all of them, where none of those is the members'."""
+    return "; ".join([looks[name] for name in trip.libraries if name in looks] or looks.values())
 
 
 def of_statics(trip: Trip) -> tuple[Danger, ...]:

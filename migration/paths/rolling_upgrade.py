@@ -64,7 +64,7 @@ def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Ste
             *all_back(trip, guests),
             Speaking(protocol=MemberProtocol.CONSUMER, at_least=1),
         ),
-        dangers=(dangers.refused_upgrade(), leftovers(), *dangers.of_statics(trip)),
+        dangers=(dangers.refused_upgrade(trip), dangers.leftovers(trip), *dangers.of_statics(trip)),
         way_back="Stop the new member and start it as it was, once the group is Stable: when the last member of the "
         "consumer protocol leaves, the group is classic again (not under "
         "group.consumer.migration.policy=upgrade).",
@@ -114,23 +114,12 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
                 then="Wait for Stable, and begin with one member again.",
             ),
             dangers.stuck_rebalance(),
-            leftovers(),
+            dangers.leftovers(trip),
             *dangers.of_statics(trip),
         ),
         way_back="Restart the members one round at a time as they were, waiting for Stable after each; when the "
         "last one "
         "of the consumer protocol leaves, the group is classic again (`kohort plan … --to classic` has the steps).",
-    )
-
-
-def leftovers() -> Danger:
-    """A configuration that was only added to."""
-    return Danger(
-        what="A line that the consumer protocol does not take was left in the configuration.",
-        symptom="librdkafka refuses to construct the consumer; Java throws ConfigException for "
-        "partition.assignment.strategy, session.timeout.ms and heartbeat.interval.ms. franz-go stays on the classic "
-        "protocol without a word where its first balancer is roundrobin.",
-        then="Remove the lines that are listed above as removed, and start the member again.",
     )
 
 

@@ -169,13 +169,7 @@ def _start_dangers(trip: Trip, *, consumer: bool) -> tuple[Danger, ...]:
         else f"One of the two kinds cannot join: {dangers.INCONSISTENT}.",
         then="Stop that one and start it with the lines of this step.",
     )
-    leftovers = Danger(
-        what="A line that the consumer protocol does not take was left in the configuration.",
-        symptom="librdkafka refuses to construct the consumer; Java throws ConfigException for "
-        "partition.assignment.strategy, session.timeout.ms and heartbeat.interval.ms.",
-        then="Remove the lines that are listed above as removed.",
-    )
-    return (mixed, *((leftovers,) if consumer else ()), *dangers.of_statics(trip))
+    return (mixed, *((dangers.leftovers(trip),) if consumer else ()), *dangers.of_statics(trip))
 
 
 def _code_change(trip: Trip, *, incremental: bool) -> tuple[str, ...]:
