@@ -119,6 +119,8 @@ def _speaking(condition: Speaking, sight: Sight, tag: str) -> Check:
         return Check(check=tag, holds=None, text=f"{text}; of {unknown} it is not known")
     if condition.at_least is not None:
         text += f", not {needed}"
+        names = {name for one in (sight.step.rounds if sight.step else ()) for name in one}
+        others = [one for one in others if _is_named(one, names)]
     more = f"; not yet: {name_all(others)}" if others else ""
     spoken = MemberProtocol.CLASSIC if wanted is MemberProtocol.CONSUMER else MemberProtocol.CONSUMER
     why = f"speaks the {spoken.value} protocol"

@@ -6,6 +6,9 @@ partitions that nobody owns; members that are asked to go on meanwhile (aiokafka
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from coordinator.model import Group, GroupState, GroupType, Member, Partitions
 from migration.gate.answers import Check, await_all, count, name_all, planned
 from migration.gate.sight import Sight
@@ -33,9 +36,9 @@ def check_rest(sight: Sight) -> Check:
             text=f"{count(len(late), 'member')} still on the way to the target assignment: {name_all(late)}",
             awaited=await_all(late, "has not taken up its target assignment"),
         )
-    unowned = _unowned(sight)
+    unowned = list(islice(_unowned(sight), SHOWN + 1))
     if unowned:
-        more = f" and {len(unowned) - SHOWN} more" if len(unowned) > SHOWN else ""
+        more = " and more" if len(unowned) > SHOWN else ""
         shown = ", ".join(unowned[:SHOWN])
         return Check(check=NAME, holds=False, text=f"nobody owns {shown}{more}: another rebalance is to come")
     return Check(check=NAME, holds=True, text="the group is at rest")
@@ -62,25 +65,23 @@ def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
     return {topic: tuple(sorted(numbers)) for topic, numbers in partitions.items() if numbers}
 
 
-def _unowned(sight: Sight) -> list[str]:
+def _unowned(sight: Sight) -> Iterator[str]:
     """Partitions that had an owner when the plan was made, and have none.
 
     Nothing where it had holes then already: a custom assignor, or a topic that the leader may not see.
     """
     baseline = sight.plan.baseline
     if baseline is None or not sight.members or any(member.owned is None for member in sight.members):
-        return []
+        return
     if sum(member.partitions for member in baseline.members) < sum(baseline.partitions.values()):
-        return []
+        return
     owned = {
         (topic, number)
         for member in sight.members
         for topic, numbers in (member.owned or {}).items()
         for number in numbers
     }
-    return [
-        f"{topic}-{number}"
-        for topic in sorted(baseline.partitions)
-        for number in range(sight.partitions.get(topic, 0))
-        if (topic, number) not in owned
-    ]
+    for topic in sorted(baseline.partitions):
+        for number in range(sight.partitions.get(topic, 0)):
+            if (topic, number) not in owned:
+                yield f"{topic}-{number}"
