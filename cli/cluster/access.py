@@ -1,56 +1,48 @@
-"""What a live cluster's authorizer says of topics and groups, through the AdminClient."""
+"""What a live cluster's authorizer says of topics and groups.
+
+Over the wire client: confluent-kafka's AdminClient 2.16.1 passes over the error of the answer, so that a cluster
+without an authorizer, one that refuses to tell, and one without entries look alike.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
-from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    AclBinding,
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
-
+from coordinator.wire.calls.describe_acls import AclEntry, AclPattern, AclResource
+from coordinator.wire.client import Client
+from coordinator.wire.errors import KafkaError, WireError
 from migration.access import Access, Entry, Kind
 
-_KINDS = {ResourceType.TOPIC: Kind.TOPIC, ResourceType.GROUP: Kind.GROUP}
+_KINDS = {AclResource.TOPIC: Kind.TOPIC, AclResource.GROUP: Kind.GROUP}
 _EVERY_HOST = "*"
+_SECURITY_DISABLED = 54
 
 
-def read_access(admin: AdminClient, timeout_s: float) -> Access:
+def read_access(client: Client, timeout_ms: int) -> Access:
     """All entries of topics and groups; why they cannot be read where that is so."""
     entries: list[Entry] = []
-    for kind in _KINDS:
-        anyone: Any = None
-        wanted = AclBindingFilter(
-            kind, anyone, ResourcePatternType.ANY, anyone, anyone, AclOperation.ANY, AclPermissionType.ANY
-        )
+    for asked, kind in _KINDS.items():
         try:
-            found = admin.describe_acls(wanted, request_timeout=timeout_s).result()
-        except KafkaException as error:
-            reason = error.args[0]
-            if reason.code() == KafkaError.SECURITY_DISABLED:
+            found = client.describe_acls(asked, timeout_ms=timeout_ms)
+        except KafkaError as error:
+            if error.code == _SECURITY_DISABLED:
                 return Access(is_open=True)
-            return Access(problem=f"{reason.str()} ({reason.name()})")
-        entries += filter(None, map(_entry, found))
+            return Access(problem=str(error))
+        except WireError as error:
+            return Access(problem=str(error))
+        entries += [_entry(kind, each) for each in found if _is_certain(each)]
     return Access(entries=tuple(entries))
 
 
-def _entry(binding: AclBinding) -> Entry | None:
-    """None for an ALLOW from some hosts only: where the members run is not known."""
-    told: Any = binding
-    allows = told.permission_type is AclPermissionType.ALLOW
-    if allows and told.host != _EVERY_HOST:
-        return None
+def _is_certain(entry: AclEntry) -> bool:
+    """Where the members run is not known: an ALLOW from some hosts only is none, a DENY is one."""
+    return not entry.allows or (entry.host == _EVERY_HOST and entry.pattern is not AclPattern.UNKNOWN)
+
+
+def _entry(kind: Kind, entry: AclEntry) -> Entry:
     return Entry(
-        kind=_KINDS[told.restype],
-        name=told.name,
-        is_prefix=told.resource_pattern_type is ResourcePatternType.PREFIXED,
-        principal=told.principal,
-        operation=told.operation.name,
-        allows=allows,
+        kind=kind,
+        name=entry.resource_name,
+        is_prefix=entry.pattern is AclPattern.PREFIXED,
+        principal=entry.principal,
+        operation=entry.operation,
+        allows=entry.allows,
     )

@@ -116,10 +116,12 @@ class LiveSource:
         topics = tuple(replace(topic, end_offsets=ends.get(topic.name, {})) for topic in read.items)
         return Read(topics, read.problems + _per_topic(problems))
 
-    def access(self) -> Access:
+    def access(self) -> Access | None:
+        if self.client is None:
+            return None
         from cli.cluster.access import read_access
 
-        return read_access(self.admin.admin, self.timeout_ms / 1000)
+        return read_access(self.client, self.timeout_ms)
 
     def close(self) -> None:
         if self.client is not None:

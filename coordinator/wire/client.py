@@ -6,7 +6,7 @@ asks brokers side by side without threads, and returns what worked beside what d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coordinator.wire.address import Address
     from coordinator.wire.apis import Api
     from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
+    from coordinator.wire.calls.describe_acls import AclEntry, AclResource
     from coordinator.wire.calls.describe_configs import ConfigEntry, ResourceType
     from coordinator.wire.calls.describe_groups import ClassicGroup
     from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets
@@ -159,6 +160,18 @@ class Client:
 
         return self._cluster.ask_coordinators(groups, offset_fetch, self._deadline(timeout_ms))
 
+    def delete_offsets(
+        self, partitions: Mapping[str, Sequence[TopicPartition]], *, timeout_ms: int | None = None
+    ) -> Answers[str, dict[TopicPartition, Failure | None]]:
+        """Delete committed offsets, by group; of each partition None or why its offset is still there."""
+        from coordinator.wire.calls.offset_delete import offset_delete
+
+        return self._cluster.ask_coordinators(
+            partitions,
+            lambda broker, groups, limit: offset_delete(broker, groups, partitions, limit),
+            self._deadline(timeout_ms),
+        )
+
     def share_group_offsets(
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, ShareGroupOffsets]:
@@ -208,6 +221,17 @@ class Client:
         if kind is ResourceType.BROKER:
             return self._cluster.ask_nodes(names, ask, deadline)
         return self._cluster.ask_home(names, ask, deadline)
+
+    def describe_acls(self, kind: AclResource, *, timeout_ms: int | None = None) -> tuple[AclEntry, ...]:
+        """All access control entries of topics or of groups.
+
+        :raises KafkaError: without an authorizer (SECURITY_DISABLED), and for who may not ask
+        """
+        from coordinator.wire.calls.describe_acls import describe_acls
+
+        return self._cluster.ask_any(
+            lambda home, limit: describe_acls(home, kind, limit), self._deadline(timeout_ms)
+        )
 
     def _deadline(self, timeout_ms: int | None) -> Deadline:
         return Deadline(self._settings.api_timeout_ms if timeout_ms is None else timeout_ms)

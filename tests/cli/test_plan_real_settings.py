@@ -1,0 +1,285 @@
+"""What a plan says of a real broker's settings, and what that broker then does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
+from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+from kio.schema.consumer_group_heartbeat.v1.request import ConsumerGroupHeartbeatRequest
+from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbeatResponse
+from kio.schema.types import GroupId, TopicName
+from kio.static.primitive import i32, i32Timedelta
+
+from migration.client_config import ClientConfig, kept
+from tests.cli.command import Answer, Kohort
+from tests.kafka.broker import Broker
+from tests.kafka.configs import set_config
+from tests.kafka.events import Event
+from tests.kafka.groups import wait_group
+from tests.kafka.member import Member
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.plugin import StartBroker
+from tests.kafka.topics import create_topics
+from tests.kafka.wire import ask
+
+pytestmark = pytest.mark.kafka
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What the broker answers the first member of the consumer protocol; nothing in `error` where it lets it in."""
+
+    error: str
+    message: str
+
+
+def _join(broker: Broker, group: str, topic: str) -> Refusal:
+    """Join with the consumer protocol and, where that works, leave again."""
+    member = str(uuid4())
+    answer = _heartbeat(broker, group, member, 0, topic)
+    if not answer.error_code:
+        _heartbeat(broker, group, member, -1, topic)
+    return Refusal(
+        error=answer.error_code.name.upper() if answer.error_code else "", message=answer.error_message or ""
+    )
+
+
+def _heartbeat(
+    broker: Broker, group: str, member: str, epoch: int, topic: str
+) -> ConsumerGroupHeartbeatResponse:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id=GroupId(group),
+        member_id=member,
+        member_epoch=i32(epoch),
+        rebalance_timeout=i32Timedelta.parse(timedelta(minutes=5)),
+        subscribed_topic_names=(TopicName(topic),),
+        topic_partitions=(),
+    )
+    return ask(broker.port, request, ConsumerGroupHeartbeatResponse)
+
+
+def _plan(kohort: Kohort, broker: Broker, group: str, *options: str | Path, to: str = "consumer") -> Answer:
+    return kohort.quick(
+        "plan",
+        group,
+        "--to",
+        to,
+        "--client",
+        "librdkafka:2.16",
+        "-b",
+        broker.bootstrap,
+        *options,
+        "--output",
+        "json",
+    )
+
+
+def _levels(answer: Answer, rule: str) -> list[str]:
+    return [finding["level"] for finding in answer.document["findings"] if finding["rule"] == rule]
+
+
+def _messages(answer: Answer, rule: str) -> str:
+    return " ".join(finding["message"] for finding in answer.document["findings"] if finding["rule"] == rule)
+
+
+def _group_of(broker: Broker, members: Members, size: int) -> tuple[str, str]:
+    """A classic group of so many members at rest, and its topic."""
+    topic, group = fresh_name("orders"), fresh_name("payments")
+    create_topics(broker, {topic: 4})
+    for _ in range(size):
+        members.confluent(broker, group, [topic], partition_assignment_strategy="range")
+    wait_group(broker, group, members=size)
+    return group, topic
+
+
+def test_a_policy_that_is_off(kohort: Kohort, start_broker: StartBroker, members: Members) -> None:
+    broker = start_broker({"group.consumer.migration.policy": "disabled"})
+    group, topic = _group_of(broker, members, 1)
+    answer = _plan(kohort, broker, group)
+    assert answer.status == 1
+    assert _levels(answer, "migration-policy") == ["blocker"]
+    assert _levels(answer, "broker-settings") == []
+    refusal = _join(broker, group, topic)
+    assert refusal.error == "GROUP_ID_NOT_FOUND"
+    assert "online upgrade is disabled" in refusal.message
+
+
+def test_a_group_that_is_too_large(kohort: Kohort, start_broker: StartBroker, members: Members) -> None:
+    broker = start_broker({"group.consumer.max.size": "3"})
+    large, topic = _group_of(broker, members, 4)
+    answer = _plan(kohort, broker, large)
+    assert answer.status == 1
+    assert _levels(answer, "group-size") == ["blocker"]
+    refusal = _join(broker, large, topic)
+    assert refusal.error == "GROUP_ID_NOT_FOUND"
+    assert "the group size exceeds" in refusal.message
+
+    full, topic = _group_of(broker, members, 3)
+    answer = _plan(kohort, broker, full)
+    assert _levels(answer, "group-size") == ["warning"]
+    assert _join(broker, full, topic).error == "GROUP_MAX_SIZE_REACHED"
+
+
+def test_the_bounds_of_timeouts(kohort: Kohort, broker: Broker, members: Members, tmp_path: Path) -> None:
+    """What a plan calls out of bounds the broker refuses, and the command that it prints is taken."""
+    group, _ = _group_of(broker, members, 1)
+    for value, is_fine in (("5999", False), ("7000", True)):
+        file = tmp_path / "librdkafka.conf"
+        file.write_text(f"enable.partition.eof=false\nsession.timeout.ms={value}\n")
+        answer = _plan(kohort, broker, group, "--client-config", file)
+        assert (
+            "is below group.consumer.min.session.timeout.ms=6000" in _messages(answer, "group-timeouts")
+        ) != is_fine
+        settings = {"consumer.session.timeout.ms": value}
+        if is_fine:
+            set_config(broker, ResourceType.GROUP, group, settings)
+        else:
+            with pytest.raises(KafkaException, match=r"greater than or equal to group\.consumer\.min"):
+                set_config(broker, ResourceType.GROUP, group, settings)
+
+
+PAIRS = {
+    "partition.assignment.strategy": "range",
+    "session.timeout.ms": "45000",
+    "heartbeat.interval.ms": "3000",
+    "group.protocol.type": "consumer",
+    "group.remote.assignor": "uniform",
+    "client.rack": "a",
+    "group.instance.id": "seat",
+}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "is_empty"), [("classic", False), ("consumer", False), ("consumer", True)]
+)
+@pytest.mark.parametrize("key", PAIRS)
+def test_what_librdkafka_refuses_to_start_with(protocol: str, key: str, *, is_empty: bool) -> None:
+    """A setting is called a leftover exactly where the library refuses it."""
+    shown = "" if is_empty else PAIRS[key]
+    config = {"bootstrap.servers": "127.0.0.1:1", "group.id": "a", "group.protocol": protocol, key: shown}
+    left = ClientConfig(name="c", settings=tuple(kept([(key, shown, 1)])), library="librdkafka").leftovers(
+        protocol
+    )
+    try:
+        Consumer({**config, "log_level": "0"}).close()
+        starts = True
+    except KafkaException:
+        starts = False
+    assert starts == (left == ())
+
+
+def test_what_java_refuses_to_start_with(broker: Broker, members: Members) -> None:
+    topic = fresh_name("orders")
+    create_topics(broker, {topic: 1})
+    java = {**PAIRS, "partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor"}
+    del java["group.protocol.type"]  # which only librdkafka has
+    for protocol in ("classic", "consumer"):
+        for key, value in java.items():
+            left = ClientConfig(name="c", settings=tuple(kept([(key, value, 1)])), library="java").leftovers(
+                protocol
+            )
+            settings: dict[str, Any] = {"group_protocol": protocol, key.replace(".", "_"): value}
+            member = members.java(broker, fresh_name("payments"), [topic], **settings)
+            first = _first_event(member)
+            assert (first.kind == "assigned") == (left == ()), (protocol, key, first)
+            if first.kind == "error":
+                assert "cannot be set when group.protocol=" in str(first), first
+
+
+def _first_event(member: Member) -> Event:
+    """Its assignment, or why it does not start."""
+
+    def known() -> list[Event]:
+        return [event for event in member.events() if event.kind in ("assigned", "error")]
+
+    member.log.wait(lambda: bool(known()), f"{member.name} starts or does not", 30.0)
+    return known()[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "starts"),
+    [
+        ("range,cooperative-sticky", False),
+        ("cooperative-sticky,range", False),
+        ("range,roundrobin", True),
+        ("sticky", False),
+    ],
+)
+def test_lists_that_librdkafka_refuses(
+    kohort: Kohort, sample: Path, tmp_path: Path, names: str, *, starts: bool
+) -> None:
+    file = tmp_path / "librdkafka.conf"
+    file.write_text(f"enable.partition.eof=false\npartition.assignment.strategy={names}\n")
+    answer = kohort.quick(
+        "plan", "billing", "--to", "cooperative", "--client", "librdkafka:2.16", "--client-config", file,
+        "--embedded", sample, "--output", "json",
+    )  # fmt: skip
+    assert ("client-config-mixed" in {each["rule"] for each in answer.document["findings"]}) != starts
+    config = {
+        "bootstrap.servers": "127.0.0.1:1",
+        "group.id": "a",
+        "partition.assignment.strategy": names,
+        "log_level": "0",
+    }
+    if starts:
+        Consumer(config).close()
+    else:
+        with pytest.raises(KafkaException):
+            Consumer(config)
+
+
+AUTHORIZER = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
+
+
+def _allow(broker: Broker, entries: Sequence[tuple[ResourceType, str, str, AclOperation]]) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    bindings = [
+        AclBinding(
+            kind, name, ResourcePatternType.LITERAL, principal, "*", operation, AclPermissionType.ALLOW
+        )
+        for kind, name, principal, operation in entries
+    ]
+    for future in admin.create_acls(bindings).values():
+        future.result()
+
+
+def test_what_the_authorizer_tells(kohort: Kohort, start_broker: StartBroker, members: Members) -> None:
+    broker = start_broker({**AUTHORIZER, "super.users": "User:ANONYMOUS"})
+    group, topic = _group_of(broker, members, 1)
+    assert "No access control entry lets anybody READ the group" in _messages(
+        _plan(kohort, broker, group), "acl"
+    )
+    _allow(broker, [(ResourceType.GROUP, group, "User:app", AclOperation.READ)])
+    message = _messages(_plan(kohort, broker, group), "acl")
+    assert f"User:app may read the group but has no entry to DESCRIBE {topic}:" in message
+    _allow(broker, [(ResourceType.TOPIC, topic, "User:app", AclOperation.READ)])
+    assert _levels(_plan(kohort, broker, group), "acl") == []
+
+
+def test_a_broker_without_an_authorizer(kohort: Kohort, broker: Broker, members: Members) -> None:
+    group, _ = _group_of(broker, members, 1)
+    answer = _plan(kohort, broker, group)
+    assert (_levels(answer, "acl"), _levels(answer, "broker-settings")) == ([], [])
+
+
+def test_settings_that_may_not_be_asked_for(
+    kohort: Kohort, start_broker: StartBroker, members: Members
+) -> None:
+    """Who may not describe the brokers' settings still gets a plan, and is told what it does not know."""
+    broker = start_broker({**AUTHORIZER, "allow.everyone.if.no.acl.found": "true"})
+    group, _ = _group_of(broker, members, 1)
+    # With one entry about the cluster, what no entry allows is forbidden; the node needs this one itself.
+    _allow(broker, [(ResourceType.BROKER, "kafka-cluster", "User:ANONYMOUS", AclOperation.CLUSTER_ACTION)])
+    answer = _plan(kohort, broker, group)
+    assert answer.status == 0, answer.stderr
+    assert "CLUSTER_AUTHORIZATION_FAILED" in _messages(answer, "broker-settings")
+    assert "CLUSTER_AUTHORIZATION_FAILED" in _messages(answer, "acl")
