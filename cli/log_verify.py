@@ -16,6 +16,7 @@ from cli.progress import Progress
 from coordinator.model import Problem
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.index_check import check_indexes
+from coordinator.storage.offset_records import OFFSET_COMMIT
 from coordinator.storage.partition_files import read_leader_epochs, read_topic_id
 from coordinator.storage.salvage import Part
 from coordinator.storage.schemas.record_types import RECORD_TYPES
@@ -134,18 +135,20 @@ def _count(chunk: Chunk, checked: Checked, unreadable: list[Problem]) -> None:
     if not len(chunk):
         return
     checked.records += len(chunk)
-    checked.control += len(chunk.markers)
-    checked.keys.update(key.type for key in chunk.keys if key.type is not None)
+    checked.control += sum(read.marker is not None for read in chunk.others.values())
+    for commits in chunk.commits:
+        checked.keys[OFFSET_COMMIT] += len(commits.places)
+    checked.keys.update(read.key.type for read in chunk.others.values() if read.key.type is not None)
     if checked.first_offset is None:
-        checked.first_offset = chunk.offsets[0]
-    checked.last_offset = chunk.offsets[-1]
-    first, last = min(chunk.timestamps), max(chunk.timestamps)
+        checked.first_offset = int(chunk.offsets[0])
+    checked.last_offset = int(chunk.offsets[-1])
+    first, last = int(chunk.timestamps.min()), int(chunk.timestamps.max())
     checked.first_ms = first if checked.first_ms is None else min(first, checked.first_ms)
     checked.last_ms = last if checked.last_ms is None else max(last, checked.last_ms)
     unreadable += [
-        Problem(subject=f"{chunk.file}, offset {chunk.offsets[place]}", message=error)
-        for place, error in sorted(chunk.errors.items())
-        if chunk.keys[place].type in RECORD_TYPES or chunk.keys[place].type is None
+        Problem(subject=f"{chunk.file}, offset {chunk.offsets[place]}", message=read.error)
+        for place, read in chunk.others.items()
+        if read.error is not None and (read.key.type in RECORD_TYPES or read.key.type is None)
     ]
 
 

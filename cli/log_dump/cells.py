@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
-from cli.log_dump.chunks import Chunk
+from cli.log_dump.chunks import Chunk, Read
 from cli.log_dump.lines import TIMESTAMP_TYPES
 from cli.render.document import Cell, columns
 from cli.times import format_moment
 from coordinator.storage.batch_header import Batch, Batches
+from coordinator.storage.offset_records import OFFSET_COMMIT
 from coordinator.storage.schemas.record_types import RECORD_TYPES
+
+_Content: TypeAlias = tuple[str | None, str | None, str | None]
+"""Of a record: its type, its key and its value."""
 
 DELETED = "<DELETE>"
 """A tombstone, in the words of kafka-dump-log."""
@@ -44,37 +49,57 @@ BATCH_COLUMNS = columns(
 
 def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
     """A row per record."""
-    producers = {place: producer(chunk.batches[place]) for place in dict.fromkeys(chunk.batch_of)}
-    for place, key in enumerate(chunk.keys):
-        kind, shown = _kind(chunk, place)
+    producers = {place: producer(chunk.batches[place]) for place in dict.fromkeys(chunk.batch_of.tolist())}
+    contents = _contents(chunk)
+    rows = zip(
+        chunk.offsets.tolist(),
+        chunk.timestamps.tolist(),
+        chunk.key_sizes.tolist(),
+        chunk.value_sizes.tolist(),
+        chunk.batch_of.tolist(),
+        chunk.sequences.tolist(),
+        strict=True,
+    )
+    for place, (offset, timestamp, key_size, value_size, batch, sequence) in enumerate(rows):
+        kind, key, value = contents[place]
         yield (
-            chunk.offsets[place],
-            format_moment(chunk.timestamps[place]),
-            _number(chunk.key_sizes[place]),
-            _number(chunk.value_sizes[place]),
-            producers[chunk.batch_of[place]],
-            _number(chunk.sequences[place]),
+            offset,
+            format_moment(timestamp),
+            _number(key_size),
+            _number(value_size),
+            producers[batch],
+            _number(sequence),
             kind,
-            None if key.type is None else key.text,
-            shown,
+            key,
+            value,
         )
 
 
-def _kind(chunk: Chunk, place: int) -> tuple[str | None, str | None]:
-    """What a record is, and its value."""
-    marker, error = chunk.markers.get(place), chunk.errors.get(place)
-    shown: str | None = DELETED if chunk.value_sizes[place] < 0 else chunk.payloads[place]
-    if error is not None:
-        shown = f"cannot be read: {error}"
-    elif marker is not None:
-        epoch = marker.coordinator_epoch
-        shown = None if epoch is None else f"coordinator epoch {epoch}"
+def _contents(chunk: Chunk) -> dict[int, _Content]:
+    """By the record's place."""
+    contents = {place: _content(read, chunk.value_sizes[place] < 0) for place, read in chunk.others.items()}
+    name = RECORD_TYPES[OFFSET_COMMIT].name
+    for commits in chunk.commits:
+        texts = zip(commits.places.tolist(), commits.key_texts(), commits.payloads(), strict=True)
+        contents.update((place, (name, key, payload)) for place, key, payload in texts)
+    return contents
+
+
+def _content(read: Read, tombstone: bool) -> _Content:
+    value: str | None = DELETED if tombstone else read.payload
+    key = None if read.key.type is None else read.key.text
+    marker = read.marker
     if marker is not None:
-        return marker.type, shown
-    number = chunk.keys[place].type
+        value = None if marker.coordinator_epoch is None else f"coordinator epoch {marker.coordinator_epoch}"
+    if read.error is not None:
+        value = f"cannot be read: {read.error}"
+    return marker.type if marker else _kind(read.key.type), key, value
+
+
+def _kind(number: int | None) -> str | None:
     if number is None:
-        return None, shown
-    return RECORD_TYPES[number].name if number in RECORD_TYPES else f"unknown ({number})", shown
+        return None
+    return RECORD_TYPES[number].name if number in RECORD_TYPES else f"unknown ({number})"
 
 
 def batch_rows(batches: Batches) -> Iterator[Sequence[Cell]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cli.log_dump.plain_commits import Ints, plain_payloads
+from cli.log_dump.plain_commits import Ints, Places, PlainCommits, plain_commits
 from cli.log_dump.segment import Segment, damage_of
 from cli.log_dump.texts import NULL, KeyText, Texts
 from cli.log_dump.wanted import Wanted
@@ -36,28 +35,35 @@ class Marker(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A record that is no plain commit, put into words. `raw` are key and value of one with an error."""
+
+    key: KeyText
+    payload: str = NULL
+    marker: Marker | None = None
+    header_keys: tuple[str, ...] = ()
+    error: str | None = None
+    raw: tuple[bytes | None, bytes | None] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Chunk:
     """Records in the order of the log, as columns of equal length. A size of -1 is null, a sequence of -1 none.
 
-    What few records have stands apart, by the record's place in the columns.
+    What a record says is in `commits` or, by its place in the columns, in `others`.
     """
 
     file: str
     batches: Batches
-    batch_of: list[int]
+    batch_of: Ints
     """By place in `batches`."""
-    offsets: list[int]
-    timestamps: list[int]
-    key_sizes: list[int]
-    value_sizes: list[int]
-    sequences: list[int]
-    keys: list[KeyText]
-    payloads: list[str]
-    markers: dict[int, Marker] = field(default_factory=dict)
-    header_keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    errors: dict[int, str] = field(default_factory=dict)
-    raw: dict[int, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
-    """Key and value of records with an error."""
+    offsets: Ints
+    timestamps: Ints
+    key_sizes: Ints
+    value_sizes: Ints
+    sequences: Ints
+    commits: Sequence[PlainCommits]
+    others: Mapping[int, Read]
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -65,12 +71,7 @@ class Chunk:
     @property
     def end(self) -> int:
         """The byte behind the last record's batch, in the file."""
-        return int(self.batches.ends[self.batch_of[-1]]) if self.batch_of else 0
-
-    @property
-    def odd(self) -> list[int]:
-        """Places of the records of which something stands apart."""
-        return sorted({*self.markers, *self.header_keys, *self.errors})
+        return int(self.batches.ends[self.batch_of[-1]]) if len(self) else 0
 
 
 def chunks_of(segment: Segment, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
@@ -99,99 +100,85 @@ class _Reading:
 
     def __init__(self, columns: Columns, wanted: Wanted, texts: Texts) -> None:
         self._columns, self._wanted, self._texts = columns, wanted, texts
-        self._markers: dict[int, Marker] = {}
-        self._errors: dict[int, str] = {}
 
     def chunk(self, file: str, rows: Ints) -> Chunk:
-        columns, wanted = self._columns, self._wanted
-        keys = self._key_texts(rows)
-        if not wanted.any_key:
-            kept = [place for place, key in enumerate(keys) if wanted.key(key)]
-            rows, keys = rows[kept], [keys[place] for place in kept]
-        payloads = self._payloads(rows, keys)
-        key_starts, key_ends = columns.key_start[rows], columns.key_end[rows]
-        starts, ends = columns.value_start[rows], columns.value_end[rows]
-        places = columns.batch_of[rows]
-        offsets = columns.offsets[rows]
+        columns, batches = self._columns, self._columns.batches
+        if not self._wanted.any_key:
+            rows = rows[[self._wanted.key(self._key(row)) for row in rows.tolist()]]
+        places = Places(
+            data=columns.data,
+            key_start=columns.key_start[rows],
+            key_end=columns.key_end[rows],
+            value_start=columns.value_start[rows],
+            value_end=columns.value_end[rows],
+        )
+        batch_of, offsets = columns.batch_of[rows], columns.offsets[rows]
+        header_keys = _header_keys(columns, rows)
+        candidates = (batches.headers["attributes"][batch_of] & CONTROL) == 0
+        candidates[list(header_keys)] = False
+        commits = list(plain_commits(places, candidates, self._texts))
+        left = np.ones(len(rows), dtype=bool)
+        for some in commits:
+            left[some.places] = False
         return Chunk(
             file=file,
-            batches=columns.batches,
-            batch_of=places.tolist(),
-            offsets=offsets.tolist(),
-            timestamps=columns.timestamps[rows].tolist(),
-            key_sizes=np.where(key_ends < 0, -1, key_ends - key_starts).tolist(),
-            value_sizes=np.where(ends < 0, -1, ends - starts).tolist(),
-            sequences=_sequences(columns.batches, places, offsets),
-            keys=keys,
-            payloads=payloads,
-            markers=self._markers,
-            header_keys=_header_keys(columns, rows),
-            errors=self._errors,
-            raw={place: (columns.key(rows[place]), columns.value(rows[place])) for place in self._errors},
+            batches=batches,
+            batch_of=batch_of,
+            offsets=offsets,
+            timestamps=columns.timestamps[rows],
+            key_sizes=np.where(places.key_end < 0, -1, places.key_end - places.key_start),
+            value_sizes=np.where(places.value_end < 0, -1, places.value_end - places.value_start),
+            sequences=_sequences(batches, batch_of, offsets),
+            commits=commits,
+            others={
+                place: self._read(int(rows[place]), header_keys.get(place, ()))
+                for place in np.flatnonzero(left).tolist()
+            },
         )
 
-    def _key_texts(self, rows: Ints) -> list[KeyText]:
+    def _key(self, row: int) -> KeyText:
         columns = self._columns
-        data, remembered, learn = columns.data, self._texts.remembered, self._texts.key
-        starts, ends = columns.key_start[rows].tolist(), columns.key_end[rows].tolist()
-        keys = [
-            remembered(key := data[start:end]) or learn(key) for start, end in zip(starts, ends, strict=True)
-        ]
-        for place in np.flatnonzero(columns.key_end[rows] < 0).tolist():
-            keys[place] = NO_KEY
-        for place in np.flatnonzero(_headers(columns, rows)["attributes"] & CONTROL).tolist():
-            keys[place] = CONTROL_KEY
-        return keys
+        if columns.batches.headers["attributes"][columns.batch_of[row]] & CONTROL:
+            return CONTROL_KEY
+        key = columns.key(row)
+        return NO_KEY if key is None else self._texts.key(key)
 
-    def _payloads(self, rows: Ints, keys: Sequence[KeyText]) -> list[str]:
-        """The values; beside it, what is odd."""
-        columns, texts = self._columns, self._texts
-        starts, ends = columns.value_start[rows], columns.value_end[rows]
-        payloads = plain_payloads(columns.data, starts, ends, texts.topic_id)
-        others = [
-            place
-            for place, (key, payload) in enumerate(zip(keys, payloads, strict=True))
-            if payload == NULL or not key.is_commit
-        ]
-        for place in others:
-            payloads[place] = self._payload(
-                place, keys[place], int(starts[place]), int(ends[place]), int(rows[place])
-            )
-        return payloads
-
-    def _payload(self, place: int, key: KeyText, start: int, end: int, row: int) -> str:
-        error = key.error
-        if key is CONTROL_KEY:
-            self._mark(place, self._columns.key(row), self._columns.value(row))
-        elif end >= 0 and error is None and key.type is not None:
-            try:
-                return self._texts.payload(key.type, self._columns.data, start, end)
-            except MalformedRecord as problem:
-                error = str(problem)
-        if error is not None:
-            self._errors[place] = error
-        return NULL
-
-    def _mark(self, place: int, key: bytes | None, value: bytes | None) -> None:
+    def _read(self, row: int, header_keys: tuple[str, ...]) -> Read:
+        columns, key = self._columns, self._key(row)
+        start, end = int(columns.value_start[row]), int(columns.value_end[row])
+        payload, marker, error = NULL, None, key.error
         try:
-            kind = control_type_of(key or b"")
-            ends = kind in (ControlType.ABORT, ControlType.COMMIT)
-            self._markers[place] = Marker(kind.name, coordinator_epoch(value) if ends else None)
-        except MalformedControlRecord as error:
-            self._markers[place] = Marker(ControlType.UNKNOWN.name, None)
-            self._errors[place] = str(error)
+            if key is CONTROL_KEY:
+                marker, error = _marker(columns.key(row), columns.value(row))
+            elif end >= 0 and error is None and key.type is not None:
+                payload = self._texts.payload(key.type, columns.data, start, end)
+        except MalformedRecord as problem:
+            error = str(problem)
+        return Read(
+            key=key,
+            payload=payload,
+            marker=marker,
+            header_keys=header_keys,
+            error=error,
+            raw=None if error is None else (columns.key(row), columns.value(row)),
+        )
 
 
-def _headers(columns: Columns, rows: Ints) -> NDArray[np.void]:
-    """The header of each record's batch."""
-    return columns.batches.headers[columns.batch_of[rows]]
+def _marker(key: bytes | None, value: bytes | None) -> tuple[Marker, str | None]:
+    """A control record, and what is wrong with it."""
+    try:
+        kind = control_type_of(key or b"")
+        ends = kind in (ControlType.ABORT, ControlType.COMMIT)
+        return Marker(kind.name, coordinator_epoch(value) if ends else None), None
+    except MalformedControlRecord as error:
+        return Marker(ControlType.UNKNOWN.name, None), str(error)
 
 
-def _sequences(batches: Batches, places: Ints, offsets: Ints) -> list[int]:
+def _sequences(batches: Batches, places: Ints, offsets: Ints) -> Ints:
     base = batches.headers["base_sequence"][places].astype(np.int64)
     # They begin again at 0 behind 2^31 - 1.
     own = (base + offsets - batches.headers["base_offset"][places]) & 0x7FFFFFFF
-    sequences: list[int] = np.where(base < 0, -1, own).tolist()
+    sequences: Ints = np.where(base < 0, -1, own)
     return sequences
 
 

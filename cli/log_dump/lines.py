@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from cli.log_dump.chunks import Chunk
+import numpy as np
+
+from cli.log_dump.chunks import Chunk, Read
+from cli.log_dump.plain_commits import PlainCommits
+from cli.log_dump.runs import per_run
 from cli.log_dump.texts import NULL, json_text
 from coordinator.storage.batch_header import MAGIC, Batch, Batches
 
@@ -18,71 +23,92 @@ def record_lines(chunk: Chunk) -> list[str]:
 
     Put together by hand: a log has millions of them, and they differ in little.
     """
-    begins = _begins(chunk)
-    lines = [
-        f'{begins[batch]}"offset":{offset},"timestamp":{timestamp},"key_size":{key_size},'
-        f'"value_size":{value_size},"sequence":{sequence},'
-        f'"header_keys":[],"control":null,"key":{key.text},"payload":{payload},"error":null,"raw":null}}'
-        for batch, offset, timestamp, key_size, value_size, sequence, key, payload in zip(
-            chunk.batch_of,
-            chunk.offsets,
-            chunk.timestamps,
-            chunk.key_sizes,
-            _or_null(chunk.value_sizes),
-            _or_null(chunk.sequences),
-            chunk.keys,
-            chunk.payloads,
+    lines = np.full(len(chunk), "", dtype=object)
+    for commits in chunk.commits:
+        lines[commits.places] = _commit_lines(chunk, commits)
+    for place, read in chunk.others.items():
+        lines[place] = _line(chunk, place, read)
+    found: list[str] = lines.tolist()
+    return found
+
+
+def _commit_lines(chunk: Chunk, commits: PlainCommits) -> list[str]:
+    at = commits.places
+    batch_of, timestamps = chunk.batch_of[at], chunk.timestamps[at]
+    key_sizes, value_sizes = chunk.key_sizes[at], chunk.value_sizes[at]
+    file = json_text(chunk.file)
+    fronts = per_run(lambda place: _front(file, chunk.batches[int(batch_of[place])]), batch_of)
+    middles = per_run(
+        lambda place: (
+            f',"timestamp":{timestamps[place]},"key_size":{key_sizes[place]},'
+            f'"value_size":{value_sizes[place]},"sequence":'
+        ),
+        timestamps, key_sizes, value_sizes,
+    )  # fmt: skip
+    key = ',"header_keys":[],"control":null,"key":'
+    payload = f'}}}},"payload":{commits.payload_begin}'
+    return [
+        f'{front}"offset":{offset}{middle}{sequence}{key}{key_begin}{partition}{payload}{committed}{payload_end}'
+        ',"error":null,"raw":null}'
+        for front, offset, middle, sequence, key_begin, partition, committed, payload_end in zip(
+            fronts,
+            chunk.offsets[at].tolist(),
+            middles,
+            _or_null(chunk.sequences[at].tolist()),
+            commits.key_begins,
+            commits.partitions,
+            commits.offsets,
+            commits.payload_ends,
             strict=True,
         )
     ]
-    for place in chunk.odd:
-        lines[place] = _odd_line(chunk, place, begins[chunk.batch_of[place]])
-    return lines
 
 
-def _or_null(numbers: Sequence[int]) -> Sequence[int | str]:
+def _or_null(numbers: list[int]) -> Sequence[int | str]:
     """The numbers, and null for -1."""
-    if min(numbers, default=0) >= 0:
+    if min(numbers) >= 0:
         return numbers
     return [NULL if number < 0 else number for number in numbers]
 
 
-def _begins(chunk: Chunk) -> dict[int, str]:
-    """What the lines of the records of each batch begin with, by the batch's place."""
-    file = json_text(chunk.file)
-    return {place: _begin(file, chunk.batches[place]) for place in dict.fromkeys(chunk.batch_of)}
+def _front(file: str, batch: Batch) -> str:
+    """What the lines of a batch's records have before the offset. `file` is its name as JSON."""
+    producer = _producer_text(
+        batch.producer_id, batch.producer_epoch, batch.is_transactional, batch.log_append_time
+    )
+    return f'{{"file":{file},"base_offset":{batch.base_offset},{producer},'
 
 
-def _begin(file: str, batch: Batch) -> str:
-    fields = _producer(batch)
-    return f'{{"file":{file},"base_offset":{batch.base_offset},{json_text(fields)[1:-1]},'
+@lru_cache(maxsize=1024)
+def _producer_text(producer_id: int, producer_epoch: int, transactional: bool, by_broker: bool) -> str:
+    return json_text(_producer(producer_id, producer_epoch, transactional, by_broker))[1:-1]
 
 
-def _producer(batch: Batch) -> dict[str, Any]:
+def _producer(producer_id: int, producer_epoch: int, transactional: bool, by_broker: bool) -> dict[str, Any]:
     return {
-        "producer_id": _number(batch.producer_id),
-        "producer_epoch": _number(batch.producer_epoch),
-        "transactional": batch.is_transactional,
-        "timestamp_type": TIMESTAMP_TYPES[batch.log_append_time],
+        "producer_id": _number(producer_id),
+        "producer_epoch": _number(producer_epoch),
+        "transactional": transactional,
+        "timestamp_type": TIMESTAMP_TYPES[by_broker],
     }
 
 
-def _odd_line(chunk: Chunk, place: int, begin: str) -> str:
-    marker, raw = chunk.markers.get(place), chunk.raw.get(place)
+def _line(chunk: Chunk, place: int, read: Read) -> str:
     front = {
-        "offset": chunk.offsets[place],
-        "timestamp": chunk.timestamps[place],
-        "key_size": _number(chunk.key_sizes[place]),
-        "value_size": _number(chunk.value_sizes[place]),
-        "sequence": _number(chunk.sequences[place]),
-        "header_keys": chunk.header_keys.get(place, ()),
-        "control": marker and marker._asdict(),
+        "offset": int(chunk.offsets[place]),
+        "timestamp": int(chunk.timestamps[place]),
+        "key_size": _number(int(chunk.key_sizes[place])),
+        "value_size": _number(int(chunk.value_sizes[place])),
+        "sequence": _number(int(chunk.sequences[place])),
+        "header_keys": read.header_keys,
+        "control": read.marker and read.marker._asdict(),
     }
     back = {
-        "error": chunk.errors.get(place),
-        "raw": raw and {"key": _base64(raw[0]), "payload": _base64(raw[1])},
+        "error": read.error,
+        "raw": read.raw and {"key": _base64(read.raw[0]), "payload": _base64(read.raw[1])},
     }
-    texts = f'"key":{chunk.keys[place].text},"payload":{chunk.payloads[place]}'
+    begin = _front(json_text(chunk.file), chunk.batches[int(chunk.batch_of[place])])
+    texts = f'"key":{read.key.text},"payload":{read.payload}'
     return f"{begin}{json_text(front)[1:-1]},{texts},{json_text(back)[1:]}"
 
 
@@ -111,7 +137,7 @@ def batch_data(batch: Batch, checksum: int) -> dict[str, Any]:
         "count": batch.count,
         "base_sequence": _number(batch.base_sequence),
         "last_sequence": _number(batch.last_sequence),
-        **_producer(batch),
+        **_producer(batch.producer_id, batch.producer_epoch, batch.is_transactional, batch.log_append_time),
         "leader_epoch": _number(batch.leader_epoch),
         "control": batch.is_control,
         "delete_horizon_ms": batch.delete_horizon_ms,

@@ -1,19 +1,26 @@
-"""The values of most offset commits, many at a time: version 3 or 4, without metadata, with a topic id or without.
+"""Most offset commits, many at a time: a key of type 1, a value of version 3 or 4 without metadata, with a topic id or
+without.
 
+    type i16 · group · topic · partition i32, either name with its length in 16 bits
     version i16 · offset i64 · leader epoch i32 · metadata, empty · commit timestamp i64 [· tagged fields]
 
 Metadata are a string of length 0 in 16 bits (version 3) or of length 0 + 1 in 8 (version 4). Tagged fields follow in
-version 4: a zero, or one field of number 0 with 16 bytes, the topic's id. Any other shape is for `Texts.payload`.
+version 4: a zero, or one field of number 0 with 16 bytes, the topic's id. Any other shape is for `Texts`.
+
+What stands before a key's partition is the same in many keys, what stands behind a value's offset is the same in a
+request's commits: either is put into words once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cli.log_dump.texts import NULL
+from cli.log_dump.runs import per_run
+from cli.log_dump.texts import Texts
 
 Ints = NDArray[np.int64]
 Octets = NDArray[np.uint8]
@@ -28,40 +35,117 @@ _UUID_BYTES = 16
 _BYTES = 24
 """Of either version without a topic id."""
 _BYTES_WITH_TOPIC_ID = 42
+_PARTITION_BYTES = 4
 
 
-def plain_payloads(data: bytes, starts: Ints, ends: Ints, topic_id: Callable[[bytes], str]) -> list[str]:
-    """The JSON of each value ``data[start:end]`` that is of a plain shape, "null" of every other.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlainCommits:
+    """Commits of one version, as columns of equal length. `places` says where they stand among all records."""
 
-    An end of -1 is a null value. `topic_id` gives a topic id's text. The keys must be those of offset commits.
-    """
-    octets = np.frombuffer(data, dtype=np.uint8)
-    texts = [NULL] * len(starts)
-    for version, with_topic_id in ((3, False), (4, False), (4, True)):
-        places = np.flatnonzero(_of_shape(octets, starts, ends, version, with_topic_id))
-        if not len(places):
-            continue
-        at = starts[places]
-        offsets = _int64s(octets, at + _OFFSET_AT)
-        epochs = _int32s(octets, at + _EPOCH_AT)
-        times = _int64s(octets, at + _TIME_AT[version])
-        topics = [
-            f',"topicId":"{topic_id(data[start : start + _UUID_BYTES])}"' if with_topic_id else ""
-            for start in (at + _TOPIC_ID_AT).tolist()
+    version: int
+    places: Ints
+    key_begins: list[str]
+    """The JSON of each key up to the partition."""
+    partitions: list[int]
+    offsets: list[int]
+    payload_ends: list[str]
+    """The JSON of each value behind the offset."""
+
+    def key_texts(self) -> list[str]:
+        """The JSON of each key."""
+        return [
+            f"{begin}{partition}}}}}"
+            for begin, partition in zip(self.key_begins, self.partitions, strict=True)
         ]
-        begin = f'{{"version":"{version}","data":{{"offset":'
-        for place, offset, epoch, time, topic in zip(
-            places.tolist(), offsets, epochs, times, topics, strict=True
-        ):
-            texts[place] = (
-                f'{begin}{offset},"leaderEpoch":{epoch},"metadata":"","commitTimestamp":{time}{topic}}}}}'
-            )
-    return texts
+
+    def payloads(self) -> list[str]:
+        """The JSON of each value."""
+        return [
+            f"{self.payload_begin}{offset}{end}"
+            for offset, end in zip(self.offsets, self.payload_ends, strict=True)
+        ]
+
+    @property
+    def payload_begin(self) -> str:
+        """The JSON of all values up to the offset."""
+        return f'{{"version":"{self.version}","data":{{"offset":'
 
 
-def _of_shape(
-    octets: Octets, starts: Ints, ends: Ints, version: int, with_topic_id: bool
-) -> NDArray[np.bool_]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Places:
+    """Where keys and values stand in `data`: byte of the begin and of the end, -1 for a null one."""
+
+    data: bytes
+    key_start: Ints
+    key_end: Ints
+    value_start: Ints
+    value_end: Ints
+
+
+def plain_commits(places: Places, candidates: NDArray[np.bool_], texts: Texts) -> Iterator[PlainCommits]:
+    """The plain ones among the candidates."""
+    octets = np.frombuffer(places.data, dtype=np.uint8)
+    candidates = candidates & (places.key_end - places.key_start > _PARTITION_BYTES)
+    for version, with_topic_id in ((3, False), (4, False), (4, True)):
+        fits = candidates & _of_shape(octets, places, version, with_topic_id)
+        found = np.flatnonzero(fits)
+        if len(found):
+            begins = _key_begins(places, found, texts)
+            if not all(begins):
+                kept = [bool(begin) for begin in begins]
+                found, begins = found[kept], [begin for begin in begins if begin]
+            yield _commits(octets, places, found, begins, version, with_topic_id, texts)
+
+
+def _key_begins(places: Places, found: Ints, texts: Texts) -> list[str]:
+    """Of each key; nothing where it is none of an offset commit."""
+    data, remembered, learn = places.data, texts.remembered_begin, texts.commit_key_begin
+    starts, ends = places.key_start[found].tolist(), (places.key_end[found] - _PARTITION_BYTES).tolist()
+    begins = []
+    for start, end in zip(starts, ends, strict=True):
+        front = data[start:end]
+        begin = remembered(front)
+        begins.append(learn(front) if begin is None else begin)
+    return begins
+
+
+def _commits(
+    octets: Octets,
+    places: Places,
+    found: Ints,
+    key_begins: list[str],
+    version: int,
+    with_topic_id: bool,
+    texts: Texts,
+) -> PlainCommits:
+    at = places.value_start[found]
+    epochs = _numbers(octets, at + _EPOCH_AT, ">i4")
+    times = _numbers(octets, at + _TIME_AT[version], ">i8")
+    columns = [epochs, times]
+    if with_topic_id:
+        columns += [_numbers(octets, at + _TOPIC_ID_AT + place, ">i8") for place in (0, 8)]
+
+    def end(place: int) -> str:
+        begin = f',"leaderEpoch":{epochs[place]},"metadata":"","commitTimestamp":{times[place]}'
+        if not with_topic_id:
+            return begin + "}}"
+        topic_id_at = int(at[place]) + _TOPIC_ID_AT
+        return (
+            f'{begin},"topicId":"{texts.topic_id(places.data[topic_id_at : topic_id_at + _UUID_BYTES])}"}}}}'
+        )
+
+    return PlainCommits(
+        version=version,
+        places=found,
+        key_begins=key_begins,
+        partitions=_numbers(octets, places.key_end[found] - _PARTITION_BYTES, ">i4").tolist(),
+        offsets=_numbers(octets, at + _OFFSET_AT, ">i8").tolist(),
+        payload_ends=per_run(end, *columns),
+    )
+
+
+def _of_shape(octets: Octets, places: Places, version: int, with_topic_id: bool) -> NDArray[np.bool_]:
+    starts, ends = places.value_start, places.value_end
     fits: NDArray[np.bool_] = ends - starts == (_BYTES_WITH_TOPIC_ID if with_topic_id else _BYTES)
     at = np.where(fits, starts, 0)
     if fits.any():
@@ -81,11 +165,7 @@ def _fixed(version: int, with_topic_id: bool) -> dict[int, int]:
     return {0: 0, 1: version, _METADATA_AT: 1} | {_TAGS_AT + place: octet for place, octet in enumerate(tags)}
 
 
-def _int64s(octets: Octets, at: Ints) -> list[int]:
-    numbers: list[int] = octets[at[:, None] + np.arange(8)].view(">i8")[:, 0].tolist()
-    return numbers
-
-
-def _int32s(octets: Octets, at: Ints) -> list[int]:
-    numbers: list[int] = octets[at[:, None] + np.arange(4)].view(">i4")[:, 0].tolist()
+def _numbers(octets: Octets, at: Ints, kind: str) -> Ints:
+    size = np.dtype(kind).itemsize
+    numbers: Ints = octets[at[:, None] + np.arange(size)].view(kind)[:, 0].astype(np.int64)
     return numbers

@@ -36,8 +36,6 @@ class KeyText:
     type: int | None = None
     group: str | None = None
     error: str | None = None
-    is_commit: bool = False
-    """Whether it can be read and is one of an offset commit."""
 
 
 class Texts:
@@ -47,6 +45,9 @@ class Texts:
         self._keys: dict[bytes, KeyText] = {}
         self.remembered = self._keys.get
         """A key that came before, or None."""
+        self._begins: dict[bytes, str] = {}
+        self.remembered_begin = self._begins.get
+        """A begin of a commit's key that came before, or None."""
         self._topic_ids: dict[bytes, str] = {}
 
     def key(self, key: bytes) -> KeyText:
@@ -57,6 +58,16 @@ class Texts:
                 self._keys.clear()
             found = self._keys[key] = _key_text(key)
         return found
+
+    def commit_key_begin(self, front: bytes) -> str:
+        """The JSON of an offset commit's key up to its partition, for the key without the partition's four bytes.
+
+        Empty where it is none.
+        """
+        if len(self._begins) >= MOST_KEYS:
+            self._begins.clear()
+        begin = self._begins[front] = _commit_key_begin(front)
+        return begin
 
     def payload(self, number: int, data: bytes, start: int, end: int) -> str:
         """The value ``data[start:end]`` under a key of type `number`. :raises MalformedRecord: it is none"""
@@ -99,10 +110,24 @@ def _key_text(key: bytes) -> KeyText:
 
 def _commit_key_text(key: bytes) -> KeyText:
     group, topic, partition = read_offset_key(key, 0, len(key))
-    data = f'{{"group":{_name(group)},"topic":{_name(topic)},"partition":{partition}}}'
-    return KeyText(
-        f'{{"type":"{OFFSET_COMMIT}","data":{data}}}', type=OFFSET_COMMIT, group=group, is_commit=True
-    )
+    return KeyText(f"{_begin(group, topic)}{partition}}}}}", type=OFFSET_COMMIT, group=group)
+
+
+def _commit_key_begin(front: bytes) -> str:
+    if front[:2] != _OFFSET_COMMIT:
+        return ""
+    try:
+        group, topic, _ = read_offset_key(front + bytes(4), 0, len(front) + 4)
+    except MalformedRecord:
+        return ""
+    group_end = 4 + int.from_bytes(front[2:4], "big")
+    topic_end = group_end + 2 + int.from_bytes(front[group_end : group_end + 2], "big")
+    # What stands behind a key is not looked at; the partition then is not in its last bytes.
+    return _begin(group, topic) if topic_end == len(front) else ""
+
+
+def _begin(group: str, topic: str) -> str:
+    return f'{{"type":"{OFFSET_COMMIT}","data":{{"group":{_name(group)},"topic":{_name(topic)},"partition":'
 
 
 @lru_cache(maxsize=MOST_KEYS)
