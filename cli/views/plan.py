@@ -52,8 +52,8 @@ def _overview(plan: Plan) -> Iterator[Block]:
     yield Heading("Overview")
     yield Text(
         f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}. The group has "
-        f"{_count(members, 'member')}; {plan.concurrency} at a time, and a restart is taken to keep a member away for "
-        f"{plan.bounce_s:g} s."
+        f"{_count(members, 'member')}; {plan.concurrency} at a time, and a restart is taken to keep a member away "
+        f"for {plan.bounce_s:g} s."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
@@ -68,8 +68,8 @@ def _overview(plan: Plan) -> Iterator[Block]:
             "Nobody deploys, scales or restarts members of this group until the last step is complete.",
             "Have the lag of the group in sight. Stop after any step if it does not go down again.",
             "Run every check below, in order: each notes who is there, for the next one to compare with. Exit "
-            "status 0: "
-            "go on. 1: not yet, or strayed; it says who is missing, and which step to go back to. 3: it cannot tell.",
+            "status 0: go on. 1: not yet, or strayed; it says who is missing, and which step to go back to. 3: it "
+            "cannot tell.",
         )
     )
     first = plan.steps[0].commands[0]
@@ -125,7 +125,7 @@ def _rounds(plan: Plan, step: Step) -> Iterator[Block]:
                 yield Code((of_round(step.round_command, number),))
     elif step.rounds:
         rows = [("☐", number, ", ".join(names)) for number, names in enumerate(step.rounds, 1)]
-        yield Table(columns=columns("DONE", "##ROUND", verb.upper()), rows=rows)
+        yield Table(columns=columns("DONE", "#ROUND", verb.upper()), rows=rows)
         yield Text("After each round, with its number in K:")
         yield Code(("K=1", step.round_command))
 

@@ -57,11 +57,9 @@ def bridge_leader(trip: Trip) -> Path:
             offline(),
             Alternative(
                 title="One member after the other, as librdkafka's migration guide has it",
-                why_not="The broker refuses the first one with GROUP_ID_NOT_FOUND: librdkafka's "
-                "cooperative-sticky leader "
-                "has put user data into the assignments. It works on a fresh group, where nobody has rejoined "
-                "yet, so a "
-                "trial proves nothing.",
+                why_not="The broker refuses the first one with GROUP_ID_NOT_FOUND: librdkafka's cooperative-sticky "
+                "leader has put user data into the assignments. It works on a fresh group, where nobody has "
+                "rejoined yet, so a trial proves nothing.",
             ),
             Alternative(
                 title="A list of cooperative-sticky and range",
@@ -70,8 +68,7 @@ def bridge_leader(trip: Trip) -> Path:
             Alternative(
                 title="Restarting members until the bridge happens to lead, without looking at the order",
                 why_not="It took up to 4 restarts in 5 trials; a bridge that comes late in the order leads only "
-                "after all "
-                "that come before it have left.",
+                "after all that come before it have left.",
             ),
         ),
     )
@@ -82,9 +79,8 @@ def _start_bridge(trip: Trip) -> Step:
     tries = (
         f"The place is drawn by chance with the member's id: about 1 try in {trip.size} succeeds."
         if trip.size <= EASY_SIZE
-        else f"The place is drawn by chance with the member's id: about 1 try in {trip.size} succeeds. In a group "
-        "of this "
-        "size start several bridges at once, in terminals of their own: one in the right place is enough."
+        else f"The place is drawn by chance with the member's id: about 1 try in {trip.size} succeeds. In a group of "
+        "this size start several bridges at once, in terminals of their own: one in the right place is enough."
     )
     return Step(  # noqa: S604 - a field, nothing is run
         id=START,
@@ -92,20 +88,20 @@ def _start_bridge(trip: Trip) -> Step:
         actions=(
             f"Make a topic without records for it, {EMPTY_TOPIC}.",
             "Start the bridge in a terminal of its own, and leave it running.",
-            "Run the check. If it says that the bridge does not come first in the order of succession, stop the "
-            "bridge with "
-            f"Ctrl-C, wait until it has ended, and start it again: it comes back under a new id. {tries}",
+            "When the group is Stable, run the check, without --wait. If it says that the bridge does not come "
+            "first in the order of succession, stop the bridge with Ctrl-C, wait until it has ended, and start it "
+            f"again: it comes back under a new id. {tries}",
         ),
         shell=(
             f"kafka-topics.sh {trip.connection.kafka} --create --if-not-exists --topic {EMPTY_TOPIC} --partitions 1",
-            f"kafka-console-consumer.sh {trip.connection.kafka} --topic {EMPTY_TOPIC} --group {shlex.quote(trip.group)}"
-            f" --command-property client.id={BRIDGE} --command-property enable.auto.commit=false"
-            " --command-property group.protocol=classic"
-            f" --command-property partition.assignment.strategy={configuration.JAVA_COOPERATIVE}",
+            f"kafka-console-consumer.sh {trip.connection.kafka} --topic {EMPTY_TOPIC} --group "
+            f"{shlex.quote(trip.group)} --command-property client.id={BRIDGE} --command-property "
+            "enable.auto.commit=false --command-property group.protocol=classic --command-property "
+            f"partition.assignment.strategy={configuration.JAVA_COOPERATIVE}",
         ),
         expect="The bridge gets the one partition of its topic and nothing of the real ones. Cooperative members "
-        "keep what "
-        "they own in the rebalance that it causes. (Before Kafka 4.2 the option is called --consumer-property.)",
+        "keep what they own in the rebalance that it causes. (Before Kafka 4.2 the option is called "
+        "--consumer-property.)",
         course=Course(
             manner=Manner.START,
             rounds=((BRIDGE,),),
@@ -113,19 +109,17 @@ def _start_bridge(trip: Trip) -> Step:
             guests=(Guest(id=BRIDGE, topics=(EMPTY_TOPIC,)),),
         ),
         complete_when="The group is Stable, the bridge is a member, and it comes first of all members but the "
-        "leader in "
-        "the broker's order of succession.",
+        "leader in the broker's order of succession.",
         gate=(*here, Precedes(client_id=BRIDGE)),
         dangers=(
             Danger(
                 what="The bridge subscribes to a topic of the group.",
                 symptom="It gets records and prints them: they are missing where they are wanted.",
-                then=f"Stop it. Its topic is {EMPTY_TOPIC}, and nothing is ever written to it. It commits "
-                "nothing, so the "
-                "next owner reads those records again.",
+                then=f"Stop it. Its topic is {EMPTY_TOPIC}, and nothing is ever written to it. It commits nothing, "
+                "so the next owner reads those records again.",
             ),
             Danger(
-                what="The bridge lists another assignor, or none.",
+                what="The bridge lists other assignors than cooperative-sticky.",
                 symptom=f"It ends with {dangers.INCONSISTENT}.",
                 then="Start it with the line above, literally.",
             ),
@@ -139,10 +133,9 @@ def _restart_leader(trip: Trip, candidates: list[Member], leader: str | None) ->
         (f"Restart {trip.names[leader]}, which leads the group, with its configuration as it is.",)
         if leader is not None
         else (
-            "Who leads is not known from this source. The broker's log names it: `Assignment received from "
-            "leader M for "
-            "group G for generation N`; or `kohort describe --migration` of a live cluster. Restart that member alone, "
-            "with its configuration as it is.",
+            "Who leads is not known from this source. The broker's log names it: `Assignment received from leader M "
+            "for group G for generation N`; or `kohort describe --migration` of a live cluster. Restart that member "
+            "alone, with its configuration as it is.",
             "Where nobody can tell: restart the members one after the other, and run the gate of this step (without "
             "--wait) after each. As soon as it opens, the step is complete: leave the rest alone.",
             "If the bridge has lost its place (the check of a round says so), start it anew as in step 1.",
@@ -162,8 +155,7 @@ def _restart_leader(trip: Trip, candidates: list[Member], leader: str | None) ->
         ),
         rounds=tuple(trip.name([member]) for member in candidates),
         expect="The leader leaves, the bridge leads, and the next assignments come from it, without user data. "
-        "Records of "
-        "the restarted member wait for seconds.",
+        "Records of the restarted member wait for seconds.",
         course=Course(
             manner=Manner.RESTART,
             rounds=tuple((member.id,) for member in candidates),
@@ -187,12 +179,11 @@ def _restart_leader(trip: Trip, candidates: list[Member], leader: str | None) ->
         ),
         dangers=(
             Danger(
-                what="Another member than the bridge has become the leader: one joined meanwhile and took its place in "
-                "the order.",
+                what="Another member than the bridge has become the leader: one joined meanwhile and took its place "
+                "in the order.",
                 symptom="The gate stays closed: the assignments still carry user data, or the bridge does not lead.",
                 then="Begin again with step 1: stop the bridge, start it, look at its place.",
             ),
-            dangers.stuck_rebalance(),
         ),
         way_back="Stop the bridge: a librdkafka member leads again, nothing else has changed.",
     )
@@ -219,8 +210,8 @@ def _stop_bridge(trip: Trip) -> Step:
         strays=(
             Stray(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, Absent(client_id=BRIDGE)),
-                message="The group is classic again and the bridge is gone: a librdkafka member leads and writes user "
-                "data.",
+                message="The group is classic again and the bridge is gone: a librdkafka member leads and writes "
+                "user data.",
                 back_to=START,
             ),
         ),
@@ -232,7 +223,6 @@ def _stop_bridge(trip: Trip) -> Step:
                 then="Begin again with step 1.",
             ),
         ),
-        way_back="Nothing to go back to: the bridge has done its work. Should the group fall back to classic "
-        "later, its "
-        "leader writes user data again, and the way begins with step 1.",
+        way_back="Nothing to go back to: the bridge has done its work. Should the group fall back to classic later, "
+        "its leader writes user data again, and the way begins with step 1.",
     )

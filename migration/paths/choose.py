@@ -82,8 +82,7 @@ def _to_eager(trip: Trip) -> Path:
     if "franz-go" in trip.libraries:
         why = (
             "franz-go does not support it: its log calls it `downgrading from cooperative group to eager group, "
-            "this is "
-            "not supported per KIP-429!`; versions before its pull 1367 raced."
+            "this is not supported per KIP-429!`; versions before its pull 1367 raced."
         )
         return stop_and_start(trip, Alternative(title=title, why_not=why))
     return stop_and_start(trip, _online(title)) if trip.case.offline else to_eager(trip)
@@ -144,11 +143,9 @@ def _no_bounces(trip: Trip) -> Alternative:
 def _to_consumer_instead() -> Alternative:
     return Alternative(
         title="Straight to the consumer protocol (--to consumer)",
-        why_not="It needs no stop and is incremental too, with brokers and clients that speak it (librdkafka "
-        "from 2.12, "
-        "better 2.15). If that is the goal, do not stop over here: a librdkafka group on cooperative-sticky can "
-        "be upgraded "
-        "online only by a bridge leader, one on range or roundrobin simply member by member.",
+        why_not="It needs no stop and is incremental too, with brokers and clients that speak it (librdkafka from "
+        "2.12, better 2.15). If that is the goal, do not stop over here: a librdkafka group on cooperative-sticky "
+        "can be upgraded online only by a bridge leader, one on range or roundrobin simply member by member.",
     )
 
 
@@ -163,8 +160,8 @@ def _member_by_member(trip: Trip, direction: str, policies: tuple[str, ...]) -> 
     why = "It was asked for a plan that stops all members."
     if trip.policy is not None and trip.policy not in policies:
         why = (
-            f"The brokers' group.consumer.migration.policy is {trip.policy}, which allows no online {direction}: every "
-            "broker must have it set to bidirectional first."
+            f"The brokers' group.consumer.migration.policy is {trip.policy}, which allows no online {direction}: "
+            "every broker must have it set to bidirectional first."
         )
     elif direction == "upgrade" and members_with_data(trip.case):
         why = (

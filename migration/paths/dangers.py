@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from migration.model import Danger
+from migration.paths.rounds import Rounds
 from migration.paths.trip import Trip
 
 INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
@@ -33,13 +34,17 @@ def fenced_static() -> Danger:
     )
 
 
-def stuck_rebalance() -> Danger:
+def between_rounds(rounds: Rounds) -> tuple[Danger, ...]:
     """The field study, section 4: aiokafka's stall."""
-    return Danger(
-        what="The next round is begun before the group is Stable.",
-        symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members; an aiokafka group stands still until a session "
-        "ends (20 s and more).",
-        then="Wait for Stable; it comes by itself when the old session ends.",
+    if len(rounds.names) < 2:
+        return ()
+    return (
+        Danger(
+            what="The next round is begun before the group is Stable.",
+            symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a "
+            "group with aiokafka members stands still until a session ends.",
+            then="Wait for Stable; it comes by itself when the old session ends.",
+        ),
     )
 
 
@@ -51,8 +56,8 @@ def refused_upgrade(trip: Trip) -> Danger:
     }
     return Danger(
         what="The broker refuses to convert the group.",
-        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(trip, looks)}). The broker's log says why: "
-        "`Cannot upgrade classic group …`. The group itself is left as it was.",
+        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(trip, looks)}). The broker's log says "
+        "why: `Cannot upgrade classic group …`. The group itself is left as it was.",
         then="Start the member as it was; remove the reason that the broker's log names; begin this step again.",
     )
 
@@ -67,8 +72,8 @@ def leftovers(trip: Trip) -> Danger:
     }
     return Danger(
         what="A line that the consumer protocol does not take was left in the configuration.",
-        symptom=f"{_of_libraries(trip, looks)}. The check says that a member is missing, or that it speaks the classic "
-        "protocol.",
+        symptom=f"{_of_libraries(trip, looks)}. The check says that a member is missing, or that it speaks the "
+        "classic protocol.",
         then="Remove the lines that are listed above as removed, and start the member again.",
     )
 

@@ -35,9 +35,8 @@ def shed_user_data(trip: Trip) -> Path:
             ),
             Alternative(
                 title="A bridge leader with Java's StickyAssignor",
-                why_not="It works (2 of 2 trials), with a temporary member and a restart of the leader; the list "
-                "of two "
-                "assignors needs neither. Never with kafka-python's sticky: sarama cannot read its assignments "
+                why_not="It works (2 of 2 trials), with a temporary member and a restart of the leader; the list of "
+                "two assignors needs neither. Never with kafka-python's sticky: sarama cannot read its assignments "
                 "(`kafka: insufficient data to decode packet`).",
             ),
         ),
@@ -57,9 +56,8 @@ def _to_range(trip: Trip) -> Step:
         actions=restart_actions(trip, rounds),
         rounds=rounds.names,
         config=configuration.assignors(trip.libraries, ["range", "sticky"]),
-        expect="The group stays on sticky until the last member is restarted, then it is on range. Every "
-        "rebalance gives "
-        "up everything for a moment.",
+        expect="The group stays on sticky until the last member is restarted, then it is on range. Every rebalance "
+        "gives up everything for a moment.",
         course=rounds.course(Manner.RESTART, Start(assignors=("range", "sticky"))),
         complete_when="The group is Stable on range, and no member's assignment carries user data.",
         between=all_back(trip),
@@ -70,7 +68,7 @@ def _to_range(trip: Trip) -> Step:
                 symptom="All are restarted and the group is still on sticky: the gate stays closed.",
                 then="Put range first, restart the members that differ.",
             ),
-            dangers.stuck_rebalance(),
+            *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),
         ),
         way_back="Restart the members with sticky alone.",

@@ -76,7 +76,7 @@ def _all_but_one(trip: Trip) -> Step:
             ),
             *_policy(trip),
             *_regex(trip),
-            dangers.stuck_rebalance(),
+            *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),
         ),
         way_back="Restart the changed members with the consumer protocol, one round at a time.",
@@ -98,9 +98,8 @@ def _last(trip: Trip) -> Step:
         ),
         rounds=rounds.names,
         config=_lines(trip),
-        expect="When it leaves, the broker makes the group classic and all members rejoin at their next "
-        "heartbeat; one of "
-        "them assigns.",
+        expect="When it leaves (a static one: when its classic successor takes its place), the broker makes the "
+        "group classic, and all members rejoin at their next heartbeat; one of them assigns.",
         course=rounds.course(Manner.RESTART, Start(assignors=(assignor,))),
         complete_when=f"The group is of type classic, Stable on {assignor}, with all its members.",
         gate=(TypeIs(type=GroupType.CLASSIC), *all_back(trip), ProtocolIs(protocol=assignor)),
@@ -134,9 +133,9 @@ def _reverted_not(trip: Trip) -> tuple[Stray, ...]:
                 Speaking(protocol=MemberProtocol.CLASSIC),
             ),
             message="Every member speaks the classic protocol and the group is still of type consumer: the brokers' "
-            "migration policy does not allow the way back. Set group.consumer.migration.policy=bidirectional, "
-            "then start "
-            "one member with the consumer protocol and take this step with it; or stop all members and start them.",
+            "migration policy does not allow the way back. Set group.consumer.migration.policy=bidirectional, then "
+            "start one member with the consumer protocol and take this step with it; or stop all members and start "
+            "them.",
             back_to=LAST,
         ),
     )
@@ -153,10 +152,8 @@ def _policy(trip: Trip) -> tuple[Danger, ...]:
         Danger(
             what="The brokers' migration policy allows no downgrade (it is not known from this source).",
             symptom="The last member has left and the group is still of type consumer; the broker's log: `Cannot "
-            "downgrade "
-            "consumer group … because the online downgrade is disabled.` Under the policy `disabled` the classic "
-            "members "
-            f"cannot even join: {dangers.INCONSISTENT}.",
+            "downgrade consumer group … because the online downgrade is disabled.` Under the policy `disabled` the "
+            f"classic members cannot even join: {dangers.INCONSISTENT}.",
             then="Look it up before the first step: kafka-configs.sh --describe --all --entity-type brokers, "
             "group.consumer.migration.policy.",
         ),
@@ -170,9 +167,8 @@ def _regex(trip: Trip) -> tuple[Danger, ...]:
         Danger(
             what="Brokers of an early 4.0.x: a member with a regex that is replaced by a classic one causes no new "
             "assignment (apache/kafka pull 20926).",
-            symptom="The group is Stable, and partitions have no owner: `kohort describe --members --verbose` "
-            "does not show "
-            "them, their lag grows.",
+            symptom="The group is Stable, and partitions have no owner: `kohort describe --members --verbose` does "
+            "not show them, their lag grows.",
             then="Restart any member of the consumer protocol: that makes a new assignment.",
         ),
         Danger(

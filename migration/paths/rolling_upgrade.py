@@ -41,21 +41,13 @@ def convert(trip: Trip, left: Sequence[Member], guests: int = 0) -> tuple[Step, 
 def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Step:
     """The one that converts the group, and the one whose failure costs least."""
     rounds = in_rounds(trip, first)
-    expect = (
-        "The first member on the consumer protocol converts the group; the classic members stay in it, rejoin once and "
-        "are served by the broker's assignor from then on. Partitions that move to the new member wait for one of its "
-        "heartbeats (5 s by default)."
-        if trip.size > 1
-        else "The group is Empty while its only member is away; it comes back as a consumer group, from the committed "
-        "offsets."
-    )
     return Step(
         id=FIRST,
         title="Convert the group with one member" if trip.size > 1 else "Restart the only member",
         actions=(*_code(trip), *restart_actions(trip, rounds)),
         rounds=rounds.names,
         config=configuration.consumer(trip.libraries, trip.old_assignor),
-        expect=expect,
+        expect=_conversion(trip, first),
         course=rounds.course(Manner.RESTART, _start(trip)),
         complete_when="The group is of type consumer and Stable, with all its members, and one of them speaks the "
         "consumer protocol.",
@@ -65,9 +57,9 @@ def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Ste
             Speaking(protocol=MemberProtocol.CONSUMER, at_least=1),
         ),
         dangers=(dangers.refused_upgrade(trip), dangers.leftovers(trip), *dangers.of_statics(trip)),
-        way_back="Stop the new member and start it as it was, once the group is Stable: when the last member of the "
-        "consumer protocol leaves, the group is classic again (not under "
-        "group.consumer.migration.policy=upgrade).",
+        way_back="Wait for Stable, stop the new member, and start it as it was. The group is classic again when the "
+        "last member of the consumer protocol has left (a static one: when a classic one has taken its place); not "
+        "under group.consumer.migration.policy=upgrade.",
     )
 
 
@@ -90,8 +82,8 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
         strays=(
             Stray(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
-                message="The group is classic again: the last member of the consumer protocol has left, or a classic "
-                "static member took its place.",
+                message="The group is classic again: the last member of the consumer protocol has left, or a "
+                "classic static member took its place.",
                 back_to=fallen_back_to,
             ),
             Stray(
@@ -101,8 +93,8 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
                     Replaced(),
                     Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
                 ),
-                message="A mixed group at rest: all were restarted, and a member still speaks the classic protocol. It "
-                "was started as it was, or an old member has been started.",
+                message="A mixed group at rest: all were restarted, and a member still speaks the classic protocol. "
+                "It was started as it was, or an old member has been started.",
                 back_to=OTHERS,
             ),
         ),
@@ -113,13 +105,31 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
                 "classic group.`",
                 then="Wait for Stable, and begin with one member again.",
             ),
-            dangers.stuck_rebalance(),
+            *dangers.between_rounds(rounds),
             dangers.leftovers(trip),
             *dangers.of_statics(trip),
         ),
-        way_back="Restart the members one round at a time as they were, waiting for Stable after each; when the "
-        "last one "
-        "of the consumer protocol leaves, the group is classic again (`kohort plan … --to classic` has the steps).",
+        way_back="Plan it: `kohort plan … --to classic`. In short: restart the members as they were, one round at a "
+        "time, waiting for Stable after each.",
+    )
+
+
+def _conversion(trip: Trip, first: Sequence[Member]) -> str:
+    """What the conversion looks like; the field study, sections 2 and 5."""
+    if trip.size == 1:
+        return (
+            "The group is Empty while its only member is away (a static one: until its session ends); it comes back "
+            "as a consumer group and goes on from the committed offsets."
+        )
+    if all(member.instance for member in first):
+        return (
+            "The first member on the consumer protocol converts the group. It is static: it gets back the "
+            "partitions it had, and the other members notice nothing. Its partitions wait while it is away."
+        )
+    return (
+        "The first member on the consumer protocol converts the group; the classic members stay in it, rejoin once "
+        "and are served by the broker's assignor from then on. Partitions that move to the new member wait for one "
+        "of its heartbeats (5 s by default)."
     )
 
 
@@ -127,8 +137,8 @@ def offline() -> Alternative:
     """Why members are not all stopped."""
     return Alternative(
         title="Stop all members, start all members",
-        why_not="Nothing is consumed meanwhile. It is the way where the online one is refused (migration policy, user "
-        "data in the assignments); the conversion of an empty group is always allowed.",
+        why_not="Nothing is consumed meanwhile. It is the way where the online one is refused (migration policy, "
+        "user data in the assignments); the conversion of an empty group is always allowed.",
     )
 
 
@@ -136,10 +146,9 @@ def _code(trip: Trip) -> tuple[str, ...]:
     """What must be ready before a member is started: the release with other callbacks, or another program."""
     unable = [name for name in trip.libraries if LIBRARIES[name].consumer is None]
     replaced = (
-        f"{' and '.join(unable)} does not speak the consumer protocol. A member is not restarted here but "
-        "replaced: what "
-        "is started in its place is a program of another library that does the same work in the same group (the lines "
-        "below are for Java and librdkafka).",
+        f"{' and '.join(unable)} does not speak the consumer protocol. A member is not restarted here but replaced: "
+        "what is started in its place is a program of another library that does the same work in the same group "
+        "(the lines below are for Java and librdkafka).",
     )
     return (
         *(replaced if unable else ()),

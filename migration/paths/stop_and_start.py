@@ -46,9 +46,9 @@ def _stop(trip: Trip) -> Step:
     rounds = in_rounds(trip, trip.members, at_once=True)
     static = (
         (
-            "A static member that stops stays in the group until its session ends (session.timeout.ms of a "
-            "classic member, "
-            "45 s by default; group.consumer.session.timeout.ms of one of the consumer protocol). Wait for it.",
+            "A static member that stops stays in the group until its session ends (session.timeout.ms of a classic "
+            "member, 45 s by default; group.consumer.session.timeout.ms of one of the consumer protocol). Wait for "
+            "it.",
         )
         if trip.has_static
         else ()
@@ -70,14 +70,13 @@ def _stop(trip: Trip) -> Step:
             Danger(
                 what="A member is left running, or is started again.",
                 symptom="The group does not become Empty; the check names who is still there.",
-                then="Stop it. Started into it, a member of the next step would get "
-                f"{dangers.INCONSISTENT} or make a mixed group.",
+                then=f"Stop it. Started into it, a member of the next step would get {dangers.INCONSISTENT} or make "
+                "a mixed group.",
             ),
             Danger(
                 what="A member is killed instead of stopped.",
-                symptom="The group becomes Empty only when its session has ended; records that it had not "
-                "committed are "
-                "consumed again.",
+                symptom="The group becomes Empty only when its session has ended; records that it had not committed "
+                "are consumed again.",
                 then="Wait. Nothing is lost.",
             ),
         ),
@@ -107,9 +106,8 @@ def _start(trip: Trip) -> Step:
         config=_lines(trip, assignor, consumer=consumer),
         expect="The group forms anew and goes on from the committed offsets.",
         course=rounds.course(Manner.START, start) if rounds.ids else None,
-        complete_when=f"The group is of type {'consumer' if consumer else 'classic'}, Stable on {assignor}, with "
-        "all its "
-        "members.",
+        complete_when=f"The group is of type {'consumer' if consumer else 'classic'}, Stable on {assignor}, with all "
+        "its members.",
         gate=_started(trip, assignor, consumer=consumer),
         strays=_strays(trip, consumer=consumer),
         dangers=_start_dangers(trip, consumer=consumer),
@@ -181,23 +179,20 @@ def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
     asked: list[str] = []
     if "librdkafka" in libraries or not libraries:
         asked.append(
-            "librdkafka, code: a rebalance callback now gets the partitions that are added or taken, not the full set, "
-            "and not once per rebalance. Where it calls assign() or unassign(), it must call incremental_assign() or "
-            "incremental_unassign() (confluent-kafka's KIP-848 migration guide). The release with this change is "
-            "the one "
-            "that is started here, not before."
+            "librdkafka, code: a rebalance callback now gets the partitions that are added or taken, not the full "
+            "set, and not once per rebalance. Where it calls assign() or unassign(), it must call "
+            "incremental_assign() or incremental_unassign() (confluent-kafka's KIP-848 migration guide). The "
+            "release with this change is the one that is started here, not before."
         )
     if "java" in libraries or not libraries:
         asked.append(
-            "Java, code: a ConsumerRebalanceListener now gets the partitions that are added or taken, not the "
-            "full set; "
-            "onPartitionsLost is called where partitions are gone already; commitSync may throw "
+            "Java, code: a ConsumerRebalanceListener now gets the partitions that are added or taken, not the full "
+            "set; onPartitionsLost is called where partitions are gone already; commitSync may throw "
             "RebalanceInProgressException."
         )
     if "franz-go" in libraries:
         asked.append(
-            "franz-go, code: OnPartitionsAssigned and OnPartitionsRevoked now get the partitions that are added "
-            "or taken, "
-            "not the full set."
+            "franz-go, code: OnPartitionsAssigned and OnPartitionsRevoked now get the partitions that are added or "
+            "taken, not the full set."
         )
     return tuple(asked)

@@ -33,8 +33,7 @@ def to_cooperative(trip: Trip) -> Path:
                 new=COOPERATIVE,
                 title="First bounce: every member knows both assignors",
                 expect=f"The group stays on {old}. Every member that stops and every one that starts causes a "
-                "rebalance "
-                "in which all members give up everything they own for a moment. The protocol turns to "
+                "rebalance in which all members give up everything they own for a moment. The protocol turns to "
                 f"{COOPERATIVE} with the last restart.",
             ),
             _second(
@@ -42,8 +41,8 @@ def to_cooperative(trip: Trip) -> Path:
                 old=old,
                 new=COOPERATIVE,
                 title="Second bounce: only the cooperative assignor is left",
-                expect="A member that was restarted keeps what it owns in later rebalances; those with both assignors "
-                "still give up everything.",
+                expect="A member that was restarted keeps what it owns in later rebalances; those with both "
+                "assignors still give up everything.",
             ),
         ),
         alternatives=(
@@ -72,8 +71,8 @@ def one_bounce(trip: Trip) -> Path:
         actions=restart_actions(trip, rounds),
         rounds=rounds.names,
         config=configuration.assignors(trip.libraries, [COOPERATIVE]),
-        expect=f"The protocol turns to {COOPERATIVE} with the first restart, as all members list it. Members that were "
-        "restarted keep what they own in later rebalances; the others still give up everything.",
+        expect=f"The protocol turns to {COOPERATIVE} with the first restart, as all members list it. Members that "
+        "were restarted keep what they own in later rebalances; the others still give up everything.",
         course=rounds.course(Manner.RESTART, Start(assignors=(COOPERATIVE,))),
         complete_when=f"The group is Stable on {COOPERATIVE} and every member has come back under a new id.",
         between=(*all_back(trip), ProtocolIs(protocol=COOPERATIVE)),
@@ -81,8 +80,8 @@ def one_bounce(trip: Trip) -> Path:
         strays=(
             Stray(
                 conditions=(STABLE, ProtocolIs(protocol=old), Replaced()),
-                message=f"The group is back on {old}: a member that does not list {COOPERATIVE} is in it, and none has "
-                f"{COOPERATIVE} alone.",
+                message=f"The group is back on {old}: a member that does not list {COOPERATIVE} is in it, and none "
+                f"has {COOPERATIVE} alone.",
                 back_to=ONLY,
             ),
         ),
@@ -93,7 +92,7 @@ def one_bounce(trip: Trip) -> Path:
                 "round 1 stays closed.",
                 then="Start that member as it was, and take the two bounces.",
             ),
-            dangers.stuck_rebalance(),
+            *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),
         ),
         way_back=f"Restart the changed members with the list they had ({old} and {COOPERATIVE}).",
@@ -122,9 +121,8 @@ def to_eager(trip: Trip) -> Path:
                 old=COOPERATIVE,
                 new=new,
                 title="First bounce: every member knows both assignors",
-                expect=f"The group stays on {COOPERATIVE} until the last restart, then it is on {new}. A member "
-                "that was "
-                "restarted is eager: it gives up everything in each rebalance.",
+                expect=f"The group stays on {COOPERATIVE} until the last restart, then it is on {new}. A member that "
+                "was restarted is eager: it gives up everything in each rebalance.",
             ),
             _second(
                 trip,
@@ -170,13 +168,11 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
             Danger(
                 what=f"The list is written the other way round: {old} first.",
                 symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate stays "
-                "closed. "
-                "Just as when a member was forgotten.",
-                then="Look up the list of each member (its log prints partition.assignment.strategy at the "
-                "start); put "
-                f"{new} first and restart those that differ.",
+                "closed. Just as when a member was forgotten.",
+                then="Look up the list of each member (its log prints partition.assignment.strategy at the start); "
+                f"put {new} first and restart those that differ.",
             ),
-            dangers.stuck_rebalance(),
+            *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),
         ),
         way_back=f"Restart the changed members with {old} alone, one round at a time: every member lists it.",
@@ -199,29 +195,30 @@ def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
         strays=(
             Stray(
                 conditions=(STABLE, ProtocolIs(protocol=old), MemberCount(at_least=1)),
-                message=f"The group is back on {old}: a member that does not list {new} is in it (the first bounce was "
-                "not complete, or an old member has been started), and none has the new list alone.",
+                message=f"The group is back on {old}: a member that does not list {new} is in it (the first bounce "
+                "was not complete, or an old member has been started), and none has the new list alone.",
                 back_to=FIRST,
             ),
         ),
         dangers=(
             Danger(
                 what=f"A member that knows {old} alone is started: a forgotten one, an old image, a second deployment.",
-                symptom=f"It dies with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that it "
-                f"turns the whole group back to {old}.",
+                symptom=f"It dies with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that "
+                f"it turns the whole group back to {old}.",
                 then=f"Start it with {new} alone.",
             ),
-            dangers.stuck_rebalance(),
+            *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),
         ),
-        way_back=f"Restart the members with both assignors, {old} first, until the protocol turns to {old}; then with "
-        f"{old} alone.",
+        way_back=f"Restart the members with both assignors, {old} first, until the protocol turns to {old}; then "
+        f"with {old} alone.",
     )
 
 
 def _straight_to_consumer() -> Alternative:
     return Alternative(
         title="Straight to the consumer protocol (--to consumer)",
-        why_not="It is one restart of each member, and rebalances are incremental there too, but it needs brokers and "
-        "clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead of this.",
+        why_not="It is one restart of each member, and rebalances are incremental there too, but it needs brokers "
+        "and clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead "
+        "of this.",
     )
