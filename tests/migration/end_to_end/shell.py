@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
+
+from tests.cli.command import Kohort
 
 TIMEOUT_S = 120.0
 STOP_S = 30.0
@@ -60,6 +64,15 @@ class Shell:
             check=False,
             timeout=TIMEOUT_S,
         )
+
+    def ask(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run one line of `kohort` inside this process: the same words and the same code, without its start."""
+        name, *args = shlex.split(command)
+        if name != "kohort":
+            raise ValueError(command)
+        with chdir(self.directory):
+            answer = Kohort(self.directory).quick(*args)
+        return subprocess.CompletedProcess(command, answer.status, answer.stdout, answer.stderr)
 
     def start(self, command: str) -> Background:
         """Run one line in the background, as with `&`."""

@@ -6,7 +6,7 @@ import pytest
 
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.fleets import java, librdkafka
-from tests.migration.end_to_end.follower import CLOSED
+from tests.migration.end_to_end.follower import CLOSED, of_round
 
 pytestmark = pytest.mark.kafka
 
@@ -27,11 +27,11 @@ def test_one_bounce_instead_of_two(deploy: Deploy, follow: Follow) -> None:
     assert "InconsistentGroupProtocol" in (hasty.running.wait_event("error").reason or "")
     deployment.wait_stable(len(deployment.applications) - 1)
 
-    assert name in follower.expect(f"K=1; {first['round_command']}", CLOSED).said
+    assert name in follower.expect(of_round(first["round_command"], 1), CLOSED).said
     assert name in follower.expect(first["commands"][0], CLOSED).said
 
     hasty.restart(first["config"])
-    follower.wait(f"K=1; {first['round_command']}")
+    follower.wait(of_round(first["round_command"], 1))
     for names in first["rounds"][1:]:
         follower.do(first, names)
         deployment.wait_stable()
