@@ -206,16 +206,18 @@ class Walk:
         return next(member for member in self._group.members if member.id == member_id)
 
     def _take_over(self) -> Outcome:
-        """After static members came back in their places: the group notices a change of protocol or of the vote."""
+        """After static members came back in their places: only a change of the vote brings a rebalance about.
+
+        A conversion, either way, does not (GroupMetadataManager.convertToClassicGroup: unless the assignment is stale).
+        """
         speaks = {member.protocol for member in self._group.members}
-        if self._group.type is GroupType.CLASSIC:
-            if MemberProtocol.CONSUMER in speaks:
+        if MemberProtocol.CONSUMER in speaks:
+            if self._group.type is GroupType.CLASSIC:
                 self._group = replace(self._group, type=GroupType.CONSUMER, protocol=self._remote_assignor)
-                return self._rest()
-            changes = voted(self._group) != self._group.protocol
-        else:
-            changes = MemberProtocol.CONSUMER not in speaks
-        return self._settle(frozenset()) if changes else self._rest()
+            return self._rest()
+        if self._group.type is GroupType.CONSUMER:
+            self._group = replace(self._group, type=GroupType.CLASSIC, protocol=voted(self._group))
+        return self._rest() if voted(self._group) == self._group.protocol else self._settle(frozenset())
 
     def _rest(self) -> Outcome:
         return Outcome(group=self._group, rebalances=0, moved=0, waits=())
