@@ -206,12 +206,14 @@ def _precedes(condition: Precedes, sight: Sight, tag: str) -> Check:
     text = f"{wanted} comes first in the order of succession"
     if holds:
         return Check(check=tag, holds=True, text=text)
+    if not _holders(sight, wanted):
+        return Check(check=tag, holds=False, text=f"{wanted} is no member")
     return Check(
         check=tag,
         holds=False,
-        text=f"{wanted} is no member"
-        if not _holders(sight, wanted)
-        else f"{wanted} does not come first in the order of succession: restart it, for a new member id, and ask again",
+        text=f"{wanted} does not come first in the order of succession: restart it, for a new member id, and ask again",
+        # The order changes with the members alone.
+        by_waiting=sight.group.state is not GroupState.STABLE,
     )
 
 
