@@ -132,6 +132,8 @@ class Member:
     """Member epoch."""
     generation: int | None = None
     """The generation that a classic member last saw, where it differs from the group's."""
+    is_new: bool | None = None
+    """Of a classic member: whether it came after its group's last finished rebalance; None when not known."""
     user_data: UserData | None = None
     """None when unknown or when the protocol has none."""
     unreadable: str | None = None

@@ -12,7 +12,7 @@ broker shows as a member's assignment includes what it is still to give up. So, 
 A member that speaks the classic protocol does all this by rejoining, which its heartbeats tell it to do.
 
 Classic groups. In PreparingRebalance the coordinator waits for members to join and does not show which have. One that
-the last finished rebalance did not know has joined the running one, or it would not be listed. In CompletingRebalance
+came after the last finished rebalance has joined since, this one or one that was broken off. In CompletingRebalance
 all have joined, and the leader's assignment is awaited.
 
 Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumerGroupDescribeMember,
@@ -31,7 +31,6 @@ from migration.succession import Succession, leader_of, succession
 
 AWAY = -2
 """Epoch of a static member that left for a while (KIP-848, Static Membership)."""
-NO_GENERATION = -1
 COOPERATIVE = "cooperative-sticky"
 WRITERS_OF_USER_DATA = frozenset({("librdkafka", COOPERATIVE), ("sarama", "sticky")})
 """Library and assignor of the leaders that put user data into assignments; librdkafka's once a member has rejoined.
@@ -54,7 +53,7 @@ class WaitKind(Enum):
     ASSIGNOR = "assignor"
     """For the broker's assignor to compute a target."""
     JOINS = "joins"
-    """For other members to join: it has."""
+    """For other members to join: it came after the last finished rebalance."""
     ASSIGN = "assign"
     """It leads, and is to send the assignment."""
     LEADER = "leader"
@@ -229,7 +228,7 @@ def _classic_waits(group: Group) -> dict[str, tuple[Wait, ...] | None]:
         return {
             member.id: (
                 Wait(
-                    kind=WaitKind.JOINS if member.generation == NO_GENERATION else WaitKind.MAYBE_REJOIN,
+                    kind=WaitKind.JOINS if member.is_new else WaitKind.MAYBE_REJOIN,
                 ),
             )
             for member in group.members

@@ -46,6 +46,7 @@ class LeaderRecord:
 
     leader: str | None
     generation: int | None
+    members: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,8 @@ def with_leader(group: Group, told: LeaderRecord | Untold) -> Group:
         return replace(group, leader_problem=told.why)
     at_rest = group.state is GroupState.STABLE and told.leader in {member.id for member in group.members}
     generation = told.generation if group.generation is None and at_rest else group.generation
-    return replace(group, leader=told.leader, generation=generation)
+    members = tuple(replace(member, is_new=member.id not in told.members) for member in group.members)
+    return replace(group, leader=told.leader, generation=generation, members=members)
 
 
 def _read(consumer: Consumer, groups: Iterable[str], deadline: float) -> Told:
@@ -210,7 +212,11 @@ def _decoded(found: Found) -> LeaderRecord | Untold:
     value = record.value if isinstance(record, ClassicGroupRecord) else None
     if value is None:
         return LeaderRecord(leader=None, generation=None)
-    return LeaderRecord(leader=value.leader, generation=value.generation)
+    return LeaderRecord(
+        leader=value.leader,
+        generation=value.generation,
+        members=frozenset(member.member for member in value.members),
+    )
 
 
 def _left(deadline: float) -> float:

@@ -24,6 +24,7 @@ from coordinator.embedded_protocol import (
     write_subscription,
 )
 from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import describe
 from tests.kafka.members import fresh_name
 from tests.kafka.wait import wait_until
@@ -64,6 +65,7 @@ class RawGroup:
         The very first one joins alone: a broker does not wait for others then.
         """
         if not self.members:
+            wait_for_coordinator(self.broker)
             self.rebalance([self.new_id()])
             count -= 1
         if count:

@@ -138,7 +138,7 @@ def test_nothing_is_said_where_owners_or_targets_are_not_known() -> None:
 
 def test_in_a_rebalance_only_new_members_are_known_to_have_joined() -> None:
     group = classic_group(
-        classic("old"), classic("new", generation=-1), state=GroupState.PREPARING_REBALANCE, leader="old"
+        classic("old"), classic("new", is_new=True), state=GroupState.PREPARING_REBALANCE, leader="old"
     )
     assert waits_of(group) == {
         "old": (Wait(kind=WaitKind.MAYBE_REJOIN),),

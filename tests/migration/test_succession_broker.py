@@ -14,6 +14,7 @@ from coordinator.model import Group
 from coordinator.wire.security import ConnectionSettings
 from migration.succession import Succession, after_load, succession
 from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import wait_group
 from tests.migration.raw_group import RawGroup
 
@@ -68,8 +69,7 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
     start_broker: Callable[[dict[str, str]], Broker],
 ) -> None:
     broker = start_broker({})
-    with closing(source_of(broker)) as source:
-        source.describe(["nobody"], offsets=False)  # a question for a coordinator makes the broker one
+    wait_for_coordinator(broker)
     rng, differed = random.Random(4), 0
     groups = []
     for _ in range(8):

@@ -1,0 +1,207 @@
+"""`describe --migration` of groups caught in flight on the real broker, and what its log says of the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.schemas import faults
+from tests.kafka.broker import Broker
+from tests.kafka.groups import wait_group
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.migration.raw_consumer import STATIC_LEAVE, RawConsumer
+from tests.migration.raw_group import RawGroup
+
+pytestmark = pytest.mark.kafka
+
+Described = dict[str, Any]
+KNOWN_OFFLINE_ONLY = ("assignors", "all_assignors")
+"""What the classic members of a consumer group list: no API tells it."""
+
+
+@pytest.fixture
+def describe(kohort: Kohort, broker: Broker) -> Callable[[str], Described]:
+    """What `describe --migration` says of a live group."""
+
+    def ask(group: str) -> Described:
+        return migration(kohort, group, "--bootstrap-server", broker.bootstrap)
+
+    return ask
+
+
+def migration(kohort: Kohort, group: str, *source: str) -> Described:
+    answer = kohort.quick("describe", group, "--migration", *source, "--output", "json")
+    assert answer.status == 0, answer.stderr
+    assert faults(answer.document) == []
+    (found,) = answer.document["groups"]
+    told: Described = found["migration"]
+    return told
+
+
+def waits(found: Described) -> dict[str, list[tuple[str, dict[str, list[int]], str | None]]]:
+    """By member id."""
+    return {
+        each["id"]: [(wait["for"], wait["partitions"], wait["member"]) for wait in each["waits"]]
+        for each in found["members"]
+    }
+
+
+def test_a_member_that_gives_nothing_up_and_who_waits_for_it(
+    broker: Broker, describe: Callable[[str], Described]
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name("slow")
+    create_topics(broker, {topic: 4})
+    slow = RawConsumer(broker=broker, group=group, topics=(topic,))
+    quick = RawConsumer(broker=broker, group=group, topics=(topic,))
+    slow.join()
+    wait_until(lambda: slow.has(4), "all partitions", timeout_s=10.0)
+    assert waits(describe(group)) == {slow.id: []}
+
+    quick.join()
+    slow.heartbeat()  # is told to give up, and goes on to have all
+    kept = {number for numbers in slow.given.values() for number in numbers}
+    moving = sorted({0, 1, 2, 3} - kept)
+    assert len(moving) == 2
+    assert waits(describe(group)) == {
+        slow.id: [("revoke", {topic: moving}, None)],
+        quick.id: [("release", {topic: moving}, slow.id)],
+    }
+
+    slow.accept()
+    assert waits(describe(group)) == {
+        slow.id: [],
+        quick.id: [("heartbeat", {topic: moving}, None)],
+    }
+    quick.heartbeat()
+    assert waits(describe(group)) == {slow.id: [], quick.id: []}
+
+
+def test_a_member_that_has_not_heard_of_a_new_target(
+    broker: Broker, describe: Callable[[str], Described]
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name("behind")
+    create_topics(broker, {topic: 1})
+    first = RawConsumer(broker=broker, group=group, topics=(topic,))
+    second = RawConsumer(broker=broker, group=group, topics=(topic,))
+    first.join()
+    wait_until(lambda: first.has(1), "the partition", timeout_s=10.0)
+    second.join()
+    found = describe(group)
+    # One partition for two: the first keeps it, and has only to hear of the epoch.
+    assert waits(found) == {first.id: [("heartbeat", {}, None)], second.id: []}
+    epochs = {each["id"]: each["epoch"] for each in found["members"]}
+    assert epochs[first.id] == epochs[second.id] - 1
+
+
+def test_a_static_member_that_is_away(broker: Broker, describe: Callable[[str], Described]) -> None:
+    topic, group = fresh_name("orders"), fresh_name("away")
+    create_topics(broker, {topic: 2})
+    member = RawConsumer(broker=broker, group=group, topics=(topic,), instance="s")
+    other = RawConsumer(broker=broker, group=group, topics=(topic,))
+    member.join()
+    wait_until(lambda: member.has(2), "all partitions", timeout_s=10.0)
+    other.join()
+    member.accept()
+    other.accept()
+    member.leave(STATIC_LEAVE)
+    assert waits(describe(group)) == {member.id: [("return", {}, None)], other.id: []}
+
+
+def test_a_classic_rebalance_with_a_missing_member(
+    broker: Broker, describe: Callable[[str], Described]
+) -> None:
+    group = RawGroup(broker=broker)
+    group.grow(3)
+    missing = next(each for each in group.members if each != group.leader)
+    new = group.new_id()
+    answers = group.start_joining([new, *(each for each in group.members if each != missing)])
+    found = describe(group.id)
+    assert found["leader"] == group.leader
+    told = waits(found)
+    assert told[new] == [("joins", {}, None)]
+    assert {each: told[each] for each in group.members} == {
+        each: [("maybe-rejoin", {}, None)] for each in group.members
+    }
+    assert "a rebalance is going on" in found["standing"]
+    assert found["upgrade_blocked_by"] is None
+
+    answers += group.start_joining([missing])
+    group.joined(answers)
+    found = describe(group.id)
+    assert waits(found) == {
+        each: [("assign", {}, None)] if each == group.leader else [("leader", {}, group.leader)]
+        for each in group.members
+    }
+    group.assign({each: {} for each in group.members})
+    found = describe(group.id)
+    assert waits(found) == {each: [] for each in group.members}
+    assert {each["epoch"] for each in found["members"]} == {group.generation}
+
+
+def test_a_leader_that_has_left_is_not_taken_for_the_leader(
+    broker: Broker, describe: Callable[[str], Described]
+) -> None:
+    group = RawGroup(broker=broker)
+    group.grow(3)
+    gone = group.leader
+    group.leave(gone)
+    found = describe(group.id)
+    assert found["leader"] is None
+    assert found["succession"]["why"].startswith(f"{gone} led the last finished rebalance")
+    assert {each["leads"] for each in found["members"]} == {None}
+    group.rebalance()
+    assert describe(group.id)["leader"] == group.leader
+
+
+def test_user_data_in_assignments(broker: Broker, describe: Callable[[str], Described]) -> None:
+    group = RawGroup(broker=broker, user_data=b"12345678")
+    group.grow(2)
+    found = describe(group.id)
+    assert sorted(found["upgrade_blocked_by"]) == sorted(group.members)
+    assert {each["user_data_bytes"] for each in found["members"]} == {8}
+
+
+def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
+    kohort: Kohort, broker: Broker, members: Members, describe: Callable[[str], Described]
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name("real")
+    create_topics(broker, {topic: 4})
+
+    def in_the_log() -> Described:
+        return migration(kohort, group, "--log-dir", str(broker.data))
+
+    first = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
+    first.wait_assignment({topic: [0, 1, 2, 3]})
+    second = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
+    wait_group(broker, group, members=2)
+    found = describe(group)
+    assert found["leader"] == first.member_id()
+    assert found["succession"]["order"] == [second.member_id()]
+    assert found["upgrade_blocked_by"] == []
+    assert [each["assignors"] for each in found["members"]] == [["range"], ["range"]]
+    assert in_the_log() == found
+
+    third = members.confluent(broker, group, [topic], group_protocol="consumer")
+    wait_until(third.assignment, "the new member has partitions", timeout_s=30.0)
+    wait_group(broker, group, members=3)
+    found = describe(group)
+    assert found["standing"] == "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one."
+    assert found["succession"] is None
+    assert {each["client_id"]: each["protocol"] for each in found["members"]} == {
+        first.name: "classic",
+        second.name: "classic",
+        third.name: "consumer",
+    }
+    logged = in_the_log()
+    assert {
+        each["client_id"]: (each.pop("assignors"), each.pop("all_assignors")) for each in logged["members"]
+    } == {first.name: (["range"], True), second.name: (["range"], True), third.name: (None, False)}
+    for each in found["members"]:
+        for name in KNOWN_OFFLINE_ONLY:
+            del each[name]
+    assert logged == found
