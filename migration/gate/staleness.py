@@ -62,7 +62,7 @@ def _kind(sight: Sight) -> Iterator[Difference]:
                 now=group.type.value,
             )
         return
-    names = {way.protocol for way in ways if way.type in (group.type, None)}
+    names = [way.protocol for way in ways if way.type in (group.type, None)]
     if group.protocol and None not in names and group.protocol not in names:
         yield Difference(what="assignor", plan=_either(str(name) for name in names), now=group.protocol)
 
