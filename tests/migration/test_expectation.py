@@ -1,0 +1,273 @@
+"""What steps cost, counted by hand for small groups. A real broker's word is in test_expectation_live.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from assignors.assignor import Leader
+from coordinator.group_spec import current_of
+from coordinator.model import (
+    Client,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Subscription,
+    Topic,
+)
+from migration import walk
+from migration.clients import clients_of, parse_clients
+from migration.course import Course, Guest, Manner, Start
+from migration.expectation import Foreseen, expected, foresee
+from migration.model import Destination, Step
+from migration.moments import Moment
+from migration.rules import Case
+from migration.walk import Walk, sampled
+from tests.migration.cases import NEW
+
+CONSUMER = Start(protocol=MemberProtocol.CONSUMER)
+BOTH = Start(assignors=("cooperative-sticky", "range"))
+COOPERATIVE = Start(assignors=("cooperative-sticky",))
+RANGE = Start(assignors=("range",))
+BOUNCE_S = 10.0
+
+
+def group_of(protocol: str, members: int, partitions: int, *, static: bool = False) -> Group:
+    """A classic group at rest, as range would deal one topic out."""
+    share, more = divmod(partitions, members)
+    starts = [index * share + min(index, more) for index in range(members + 1)]
+    return Group(
+        id="g",
+        type=GroupType.CLASSIC,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        protocol=protocol,
+        generation=5,
+        members=tuple(
+            Member(
+                id=f"m{index:03}-id",
+                instance=f"i{index}" if static else None,
+                client=Client(id=f"m{index:03}"),
+                protocol=MemberProtocol.CLASSIC,
+                protocols=(protocol,),
+                subscription=Subscription(topics=("orders",)),
+                owned={"orders": tuple(range(starts[index], starts[index + 1]))},
+            )
+            for index in range(members)
+        ),
+    )
+
+
+def one_by_one(group: Group, start: Start) -> Course:
+    return Course(rounds=tuple((member.id,) for member in group.members), start=start)
+
+
+def case_of(group: Group, library: str = "java") -> Case:
+    clients = clients_of(group, parse_clients([library]))
+    return Case(group=group, cluster=NEW, destination=Destination.CONSUMER, clients=clients)
+
+
+def topics_of(group: Group) -> dict[str, Topic]:
+    count = sum(len(numbers) for member in group.members for numbers in current_of(group, member).values())
+    return {"orders": Topic(name="orders", partitions=count)}
+
+
+def foreseen(group: Group, *courses: Course, library: str = "java") -> Foreseen:
+    steps = [Step(title="", actions=(), course=course) for course in courses]
+    return foresee(case_of(group, library), steps, topics=topics_of(group), bounce_s=BOUNCE_S)
+
+
+def costs(group: Group, *courses: Course) -> list[tuple[int, int, float]]:
+    found = [step.expectation for step in foreseen(group, *courses).steps]
+    return [(one.rebalances, one.moved, one.without_owner_s) for one in found if one is not None]
+
+
+def test_an_eager_roll_gives_up_everything_twice_a_round() -> None:
+    group = group_of("range", 3, 12)
+    (found,) = costs(group, one_by_one(group, RANGE))
+    # Stopped: 4 partitions wait for the later of two members, 2 s, and 8 wait 2 - 1.5 s. Started: 12 wait 0.5 s.
+    # Moved: the ranges of two members are 0-5 and 6-11, of three 0-3, 4-7 and 8-11.
+    assert found == (6, (6 + 4 + 6) * 2, 3 * (4 * 2.0 + 8 * 0.5 + 12 * 0.5))
+
+
+def test_a_cooperative_roll_moves_only_what_it_must() -> None:
+    group = group_of("cooperative-sticky", 3, 12)
+    (found,) = costs(group, one_by_one(group, COOPERATIVE))
+    # Stopped: 4 partitions go to the others, waiting 2 s. Started: 4 come back in a second rebalance, in which the
+    # newcomer alone has to be told: 1.5 s.
+    assert found == (9, 24, 3 * (4 * 2.0 + 4 * 1.5))
+
+
+def test_the_protocol_turns_when_nobody_is_left_without_it() -> None:
+    group = group_of("range", 3, 12)
+    moments = foreseen(group, one_by_one(group, BOTH), one_by_one(group, COOPERATIVE)).moments
+    assert [moment.protocol for moment in moments] == ["range"] * 5 + ["cooperative-sticky"] * 8
+    # From the second bounce on some members are cooperative, and hand over in a rebalance of its own.
+    assert [moment.rebalances for moment in moments] == [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2]
+
+
+def test_a_static_member_that_restarts_costs_only_its_own_time() -> None:
+    group = group_of("range", 3, 12, static=True)
+    assert costs(group, one_by_one(group, RANGE)) == [(0, 0, 12 * BOUNCE_S)]
+    assert costs(group, one_by_one(group, CONSUMER), one_by_one(group, RANGE)) == [(0, 0, 12 * BOUNCE_S)] * 2
+
+
+def test_static_members_rebalance_once_when_the_vote_changes() -> None:
+    group = group_of("range", 3, 12, static=True)
+    (found,) = foreseen(group, one_by_one(group, BOTH)).steps
+    assert found.expectation is not None
+    assert found.expectation.rebalances == 1
+    assert found.expectation.without_owner_s == 12 * BOUNCE_S + 12 * 0.75
+
+
+def test_a_static_member_away_for_longer_than_its_session_leaves() -> None:
+    group = group_of("range", 3, 12, static=True)
+    step = Step(title="", actions=(), course=one_by_one(group, RANGE))
+    (found,) = foresee(case_of(group), [step], topics=topics_of(group), bounce_s=60.0).steps
+    assert found.expectation is not None
+    assert found.expectation.rebalances == 6
+    assert any("until their session ends" in line for line in found.expectation.arithmetic)
+
+
+def test_the_first_member_of_the_consumer_protocol_waits_for_its_second_heartbeat() -> None:
+    group = group_of("cooperative-sticky", 3, 12)
+    (found,) = costs(group, Course(rounds=((group.members[0].id,),), start=CONSUMER))
+    # Stopped: 4 wait 2 s for two classic members. Started: 4 come from classic members, 3.5 s each.
+    assert found == (2, 8, 4 * 2.0 + 4 * 3.5)
+
+
+def test_all_at_once_wait_for_the_restart_and_for_the_empty_group() -> None:
+    group = group_of("range", 3, 12)
+    everybody = (tuple(member.id for member in group.members),)
+    stop = Course(manner=Manner.STOP, rounds=everybody)
+    assert costs(group, stop, Course(manner=Manner.START, rounds=everybody, start=COOPERATIVE)) == [
+        (0, 0, 0.0),
+        (1, 12, 12 * (BOUNCE_S + 3.0)),
+    ]
+    assert costs(group, stop, Course(manner=Manner.START, rounds=everybody, start=CONSUMER))[1] == (
+        1,
+        12,
+        12 * (BOUNCE_S + 2.5),
+    )
+
+
+def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
+    group = group_of("cooperative-sticky", 3, 12)
+    guest = Guest(id="bridge", topics=("empty",))
+    come = Course(manner=Manner.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
+    found = foreseen(group, come, Course(manner=Manner.STOP, rounds=(("bridge",),)))
+    assert [(m.rebalances, m.moved) for m in found.moments] == [(0, 0), (1, 0), (1, 0)]
+    assert [seat.partitions for seat in found.moments[1].seats] == [4, 4, 4, 0]
+    assert [seat.away for seat in found.moments[2].seats] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("protocol", ["range", "roundrobin", "sticky", "cooperative-sticky"])
+@pytest.mark.parametrize("members", [1, 2, 5])
+@pytest.mark.parametrize("together", [1, 2])
+def test_a_group_at_rest_owns_everything_once(protocol: str, members: int, together: int) -> None:
+    group = group_of(protocol, members, 11)
+    ids = [member.id for member in group.members]
+    rounds = tuple(tuple(ids[start : start + together]) for start in range(0, members, together))
+    starts = (
+        CONSUMER,
+        Start(assignors=(protocol,)),
+        COOPERATIVE if protocol == "cooperative-sticky" else None,
+    )
+    position = Walk(group, topics_of(group), Leader.JAVA, BOUNCE_S)
+    for start in filter(None, starts):
+        for moment in position.walk(Course(rounds=rounds, start=start)):
+            assert_at_rest(moment, 11)
+
+
+def assert_at_rest(moment: Moment, partitions: int) -> None:
+    there = [seat for seat in moment.seats if not seat.away]
+    assert sum(seat.partitions for seat in there) == (partitions if there else 0)
+    assert (
+        max((seat.partitions for seat in there), default=0) - min((s.partitions for s in there), default=0)
+        <= 1
+    )
+    assert all(seat.partitions == 0 for seat in moment.seats if seat.away)
+    spoken = {seat.protocol for seat in there}
+    assert moment.protocol is None or (moment.type is GroupType.CONSUMER) == (
+        MemberProtocol.CONSUMER in spoken
+    )
+
+
+def test_some_rounds_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = group_of("cooperative-sticky", 40, 400)
+    courses = (one_by_one(group, CONSUMER), one_by_one(group, COOPERATIVE))
+    whole = costs(group, *courses)
+    monkeypatch.setattr(walk, "MOST_WORK", 4000)
+    some = foreseen(group, *courses)
+    assert len(some.moments) < 60
+    for step, (rebalances, moved, seconds) in zip(some.steps, whole, strict=True):
+        assert step.expectation is not None
+        assert step.expectation.rebalances == pytest.approx(rebalances, abs=2)
+        assert step.expectation.moved == pytest.approx(moved, rel=0.05)
+        assert step.expectation.without_owner_s == pytest.approx(seconds, rel=0.05)
+        assert any("Walked: 9 of them" in line for line in step.expectation.arithmetic)
+
+
+def test_which_rounds_are_walked() -> None:
+    assert sampled(3, 10) == {0, 1, 2}
+    assert sampled(1000, 10**9) == {0, 249, 499, 749, 999}
+    assert {0, 499} <= sampled(500, 5500)
+
+
+def test_a_step_begins_where_the_one_before_ended() -> None:
+    group = group_of("range", 3, 12)
+    first, second = one_by_one(group, CONSUMER), one_by_one(group, RANGE)
+    back = foreseen(group, first, second).steps[1].expectation
+    alone = expected(case_of(group), second, topics=topics_of(group), bounce_s=BOUNCE_S)
+    assert back is not None
+    assert alone is not None
+    assert (back.moved, back.without_owner_s) != (alone.moved, alone.without_owner_s)
+
+
+def test_the_arithmetic_adds_up() -> None:
+    group = group_of("sticky", 4, 21)
+    for step in foreseen(group, one_by_one(group, CONSUMER), one_by_one(group, RANGE)).steps:
+        assert step.expectation is not None
+        sums = [line for line in step.expectation.arithmetic if line.endswith("partition-seconds.")]
+        total = sum(float(line.rsplit("= ", 1)[1].split()[0].replace(",", "")) for line in sums)
+        assert total == pytest.approx(step.expectation.without_owner_s, abs=0.1 * len(sums))
+
+
+def test_what_is_assumed_of_the_library_is_said() -> None:
+    assert "the members run sarama" in arithmetic("sarama")
+    assert "the assignors are taken" not in arithmetic("java")
+    assert "the assignors are taken" not in arithmetic("librdkafka")
+
+
+def arithmetic(library: str) -> str:
+    group = group_of("range", 3, 12)
+    found = foreseen(group, one_by_one(group, RANGE), library=library).steps[0].expectation
+    assert found is not None
+    return "\n".join(found.arithmetic)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        replace(group_of("range", 3, 12), members=(), state=GroupState.EMPTY),
+        group_of("com.example.Weighted", 3, 12),
+        replace(
+            group_of("range", 3, 12),
+            members=tuple(replace(member, owned=None) for member in group_of("range", 3, 12).members),
+        ),
+    ],
+    ids=["empty", "an assignor that is not known", "owners that the source does not show"],
+)
+def test_where_nothing_can_be_computed_nothing_is_made_up(group: Group) -> None:
+    course = one_by_one(group_of("range", 3, 12), Start(assignors=(group.protocol or "range",)))
+    assert expected(case_of(group), course, topics={}, bounce_s=BOUNCE_S) is None
+
+
+def test_after_a_step_that_cannot_be_computed_none_is() -> None:
+    group = group_of("range", 3, 12)
+    custom = one_by_one(group, Start(assignors=("com.example.Weighted", "range")))
+    steps = foreseen(group, one_by_one(group, RANGE), custom, one_by_one(group, RANGE)).steps
+    assert [step.expectation is None for step in steps] == [False, True, True]
