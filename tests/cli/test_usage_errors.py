@@ -28,9 +28,11 @@ USAGE = {
     "two-modes": (["describe", "a", "--members", "--state", "--embedded", "{sample}"], "different tables; give one"),
     "unknown-command": (["descibe"], "No such command 'descibe'"),
     "unknown-option": (["list", "--groups"], "No such option"),
-    "plan-without-group": (["plan", "--to", "consumer"], "Missing argument 'GROUP'"),
+    "plan-without-group": (["plan", "--to", "consumer", "--embedded", "{sample}"], "name groups, or give --match REGEX"),
     "plan-without-to": (["plan", "billing"], "Missing option '--to'"),
-    "plan-elsewhere": (["plan", "billing", "--to", "eager"], "'eager' is not one of"),
+    "plan-elsewhere": (["plan", "billing", "--to", "sideways"], "'sideways' is not one of"),
+    "plan-nobody-at-once": (["plan", "billing", "--to", "eager", "--concurrency", "0"], "--concurrency"),
+    "plan-restart-of-the-past": (["plan", "billing", "--to", "eager", "--bounce-seconds", "-1"], "--bounce-seconds"),
     "plan-library": (
         ["plan", "billing", "--to", "consumer", "--client", "jawa", "--embedded", "{sample}"],
         "--client: unknown client library 'jawa'",
@@ -90,7 +92,7 @@ def test_a_list_without_a_match_is_an_empty_list(kohort: Kohort, sample: Path) -
 
 @pytest.mark.parametrize("output", ["table", "json"])
 def test_a_blocked_plan_is_an_answer(kohort: Kohort, sample: Path, output: str) -> None:
-    answer = kohort("plan", "search-indexer", "--to", "consumer", "--embedded", sample, "--output", output)
+    answer = kohort("plan", "legacy-etl", "--to", "consumer", "--embedded", sample, "--output", output)
     assert answer.status == 1
     assert "blocked" in answer.stdout.lower()
     assert answer.stderr == ""
