@@ -1,0 +1,167 @@
+"""Pages of HTML: whole, harmless, and with everything that was to be shown."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.render.cells import safe_text
+from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text, columns
+from cli.render.formats import render
+from cli.render.output_format import OutputFormat
+from cli.render.timeline_svg import draw
+from coordinator.model import Problem
+from migration.timeline import Timeline, timeline_of
+from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
+
+VOID = {"meta", "input"}
+HOSTILE = (
+    "</title></style><script>alert(1)</script><img src=x onerror=y> & \"quoted\" 'single' \x1b[31m \u202e"
+)
+
+
+class Page(HTMLParser):
+    """Reads a page, and fails where an element is closed that is not open."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts[self.open[-1]][-1] += data
+
+
+def page_of(*blocks: Block, errors: tuple[Problem, ...] = ()) -> str:
+    stream = io.StringIO()
+    render(Document(command="x", data={}, blocks=blocks, errors=errors), OutputFormat.HTML, stream)
+    return stream.getvalue()
+
+
+def timeline(members: int = 3, partitions: int = 12, name: str = "") -> Timeline:
+    group = group_of("range", members, partitions)
+    courses = (one_by_one(group, BOTH), one_by_one(group, COOPERATIVE), one_by_one(group, CONSUMER))
+    names = {member.id: name + member.id for member in group.members}
+    made = timeline_of(foreseen(group, *courses).moments, names, 3 * members)
+    assert made is not None
+    return made
+
+
+def everything(text: str) -> tuple[Block, ...]:
+    return (
+        Heading(text, level=1),
+        Text(text),
+        Table(columns=columns(text, "#NUMBER"), rows=[(text, 1), (None, None)]),
+        Checklist((text, text)),
+        Code((text, "second"), language=text),
+        Picture(title=text, text=text, timeline=timeline(name=text)),
+    )
+
+
+def test_a_page_needs_nothing_else_and_runs_nothing() -> None:
+    text = page_of(*everything(HOSTILE), errors=(Problem(subject=HOSTILE, message=HOSTILE),))
+    page = Page(text)
+    assert {"script", "img", "link", "iframe", "object", "base", "form"} & {
+        tag for tag, _ in page.tags
+    } == set()
+    for tag, attributes in page.tags:
+        assert not {"src", "href", "style", "action", "xlink:href"} & attributes.keys(), tag
+        assert not any(name.startswith("on") for name in attributes), tag
+    assert set(re.findall(r"url\(([^)]*)\)", text)) == {"#away"}
+    assert "@import" not in text
+    policies = [
+        attributes
+        for tag, attributes in page.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert [policy["content"] for policy in policies] == ["default-src 'none'; style-src 'unsafe-inline'"]
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_shown_as_it_is(text: str) -> None:
+    page = Page(page_of(Heading(text), Code((text,)), Table(columns=columns("A"), rows=[(text,)])))
+    shown = safe_text(text)
+    assert page.texts["title"][0] == shown
+    assert page.texts["td"] == [shown if shown != "\N{BALLOT BOX}" else ""]
+    assert page.texts["code"][-1] == shown
+
+
+def test_things_to_do_have_boxes_to_tick() -> None:
+    page = Page(
+        page_of(
+            Checklist(("one", "two")),
+            Table(columns=columns("DONE", "WHAT"), rows=[("\N{BALLOT BOX}", "three")]),
+        )
+    )
+    boxes = [attributes for tag, attributes in page.tags if tag == "input"]
+    assert [box["type"] for box in boxes] == ["checkbox"] * 3
+    assert page.texts["span"] == ["one", "two"]
+    assert len([tag for tag, _ in page.tags if tag == "label"]) == 2
+
+
+def test_prose_has_code_and_numbers_stand_right() -> None:
+    page = Page(page_of(Text("run `kohort <list>` now"), Table(columns=columns("A", "#B"), rows=[("a", 12)])))
+    assert page.texts["code"] == ["kohort <list>"]
+    cells = [(tag, attributes.get("class")) for tag, attributes in page.tags if tag in ("th", "td")]
+    assert cells == [("th", None), ("th", "n"), ("td", None), ("td", "n")]
+
+
+def test_what_could_not_be_read_is_on_the_page() -> None:
+    page = Page(page_of(Text("x"), errors=(Problem(subject="orders", message="timed out"),)))
+    assert page.texts["li"] == ["orders: timed out"]
+    assert any(attributes.get("role") == "alert" for _, attributes in page.tags)
+
+
+@pytest.mark.parametrize("members", [1, 3, 30, 31, 150])
+def test_a_drawing_is_sound_and_says_what_it_shows(members: int) -> None:
+    shown = timeline(members, 2 * members, name="\N{LATIN SMALL LETTER O WITH DIAERESIS} <&> ")
+    root = ElementTree.fromstring("".join(draw(shown, "The <title>", "The text", "p7")))
+    assert root.tag == "svg"
+    assert root.get("role") == "img"
+    labels = (root.get("aria-labelledby") or "").split()
+    by_id = {element.get("id"): element.text for element in root.iter() if element.get("id")}
+    assert [by_id[label] for label in labels] == ["The <title>", "The text"]
+    _, _, width, height = map(float, (root.get("viewBox") or "").split())
+    for box in root.iter("rect"):
+        x, y, wide, high = (float(box.get(name) or "nan") for name in ("x", "y", "width", "height"))
+        assert 0 <= x <= x + wide <= width + 0.2
+        assert 0 <= y <= y + high <= height + 0.2
+        assert wide > 0
+    texts = [element.text or "" for element in root.iter("text")]
+    assert {"group", "rebalances"} <= set(texts) or any("at most" in text for text in texts)
+    titles = [element.text or "" for element in root.iter("title")]
+    assert any(title.startswith("group: classic, range, ") for title in titles)
+    assert any("consumer" in title for title in titles)
+
+
+def test_other_formats_say_a_picture_in_words() -> None:
+    picture = Picture(title="A title", text="The group is classic.", timeline=timeline())
+    for output in (OutputFormat.MARKDOWN, OutputFormat.TABLE):
+        stream = io.StringIO()
+        render(Document(command="x", data={}, blocks=(picture,)), output, stream)
+        assert stream.getvalue() == "The group is classic.\n"
