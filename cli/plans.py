@@ -159,13 +159,13 @@ def is_single(selection: SelectionOptions) -> bool:
 
 
 def document_of(
-    plans: Sequence[Plan], problems: tuple[Problem, ...], selection: SelectionOptions
+    plans: Sequence[Plan], problems: tuple[Problem, ...], selection: SelectionOptions, write: str
 ) -> Document:
-    """A runbook, or a table of verdicts."""
+    """A runbook, which names `write` as the command that writes its plan as data; or a table of verdicts."""
     if is_single(selection):
         from cli.views.plan import plan_document
 
-        return plan_document(plans[0], problems)
+        return plan_document(plans[0], problems, write)
     from cli.views.readiness import readiness_document
 
     return readiness_document(plans, problems)

@@ -25,6 +25,7 @@ class To(Enum):
 
 def plan(
     *,
+    context: typer.Context,
     selection: SelectionOptions,
     to: Annotated[To, typer.Option("--to", help="Where it is to go; generic is classic.")],
     client: Annotated[
@@ -108,6 +109,8 @@ def plan(
         status_of,
         told_of,
     )
+    from cli.typed_command import typed_again
+    from migration.commands import PLAN_FILE
     from migration.model import Destination
 
     told = told_of(client or (), clients)
@@ -124,4 +127,5 @@ def plan(
     )
     with open_source(source) as groups:
         plans, problems = plan_groups(groups, selection, wish)
-    emit(document_of(plans, problems, selection), output, status_of(plans))
+    write = f"{typed_again(context, without='output', with_options=('--output', 'yaml'))} > {PLAN_FILE}"
+    emit(document_of(plans, problems, selection, write), output, status_of(plans))

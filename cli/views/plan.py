@@ -23,12 +23,14 @@ _VERDICTS = {
 _DONE = {None: "Do", Manner.RESTART: "Restart", Manner.STOP: "Stop", Manner.START: "Start"}
 
 
-def plan_document(plan: Plan, problems: tuple[Problem, ...]) -> Document:
-    """Findings first, then the steps with boxes to tick."""
-    return Document(command="plan", data=plan_to_data(plan), blocks=list(_blocks(plan)), errors=problems)
+def plan_document(plan: Plan, problems: tuple[Problem, ...], write: str | None = None) -> Document:
+    """Findings first, then the steps with boxes to tick. `write` is the command that writes the plan as data."""
+    return Document(
+        command="plan", data=plan_to_data(plan), blocks=list(_blocks(plan, write)), errors=problems
+    )
 
 
-def _blocks(plan: Plan) -> Iterator[Block]:
+def _blocks(plan: Plan, write: str | None) -> Iterator[Block]:
     yield Heading(f"{plan.group}: {plan.origin} → {plan.destination.value}", level=1)
     yield Text(_VERDICTS[plan.verdict])
     if plan.findings:
@@ -36,7 +38,7 @@ def _blocks(plan: Plan) -> Iterator[Block]:
         rows = [(f.level.value, f.rule, f.member, f.message, f.remedy, f.source) for f in plan.findings]
         yield Table(columns=columns("LEVEL", "RULE", "MEMBER", "FINDING", "REMEDY", "SOURCE"), rows=rows)
     if plan.steps:
-        yield from _overview(plan)
+        yield from _overview(plan, write)
     elif plan.verdict is not Verdict.BLOCKED:
         yield Text(f"{plan.group} is there already: there is nothing to do.")
     for number, step in enumerate(plan.steps, 1):
@@ -47,13 +49,12 @@ def _blocks(plan: Plan) -> Iterator[Block]:
         yield Table(columns=columns("WAY", "WHY NOT"), rows=rows_of_ways)
 
 
-def _overview(plan: Plan) -> Iterator[Block]:
+def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
     yield Text(
         f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}. The group has "
-        f"{_count(members, 'member')}; {plan.concurrency} at a time, and a restart is taken to keep a member away "
-        f"for {plan.bounce_s:g} s."
+        f"{_count(members, 'member')}{_pace(plan)}."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
@@ -64,7 +65,8 @@ def _overview(plan: Plan) -> Iterator[Block]:
     yield Heading("Before the first step")
     yield Checklist(
         (
-            f"Write this plan as data, with the same options and `--output yaml`, to {PLAN_FILE}: the checks read it.",
+            f"Write this plan as data, with the same options, to {PLAN_FILE}: the checks read it. From now on, use "
+            "that file and this page only together.",
             "Nobody deploys, scales or restarts members of this group until the last step is complete.",
             "Have the lag of the group in sight. Stop after any step if it does not go down again.",
             "Run every check below, in order: each notes who is there, for the next one to compare with. Exit "
@@ -75,10 +77,17 @@ def _overview(plan: Plan) -> Iterator[Block]:
     first = plan.steps[0].commands[0]
     yield Code(
         (
+            *((write,) if write else ()),
             *(("export BOOTSTRAP=HOST:PORT",) if VARIABLE in first else ()),
-            first.replace("--step 1", "--step 0"),
+            first.replace("--step 1", "--step 0", 1),
         )
     )
+
+
+def _pace(plan: Plan) -> str:
+    if all(step.manner is not Manner.RESTART for step in plan.steps):
+        return ""
+    return f"; {plan.concurrency} at a time, and a restart is taken to keep a member away for {plan.bounce_s:g} s"
 
 
 def _figures(step: Step) -> tuple[int | None, int | None, float | None]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from migration.conditions import NoUserData, ProtocolIs
+from coordinator.model import GroupType
+from migration.conditions import NoUserData, ProtocolIs, TypeIs
 from migration.course import Manner, Start
-from migration.model import Alternative, Danger, Step
+from migration.model import Alternative, Danger, Step, Stray
 from migration.paths import configuration, dangers
 from migration.paths.path import Path
 from migration.paths.rolling_upgrade import convert, offline
-from migration.paths.rounds import all_back, in_rounds, restart_actions
+from migration.paths.rounds import STABLE, all_back, in_rounds, restart_actions
 from migration.paths.trip import Trip
 
 SHED = "shed-user-data"
@@ -26,7 +27,7 @@ def shed_user_data(trip: Trip) -> Path:
     """One rolling restart to range, then one to another library."""
     return Path(
         name="range first, then another library",
-        steps=(_to_range(trip), *convert(_on_range(trip), trip.members)),
+        steps=(_to_range(trip), *map(_watched, convert(_on_range(trip), trip.members))),
         alternatives=(
             offline(),
             Alternative(
@@ -46,6 +47,17 @@ def shed_user_data(trip: Trip) -> Path:
 def _on_range(trip: Trip) -> Trip:
     """The same, as the first step leaves it."""
     return replace(trip, case=replace(trip.case, group=replace(trip.case.group, protocol="range")))
+
+
+def _watched(step: Step) -> Step:
+    """The step, with an eye on the user data: it is back as soon as the group is on sticky again."""
+    back = Stray(
+        conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol="sticky")),
+        message="The group is on sticky again, with user data in its assignments: a member that does not list range "
+        "is in it.",
+        back_to=SHED,
+    )
+    return replace(step, strays=(back, *step.strays))
 
 
 def _to_range(trip: Trip) -> Step:

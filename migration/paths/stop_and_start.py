@@ -98,6 +98,7 @@ def _start(trip: Trip) -> Step:
         title=f"Start all members with {'the consumer protocol' if consumer else assignor}",
         actions=(
             *_code_change(trip, incremental=consumer or assignor == "cooperative-sticky"),
+            *(regex_change(trip) if consumer else ()),
             "Start one member with the lines below and look at its log.",
             "Start all the others.",
         ),
@@ -109,7 +110,7 @@ def _start(trip: Trip) -> Step:
         complete_when=f"The group is of type {'consumer' if consumer else 'classic'}, Stable on {assignor}, with all "
         "its members.",
         gate=_started(trip, assignor, consumer=consumer),
-        strays=_strays(trip, consumer=consumer),
+        strays=_strays(trip, assignor, consumer=consumer),
         dangers=_start_dangers(trip, consumer=consumer),
         way_back="Stop all members, wait until the group is Empty, and start them as they were.",
     )
@@ -131,30 +132,42 @@ def _started(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Condition, .
     return (TypeIs(type=GroupType.CLASSIC), STABLE, everybody, ProtocolIs(protocol=assignor))
 
 
-def _strays(trip: Trip, *, consumer: bool) -> tuple[Stray, ...]:
-    back_to = START if trip.is_empty else STOP
+def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
+    anew = START if trip.is_empty else STOP
     if consumer:
         return (
             Stray(
                 conditions=(
                     TypeIs(type=GroupType.CONSUMER),
+                    STABLE,
                     Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
                 ),
-                message="A member of the classic protocol is in the group: it was started as it was.",
-                back_to=back_to,
+                message="A member of the classic protocol is in the group: it was started as it was. Restart that one.",
+                back_to=START,
             ),
             Stray(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, MemberCount(at_least=1)),
                 message="The group has formed with the classic protocol: its members were started as they were.",
-                back_to=back_to,
+                back_to=anew,
             ),
         )
+    old = trip.case.group.protocol
+    formed_as_it_was = Stray(
+        conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol=old or "")),
+        message=f"The group has formed on {old} again: its members were started as they were.",
+        back_to=anew,
+    )
     return (
+        *(
+            (formed_as_it_was,)
+            if old and old != assignor and trip.case.group.type is GroupType.CLASSIC
+            else ()
+        ),
         Stray(
             conditions=(TypeIs(type=GroupType.CONSUMER), MemberCount(at_least=1)),
             message="The group has formed with the consumer protocol: a member was started with "
             "group.protocol=consumer.",
-            back_to=back_to,
+            back_to=anew,
         ),
     )
 
@@ -194,5 +207,26 @@ def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
         asked.append(
             "franz-go, code: OnPartitionsAssigned and OnPartitionsRevoked now get the partitions that are added or "
             "taken, not the full set."
+        )
+    return tuple(asked)
+
+
+def regex_change(trip: Trip) -> tuple[str, ...]:
+    """What becomes of a subscription by regex under the consumer protocol, as things to do."""
+    if not trip.has_regex:
+        return ()
+    asked: list[str] = []
+    if "librdkafka" in trip.libraries:
+        asked.append(
+            "librdkafka, regex: a topic that begins with ^ is matched by the broker from now on, against the whole "
+            "name and by another engine: ^t must become ^t.*. `kohort validate-regex PATTERN --from librdkafka` "
+            "says which topics are lost or gained, and rewrites the pattern where it can. The release with the new "
+            "pattern is the one that is started here, not before."
+        )
+    if "java" in trip.libraries:
+        asked.append(
+            "Java, regex: subscribe(Pattern) goes on matching in the client; leave it for now. Should the broker "
+            "match later, by subscribe(SubscriptionPattern): `kohort validate-regex PATTERN --from java` says first "
+            "what that changes."
         )
     return tuple(asked)

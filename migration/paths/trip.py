@@ -62,7 +62,9 @@ class Trip:
 
     @property
     def has_regex(self) -> bool:
-        return any(member.subscription and member.subscription.regex for member in self.members)
+        """Whether members are known to subscribe by a regex; a classic group does not show it."""
+        shown = any(member.subscription and member.subscription.regex for member in self.members)
+        return shown or bool(self.case.regexes)
 
     @property
     def has_bridge(self) -> bool:

@@ -14,8 +14,9 @@ import pytest
 
 from tests.cli.command import Kohort
 
+ROOT = Path(__file__).parents[2]
 SNAPSHOTS = Path(__file__).parent / "runbooks"
-PAGES = Path(__file__).parents[2] / "docs" / "runbooks"
+PAGES = ROOT / "docs" / "runbooks"
 
 RUNBOOKS = {
     "java-two-bounces": ["orders-app", "--to", "cooperative"],
@@ -40,8 +41,9 @@ def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
 
 
 @pytest.mark.parametrize("name", RUNBOOKS)
-def test_runbook(kohort: Kohort, name: str) -> None:
-    snapshot = SNAPSHOTS / f"{name}.yaml"
+def test_runbook(kohort: Kohort, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)  # the page shows the command, with the file as it is named here
+    snapshot = (SNAPSHOTS / f"{name}.yaml").relative_to(ROOT)
     answer = kohort.quick("plan", *RUNBOOKS[name], "--snapshot", snapshot, "--output", "markdown")
     assert (answer.status, answer.stderr) == (0, "")
     page = PAGES / f"{name}.md"
