@@ -1,4 +1,4 @@
-"""What the brokers of a cluster are set to, as far as a migration depends on it."""
+"""What the brokers of a cluster are and are set to, as far as a migration depends on it."""
 
 from __future__ import annotations
 
@@ -39,3 +39,15 @@ def with_settings(
 def _matters(name: str) -> bool:
     """Whether a setting is the group coordinator's for classic and consumer groups (GroupCoordinatorConfig)."""
     return name.startswith("group.") and not name.startswith(_OTHER_GROUPS)
+
+
+_NEWEST_LEVELS = {"3.3": 7, "3.4": 8, "3.5": 11, "3.6": 14, "3.7": 19, "3.8": 20, "3.9": 21, "4.0": 25}
+"""The highest metadata.version of each release (MetadataVersion); only 4.0 must be told from what came later."""
+
+
+def release_of(level: int | None) -> str | None:
+    """The release of a broker by the highest metadata.version that it supports; None when it does not say."""
+    if level is None:
+        return None
+    fitting = [release for release, newest in _NEWEST_LEVELS.items() if level <= newest]
+    return fitting[0] if fitting else "4.1 or later"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cli.cluster.broker_settings import with_settings
+from cli.cluster.broker_settings import release_of, with_settings
 from cli.cluster.group_words import state_of, type_of
 from cli.cluster.port import Read
 from coordinator.model import Cluster, CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
@@ -36,6 +36,7 @@ class WireReader:
         metadata = self.client.metadata([], timeout_ms=self.timeout_ms)
         bare = Cluster(
             id=metadata.cluster_id,
+            kafka=release_of(features.supported.get("metadata.version")),
             features=dict(features.levels),
             consumer_protocol=self.client.supports(CONSUMER_GROUP_DESCRIBE, timeout_ms=self.timeout_ms),
         )

@@ -1,7 +1,7 @@
 """One broker: connect, agree on versions, authenticate, then requests and answers in order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from coordinator.wire.address import Address
@@ -27,10 +27,14 @@ _SOFTWARE = "kohort"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """The cluster's finalized features ("group.version": 1) and the epoch they are of, -1 when unknown."""
+    """The cluster's finalized features ("group.version": 1) and the epoch they are of, -1 when unknown.
+
+    `supported` is the highest level of each feature that this very broker knows.
+    """
 
     levels: dict[str, int]
     epoch: int
+    supported: dict[str, int] = field(default_factory=dict)
 
 
 class Connection:
@@ -233,7 +237,10 @@ class Connection:
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
         if version >= 3:
             levels = {feature.name: feature.max_version_level for feature in response.finalized_features}
-            self.features = Features(levels=levels, epoch=response.finalized_features_epoch)
+            supported = {feature.name: feature.max_version for feature in response.supported_features}
+            self.features = Features(
+                levels=levels, epoch=response.finalized_features_epoch, supported=supported
+            )
 
     def _ask_versions(self, version: int, deadline: Deadline) -> Steps[bytes]:
         request_type = API_VERSIONS.request_type(version)

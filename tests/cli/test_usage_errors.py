@@ -28,7 +28,7 @@ USAGE = {
     "two-modes": (["describe", "a", "--members", "--state", "--embedded", "{sample}"], "different tables; give one"),
     "unknown-command": (["descibe"], "No such command 'descibe'"),
     "unknown-option": (["list", "--groups"], "No such option"),
-    "plan-without-group": (["plan", "--to", "consumer", "--embedded", "{sample}"], "name groups, or give --match REGEX"),
+    "plan-without-group": (["plan", "--to", "consumer", "--embedded", "{sample}"], "name groups, or give --match"),
     "plan-without-to": (["plan", "billing"], "Missing option '--to'"),
     "plan-elsewhere": (["plan", "billing", "--to", "sideways"], "'sideways' is not one of"),
     "plan-nobody-at-once": (["plan", "billing", "--to", "eager", "--concurrency", "0"], "--concurrency"),

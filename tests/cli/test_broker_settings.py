@@ -1,0 +1,77 @@
+"""What is known of the brokers themselves, from any number of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.cluster.broker_settings import release_of, with_settings
+from cli.cluster.live import LiveSource
+from cli.options import SourceOptions
+from coordinator.model import Cluster
+from tests.kafka.broker import Broker
+
+POLICY = "group.consumer.migration.policy"
+
+
+def test_settings_on_which_brokers_agree() -> None:
+    told = {
+        "1": {
+            POLICY: "bidirectional",
+            "group.max.size": "5",
+            "group.share.max.size": "9",
+            "log.dirs": "/a",
+            "group.x": None,
+        },
+        "2": {POLICY: "disabled", "group.max.size": "5"},
+    }
+    cluster = with_settings(Cluster(id="c"), told, {})
+    assert cluster.settings == {"group.max.size": "5"}
+    assert cluster.settings_differ == {POLICY: ("bidirectional", "disabled")}
+    assert cluster.settings_problem is None
+
+
+def test_brokers_that_do_not_tell() -> None:
+    failed = {"2": "no answer", "1": "CLUSTER_AUTHORIZATION_FAILED"}
+    nothing = with_settings(Cluster(), {}, failed)
+    assert nothing.settings is None
+    assert nothing.settings_problem == "broker 1: CLUSTER_AUTHORIZATION_FAILED; broker 2: no answer"
+    some = with_settings(Cluster(), {"3": {"group.max.size": "5"}}, failed)
+    assert some.settings == {"group.max.size": "5"}
+    assert some.settings_problem == nothing.settings_problem
+    assert with_settings(Cluster(), {}, {}) == Cluster()
+
+
+@pytest.mark.parametrize(
+    ("level", "release"),
+    [
+        (None, None),
+        (7, "3.3"),
+        (9, "3.5"),
+        (21, "3.9"),
+        (22, "4.0"),
+        (25, "4.0"),
+        (26, "4.1 or later"),
+        (99, "4.1 or later"),
+    ],
+)
+def test_a_release_by_its_metadata_version(level: int | None, release: str | None) -> None:
+    assert release_of(level) == release
+
+
+@pytest.mark.kafka
+def test_a_real_broker(broker: Broker) -> None:
+    """The wire client and the AdminClient tell the same settings."""
+    source = LiveSource.connect(SourceOptions(bootstrap_server=broker.bootstrap))
+    try:
+        cluster, by_admin = source.cluster(), source.admin.cluster()
+    finally:
+        source.close()
+    assert cluster.settings == by_admin.settings
+    assert cluster.settings is not None
+    assert cluster.settings[POLICY] == "bidirectional"
+    assert cluster.settings["group.consumer.min.session.timeout.ms"] == "6000"
+    assert (cluster.kafka, cluster.consumer_protocol, cluster.settings_problem) == (
+        "4.1 or later",
+        True,
+        None,
+    )
