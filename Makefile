@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench regexes oracle walks fuzz kills bench-assignors bench-coordinator bench-storage clean
+.PHONY: help demo test check format kafka completions bench regexes oracle walks fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ bench-coordinator: $(SETUP) ## Time the engine of the embedded coordinator
 
 bench-storage: $(SETUP) ## Time the reading of a log of 1.2 million commits beside a real broker and kafka-dump-log
 	$(BIN)/python -m benchmarks.storage
+
+bench-plans: $(SETUP) ## Time plans of 500 members on 5,000 partitions and checks of 100 regexes on 100,000 topics
+	$(BIN)/python -m benchmarks.plans
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
