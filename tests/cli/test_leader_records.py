@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from collections.abc import Callable
 
-from cli.cluster.leader_records import Untold, read_leaders
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
+from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+
+from cli.cluster import leader_records
+from cli.cluster.leader_records import LeaderRecord, Untold, read_leaders, with_leader
 from cli.cluster.live import LiveSource
+from coordinator.model import Group, GroupState, GroupType, Member
+from coordinator.storage.partition_files import OFFSETS_TOPIC
 from coordinator.wire.security import ConnectionSettings
+from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, fresh_name
+from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.migration.raw_group import RawGroup
 
 TIMEOUT_S = 20.0
 
@@ -44,3 +57,106 @@ def test_a_group_that_was_never_written_down_is_told_apart(broker: Broker) -> No
     why = told["never-seen-here"]
     assert isinstance(why, Untold)
     assert "holds no record of it" in why.why or "it is not there" in why.why
+
+
+@pytest.mark.kafka
+def test_the_record_is_found_however_far_back_it_stands(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leader_records, "FIRST_WINDOW", 2)
+    groups = [RawGroup(broker=broker) for _ in range(3)]
+    for group in groups:
+        group.grow(1)
+    for _ in range(40):
+        groups[-1].rebalance()
+    told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id for group in groups], TIMEOUT_S)
+    for group in groups:
+        assert told[group.id] == LeaderRecord(
+            leader=group.leader, generation=group.generation, members=frozenset(group.members)
+        )
+
+
+@pytest.mark.kafka
+def test_a_group_that_was_converted_has_no_leader_in_its_newest_record(
+    broker: Broker, members: Members
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name("converted")
+    create_topics(broker, {topic: 1})
+    first = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
+    first.wait_assignment({topic: [0]})
+    members.confluent(broker, group, [topic], group_protocol="consumer")
+    wait_group(broker, group, members=2)
+    told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group], TIMEOUT_S)
+    assert told[group] == LeaderRecord(leader=None, generation=None)
+
+
+@pytest.mark.kafka
+def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: Broker) -> None:
+    group = RawGroup(broker=broker)
+    group.grow(1)
+    told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], 0.0)
+    assert isinstance(told[group.id], Untold)
+    (port,) = free_ports(1)
+    nobody = read_leaders({"bootstrap.servers": f"{HOST}:{port}"}, [group.id], 0.5)
+    assert isinstance(nobody[group.id], Untold)
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("who", ["User:ANONYMOUS", "User:somebody-else"], ids=["describe", "nothing"])
+def test_who_may_not_read_the_topic_is_told_so(
+    start_broker: Callable[[dict[str, str]], Broker], kohort: Kohort, who: str
+) -> None:
+    broker = start_broker(
+        {
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "allow.everyone.if.no.acl.found": "true",
+        }
+    )
+    group = RawGroup(broker=broker)
+    group.grow(2)
+    # With one entry about the topic, what no entry allows is forbidden.
+    entry = AclBinding(
+        ResourceType.TOPIC,
+        OFFSETS_TOPIC,
+        ResourcePatternType.LITERAL,
+        who,
+        "*",
+        AclOperation.DESCRIBE,
+        AclPermissionType.ALLOW,
+    )
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    for made in admin.create_acls([entry]).values():
+        made.result()
+
+    def refused() -> bool:
+        told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], TIMEOUT_S)[group.id]
+        return isinstance(told, Untold) and "authoriz" in told.why.lower()
+
+    wait_until(refused, "the denial holds", timeout_s=10.0)
+    answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap)
+    assert answer.status == 0, answer.stderr
+    words = " ".join(answer.stdout.split())
+    assert re.search(
+        r"Leader: who leads now is not known \(__consumer_offsets(-\d)? cannot be read: .*[aA]uthoriz", words
+    )
+
+
+def test_offsets_are_neither_committed_nor_a_group_joined() -> None:
+    reading = leader_records._READING
+    assert reading["enable.auto.commit"] is False
+    assert reading["enable.auto.offset.store"] is False
+
+
+def described(state: GroupState, *ids: str) -> Group:
+    return Group(id="g", type=GroupType.CLASSIC, state=state, members=tuple(Member(id=each) for each in ids))
+
+
+def test_a_record_tells_who_is_new_and_at_rest_the_generation() -> None:
+    record = LeaderRecord(leader="a", generation=7, members=frozenset("ab"))
+    found = with_leader(described(GroupState.PREPARING_REBALANCE, "b", "c"), record)
+    assert (found.leader, found.generation) == ("a", None)
+    assert [member.is_new for member in found.members] == [False, True]
+    rested = with_leader(described(GroupState.STABLE, "a", "b"), record)
+    assert (rested.leader, rested.generation) == ("a", 7)
+    # The record was read later than the group: it is of another generation.
+    assert with_leader(described(GroupState.STABLE, "b"), record).generation is None
