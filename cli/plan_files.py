@@ -9,8 +9,10 @@ from coordinator.snapshot.tree import SnapshotError, line_of, load_tree
 from migration.model import Plan
 from migration.plan_file import PlanFileError, plan_from_data
 
-MAX_BYTES = 32 * 1024 * 1024
-"""A plan for 500 members is a hundredth of that."""
+MAX_BYTES = 8 * 1024 * 1024
+"""A plan for 10,000 members is a fifth of that."""
+MAX_LINED = 1024 * 1024
+"""Larger files are not read once more to find the line of an error: that takes some hundred times their size."""
 
 
 def read_plan(file: Path) -> Plan:
@@ -21,7 +23,7 @@ def read_plan(file: Path) -> Plan:
     except SnapshotError as error:
         raise CommandError(str(error)) from None
     except PlanFileError as error:
-        line = line_of(text, error.path) if error.path else None
+        line = line_of(text, error.path) if error.path and len(text) <= MAX_LINED else None
         raise UsageError(f"{file}{f':{line}' if line else ''}: {error}") from None
 
 

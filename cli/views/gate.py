@@ -90,9 +90,8 @@ def _answer(question: Question, judgement: Judgement) -> str:
     if judgement.strayed is not None:
         back = judgement.strayed.back_to
         title = question.plan.steps[back].title
-        return f"Strayed: {judgement.strayed.message}. Go back to step {back + 1}: {title}.".replace(
-            "..", "."
-        )
+        message = judgement.strayed.message.removesuffix(".")
+        return f"Strayed: {message}. Go back to step {back + 1}: {title}."
     if judgement.open is False:
         return "Not yet: do not go on."
     if judgement.open is None:
