@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cli.commands import (
+    delete,
     demo,
     describe,
     dry_run,
@@ -23,7 +24,8 @@ from cli.commands import (
     snapshot,
     validate_regex,
 )
-from cli.commands.offsets import reset
+from cli.commands.offsets import clone, export, load, reset
+from cli.commands.offsets import delete as offsets_delete
 from cli.errors import CommandError, ExitStatus
 from cli.options import expand
 
@@ -44,6 +46,7 @@ for name, verb in (
     ("dry-run", dry_run.dry_run),
     ("plan", plan.plan),
     ("gate", gate.gate),
+    ("delete", delete.delete),
     ("snapshot", snapshot.snapshot),
     ("serve", serve.serve),
     ("demo", demo.demo),
@@ -67,7 +70,13 @@ offsets = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(offsets)
-for offsets_name, offsets_verb in (("reset", reset.reset),):
+for offsets_name, offsets_verb in (
+    ("reset", reset.reset),
+    ("export", export.export),
+    ("import", load.load),
+    ("clone", clone.clone),
+    ("delete", offsets_delete.delete),
+):
     offsets.command(offsets_name)(expand(offsets_verb))
 
 

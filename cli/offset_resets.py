@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cli.cluster.port import Source
 from cli.cluster.positions import positions_of
@@ -155,8 +156,9 @@ def plan_resets(
     writer: ClusterWriter | None,
     problems: tuple[Problem, ...] = (),
     command: str = "offsets reset",
+    facts: Mapping[str, Any] | None = None,
 ) -> OffsetsChange:
-    """What a reset of groups would do; `problems` are those of choosing them.
+    """What a reset of groups would do; `problems` are those of choosing them, `facts` fields of the document.
 
     :raises CommandError: nothing is known of what it depends on
     """
@@ -185,7 +187,7 @@ def plan_resets(
         command=command,
         plans=plans,
         problems=(*problems, *found.others, *topics.problems),
-        facts={"scenario": wish.name},
+        facts={"scenario": wish.name} if facts is None else facts,
         writer=writer,
     )
 

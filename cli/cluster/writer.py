@@ -1,7 +1,9 @@
 """Changing a live cluster: offsets, groups and their settings.
 
-Through the AdminClient, over its own connections and logins; offsets are deleted over the wire client, because
-confluent-kafka's AdminClient has no such call. What failed is told partition by partition, or group by group.
+Groups are deleted and settings set through the AdminClient. Offsets are committed and deleted over the wire client:
+confluent-kafka's AdminClient cannot delete them, and commits metadata with a NUL behind them (2.16.1). Where only the
+AdminClient can log in it commits offsets too, without metadata. What failed is told partition by partition, or group by
+group.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from cli.cluster.live import LiveSource
 from cli.cluster.port import Source
 from cli.errors import UsageError
 from coordinator.offset_changes.model import OffsetChange, Place
+from coordinator.wire.answers import Answers, Failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -53,6 +56,29 @@ class ClusterWriter:
 
         The requests name neither member nor generation: the coordinator takes them of a group without members only.
         """
+        client = self._source.client
+        if client is None:
+            return self._commit_as_admin(changes)
+        from coordinator.wire.calls.offset_commit import NewOffset
+
+        offsets = {
+            group: {
+                change.place: NewOffset(
+                    offset=change.after,
+                    leader_epoch=-1 if change.leader_epoch is None else change.leader_epoch,
+                    metadata=change.metadata,
+                )
+                for change in wanted
+            }
+            for group, wanted in changes.items()
+        }
+        answers = client.commit_offsets(offsets, timeout_ms=self._source.timeout_ms)
+        return _told({group: list(places) for group, places in offsets.items()}, answers)
+
+    def _commit_as_admin(
+        self, changes: Mapping[str, Sequence[OffsetChange]]
+    ) -> dict[str, dict[Place, Failed | None]]:
+        """Without metadata, which this way of reading does not know either."""
         from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
         asked: dict[str, Future[Any]] = {}
@@ -62,7 +88,6 @@ class ClusterWriter:
                     change.topic,
                     change.partition,
                     change.after,
-                    metadata=change.metadata,
                     leader_epoch=-1 if change.leader_epoch is None else change.leader_epoch,
                 )
                 for change in wanted
@@ -72,6 +97,39 @@ class ClusterWriter:
             )
         told = _settle(asked)
         return {group: _by_place(wanted, told[group]) for group, wanted in changes.items()}
+
+    def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
+        """Delete committed offsets by group, one request per group.
+
+        :raises UsageError: the wire client cannot log in to this cluster
+        """
+        client = self._source.client
+        if client is None:
+            raise UsageError(
+                f"offsets cannot be deleted on {self._source.name}: that needs a login that librdkafka alone "
+                f"knows (sasl.mechanism={self._source.settings.sasl_mechanism}); kafka-consumer-groups.sh can"
+            )
+        return _told(places, client.delete_offsets(places, timeout_ms=self._source.timeout_ms))
+
+    def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
+        """Delete groups of any type, and what they have committed."""
+        if not groups:
+            return {}
+        asked = self._source.admin.admin.delete_consumer_groups(list(groups), request_timeout=self._timeout_s)
+        return _settle(asked)
+
+
+def _told(
+    places: Mapping[str, Sequence[Place]], answers: Answers[str, dict[Place, Failure | None]]
+) -> dict[str, dict[Place, Failed | None]]:
+    """What the wire client was told of every place."""
+    told: dict[str, dict[Place, Failed | None]] = {}
+    left_out = Failure(message="the coordinator left it out of its answer")
+    for group, wanted in places.items():
+        whole = answers.failed.get(group)
+        parts = answers.found.get(group, {})
+        told[group] = {place: _wire_failed(whole or parts.get(place, left_out)) for place in wanted}
+    return told
 
 
 def _by_place(wanted: Iterable[OffsetChange], told: Any) -> dict[Place, Failed | None]:
@@ -97,23 +155,35 @@ def _settle(asked: Mapping[K, Future[Any]]) -> dict[K, Any]:
     return told
 
 
+def _wire_failed(failure: Failure | None) -> Failed | None:
+    """What the wire client says of one partition; a code is a broker's answer."""
+    if failure is None:
+        return None
+    hint = _HINTS.get(failure.name or "", "")
+    return Failed(
+        message=f"{failure.message}{hint}", refused=failure.code is not None and not failure.retriable
+    )
+
+
 def _failed(error: KafkaError | None) -> Failed | None:
     """What librdkafka says of one partition or group; its own codes are negative, the brokers' positive."""
     if error is None:
         return None
     if error.code() < 0:
         return Failed(
-            message=f"no answer in time ({error.name()}); it is not known whether the change was made",
+            message=f"no answer in time ({error.name()}). {_UNKNOWN}",
             refused=False,
         )
     hint = _HINTS.get(error.name(), "")
     return Failed(message=f"{error.str().removeprefix('Broker: ')} ({error.name()}){hint}", refused=True)
 
 
+_UNKNOWN = "Whether the change was made is not known: look before you try again."
 _JOINED = ": a member has joined since the change was shown; stop it, then try again"
 _HINTS = {
     "UNKNOWN_MEMBER_ID": _JOINED,
     "REBALANCE_IN_PROGRESS": _JOINED,
     "ILLEGAL_GENERATION": _JOINED,
     "NON_EMPTY_GROUP": _JOINED,
+    "GROUP_SUBSCRIBED_TO_TOPIC": ": a member subscribes to the topic; stop it, then try again",
 }

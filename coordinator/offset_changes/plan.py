@@ -111,6 +111,14 @@ def refusals(group: Group) -> Iterator[Problem]:
         yield Problem(subject=group.id, message=f"{named_members(group)}; stop them, then try again")
 
 
+def other_tool(group: Group) -> Problem | None:
+    """The problem of a group whose offsets are not changed as those of consumers are; None for all others."""
+    if group.type not in _OTHER_TOOLS:
+        return None
+    tool = _OTHER_TOOLS[group.type]
+    return Problem(subject=group.id, message=f"it is a {group.type.value} group; {tool} changes its offsets")
+
+
 def is_active(group: Group) -> bool:
     """Whether members keep the group from being changed from outside; only Empty and Dead groups may be."""
     resting = (GroupState.EMPTY, GroupState.DEAD)
@@ -122,9 +130,13 @@ def named_members(group: Group) -> str:
     count = len(group.members)
     if not count:
         return f"the group is {group.state.value}: members are joining or leaving"
-    named = ", ".join(map(_member, group.members[:_MEMBERS_NAMED]))
-    more = f" and {count - _MEMBERS_NAMED} more" if count > _MEMBERS_NAMED else ""
-    return f"{count} active member{'s' if count > 1 else ''} ({group.state.value}): {named}{more}"
+    return f"{count} active member{'s' if count > 1 else ''} ({group.state.value}): {named(group.members)}"
+
+
+def named(members: Sequence[Member]) -> str:
+    """Members with their hosts, at most five of them by name."""
+    more = f" and {len(members) - _MEMBERS_NAMED} more" if len(members) > _MEMBERS_NAMED else ""
+    return ", ".join(map(_member, members[:_MEMBERS_NAMED])) + more
 
 
 def _member(member: Member) -> str:

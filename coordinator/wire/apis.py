@@ -43,6 +43,7 @@ class Api:
 
 LIST_OFFSETS = Api("ListOffsets", 2, "list_offsets", 1, 11)
 METADATA = Api("Metadata", 3, "metadata", 0, 13)
+OFFSET_COMMIT = Api("OffsetCommit", 8, "offset_commit", 2, 9)
 OFFSET_FETCH = Api("OffsetFetch", 9, "offset_fetch", 2, 9)
 FIND_COORDINATOR = Api("FindCoordinator", 10, "find_coordinator", 0, 6)
 DESCRIBE_GROUPS = Api("DescribeGroups", 15, "describe_groups", 0, 6)
@@ -63,6 +64,7 @@ DESCRIBE_SHARE_GROUP_OFFSETS = Api(
 ALL_APIS = (
     LIST_OFFSETS,
     METADATA,
+    OFFSET_COMMIT,
     OFFSET_FETCH,
     FIND_COORDINATOR,
     DESCRIBE_GROUPS,

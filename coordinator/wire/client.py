@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from coordinator.wire.calls.list_groups import ListedGroup
     from coordinator.wire.calls.list_offsets import LogOffset, TopicPartition
     from coordinator.wire.calls.metadata import ClusterMetadata
+    from coordinator.wire.calls.offset_commit import NewOffset
     from coordinator.wire.calls.offset_fetch import GroupOffsets
     from coordinator.wire.calls.share_group_describe import ShareGroup
     from coordinator.wire.calls.streams_group_describe import StreamsGroup
@@ -159,6 +160,21 @@ class Client:
         from coordinator.wire.calls.offset_fetch import offset_fetch
 
         return self._cluster.ask_coordinators(groups, offset_fetch, self._deadline(timeout_ms))
+
+    def commit_offsets(
+        self,
+        offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
+        *,
+        timeout_ms: int | None = None,
+    ) -> Answers[str, dict[TopicPartition, Failure | None]]:
+        """Commit offsets, by group; of each partition None or why it was refused. Groups with members refuse all."""
+        from coordinator.wire.calls.offset_commit import offset_commit
+
+        return self._cluster.ask_coordinators(
+            offsets,
+            lambda broker, groups, limit: offset_commit(broker, groups, offsets, limit),
+            self._deadline(timeout_ms),
+        )
 
     def delete_offsets(
         self, partitions: Mapping[str, Sequence[TopicPartition]], *, timeout_ms: int | None = None

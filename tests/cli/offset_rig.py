@@ -90,7 +90,12 @@ class OffsetRig:
 
     def consume(self, group: str, topic: str) -> Consumer:
         """A consumer of this process that has joined; close it."""
-        consumer = Consumer({"bootstrap.servers": self.broker.bootstrap, "group.id": group})
+        settings = {
+            "bootstrap.servers": self.broker.bootstrap,
+            "group.id": group,
+            "enable.auto.commit": False,
+        }
+        consumer = Consumer(settings)
         consumer.subscribe([topic])
         for _ in range(300):
             consumer.poll(0.1)

@@ -20,8 +20,9 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.cons
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "demo", "describe", "dry-run", "gate", "list", "log dump", "log verify",
-        "offsets reset", "plan", "serve", "snapshot", "validate-regex",
+        "delete", "demo", "describe", "dry-run", "gate", "list", "log dump", "log verify",
+        "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
+        "plan", "serve", "snapshot", "validate-regex",
     ]  # fmt: skip
 
 

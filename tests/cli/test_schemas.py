@@ -15,7 +15,7 @@ from tests.cli.command import Kohort, command_names
 from tests.cli.fleet import Fleet
 from tests.cli.schemas import SHARED, faults, load, schema_names, schema_of
 
-WITHOUT_DOCUMENT = {"snapshot", "demo", "serve"}
+WITHOUT_DOCUMENT = {"snapshot", "demo", "serve", "offsets-export"}
 """They write files."""
 
 QUESTIONS = (

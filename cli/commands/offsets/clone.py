@@ -1,0 +1,44 @@
+"""`kohort offsets clone`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.consent import ConsentOptions
+from cli.options import OutputOptions, SourceOptions
+
+
+def clone(
+    *,
+    origin: Annotated[str, typer.Argument(metavar="FROM", help="The group whose offsets are copied.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="The group that gets them; made where there is none.")
+    ],
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
+        ),
+    ] = None,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Copy a group's committed offsets to another group, with their leader epochs and metadata.
+
+    They are copied as they are, also where the log no longer has them. Nothing is changed without --execute.
+    """
+    from cli.changing import carry_out
+    from cli.cluster.choose import open_source
+    from cli.cluster.writer import writer_of
+    from cli.consent import check_consent
+    from cli.offset_copies import plan_clone
+    from cli.offset_plans import parse_scopes
+
+    check_consent(consent)
+    scopes = parse_scopes(topic)
+    with open_source(source) as groups:
+        writer = writer_of(groups) if consent.execute else None
+        carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)

@@ -1,0 +1,46 @@
+"""`kohort offsets delete`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.consent import ConsentOptions
+from cli.options import OutputOptions, SelectionOptions, SourceOptions
+
+
+def delete(
+    *,
+    selection: SelectionOptions,
+    topic: Annotated[
+        list[str],
+        typer.Option(
+            "--topic", metavar="TOPIC[:0,1]", help="This topic, or these partitions of it; repeatable."
+        ),
+    ],
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Delete what groups have committed of a topic that none of their members subscribes to.
+
+    Shows what would go; nothing is deleted without --execute.
+    """
+    from cli.changing import carry_out
+    from cli.cluster.choose import open_source
+    from cli.cluster.writer import writer_of
+    from cli.consent import check_consent
+    from cli.deletions import plan_offsets_deletions
+    from cli.offset_plans import parse_scopes
+    from cli.selection import choose_groups
+
+    check_consent(consent)
+    scopes = parse_scopes(topic)
+    with open_source(source) as groups:
+        writer = writer_of(groups) if consent.execute else None
+        chosen, problems = choose_groups(groups, selection)
+        change = plan_offsets_deletions(
+            groups, chosen, scopes, named=bool(selection.groups), problems=problems, writer=writer
+        )
+        carry_out(change, consent, output)

@@ -1,0 +1,61 @@
+"""`kohort offsets export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import SelectionOptions, SourceOptions
+
+
+def export(
+    *,
+    selection: SelectionOptions,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
+        ),
+    ] = None,
+    with_group: Annotated[
+        bool, typer.Option("--with-group", help="With the group's name in each line also for one group.")
+    ] = False,
+    file: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where to write; else standard output.")
+    ] = None,
+    source: SourceOptions,
+) -> None:
+    """Write committed offsets as CSV, as kafka-consumer-groups --export does.
+
+    topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
+    """
+    from cli.cluster.choose import open_source
+    from cli.errors import CommandError, ExitStatus
+    from cli.offset_copies import exported
+    from cli.offset_plans import parse_scopes
+    from cli.output import notice, write_out
+    from cli.selection import choose_groups
+    from coordinator.offset_changes.offsets_csv import write_offsets
+
+    scopes = parse_scopes(topic)
+    with open_source(source) as groups:
+        chosen, problems = choose_groups(groups, selection)
+        read = groups.describe(chosen, offsets=True)
+    rows, unusable = exported(read.items, scopes)
+    with_group = with_group or not selection.groups or len(chosen) > 1
+    text = write_offsets(rows, with_group=with_group)
+    if file is None:
+        write_out(lambda stream: stream.write(text))
+    else:
+        try:
+            file.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+        notice(f"{len(rows)} offsets written to {file}")
+    unread = (*problems, *read.problems, *unusable)
+    for problem in unread:
+        notice(f"{problem.subject}: {problem.message}")
+    if unread:
+        raise typer.Exit(int(ExitStatus.UNREADABLE))

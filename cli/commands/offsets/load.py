@@ -1,0 +1,58 @@
+"""`kohort offsets import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.consent import ConsentOptions
+from cli.options import OutputOptions, SourceOptions
+
+
+def load(
+    *,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="CSV without a header: [group,]topic,partition,offset."),
+    ],
+    groups: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GROUP]…",
+            help="The group that the offsets are for; of a file that names groups, only these.",
+            show_default=False,
+        ),
+    ] = None,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Set committed offsets to those of a file, which offsets export or Kafka's tool wrote.
+
+    Shows every partition before and after; nothing is changed without --execute. An offset outside the log is brought
+    to its nearer end, and the table says so.
+    """
+    from cli.changing import carry_out
+    from cli.cluster.choose import open_source
+    from cli.cluster.writer import writer_of
+    from cli.consent import check_consent
+    from cli.offset_copies import groups_of_file
+    from cli.offset_resets import Wish, plan_resets, read_offsets_file
+
+    check_consent(consent)
+    wish = Wish(name="from-file", file=read_offsets_file(file))
+    names = groups_of_file(wish.file, groups or ()) if wish.file else []
+    with open_source(source) as cluster:
+        writer = writer_of(cluster) if consent.execute else None
+        change = plan_resets(
+            cluster,
+            wish,
+            names,
+            named=True,
+            writer=writer,
+            command="offsets import",
+            facts={"file": str(file)},
+        )
+        carry_out(change, consent, output)

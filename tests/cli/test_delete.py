@@ -1,0 +1,163 @@
+"""`kohort delete` and `kohort offsets delete` on a real broker, beside kafka-consumer-groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig
+from tests.cli.schemas import faults
+from tests.kafka.broker import Broker
+from tests.kafka.columns import parse
+from tests.kafka.connect import join_connect_group
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.tool_host import ToolHost
+from tests.kafka.wait import wait_until
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
+    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
+
+
+@pytest.fixture(scope="module")
+def topic(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> str:
+    return OffsetRig(broker=session_broker, kohort=kohort, tools=tools).topic([5, 5, 5])
+
+
+def names(rig: OffsetRig, prefix: str) -> list[str]:
+    return [row["group"] for row in rig.ours("list", "--match", f"^{prefix}").document["groups"]]
+
+
+def test_groups_are_shown_and_then_deleted(rig: OffsetRig, topic: str) -> None:
+    prefix = fresh_name("old")
+    groups = [rig.group({(topic, 0): 1, (topic, 1): 2}, f"{prefix}-{letter}") for letter in "abc"]
+    shown = rig.ours("delete", "--match", f"^{prefix}", output="csv")
+    assert [(row["GROUP"], row["STATE"], row["#OFFSETS"]) for row in shown.rows] == [
+        (group, "Empty", "2") for group in groups
+    ]
+    assert names(rig, prefix) == groups
+    done = rig.ours("delete", groups[0], groups[2], "--execute", "--yes")
+    assert (done.status, faults(done.document)) == (0, [])
+    assert [group["deleted"] for group in done.document["groups"]] == [True, True]
+    assert names(rig, prefix) == [groups[1]]
+    assert rig.committed(groups[0]) == {}
+
+
+def test_active_groups_stay_and_the_others_go(rig: OffsetRig, topic: str) -> None:
+    prefix = fresh_name("mixed")
+    groups = [rig.group({(topic, 0): 1}, f"{prefix}-{letter}") for letter in "ab"]
+    consumer = rig.consume(groups[0], topic)
+    try:
+        done = rig.ours("delete", "--match", f"^{prefix}", "--execute", "--yes")
+        member = consumer.memberid()
+        tool = rig.tool("--delete", "--group", groups[0])
+    finally:
+        consumer.close()
+    assert (done.status, faults(done.document)) == (4, [])
+    assert f"{groups[0]}: 1 active member (Stable): {member} at /127.0.0.1; stop them" in done.stderr
+    assert f"deleted {groups[1]}" in done.stderr
+    assert names(rig, prefix) == [groups[0]]
+    assert "GroupNotEmptyException" in tool.stdout + tool.stderr
+
+
+def test_an_unknown_group_is_named(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 1})
+    done = rig.ours("delete", group, "no-such-group", "--execute", "--yes")
+    assert done.status == 3
+    assert "no-such-group: no such group" in done.stderr
+    assert names(rig, group) == []
+
+
+def test_every_type_of_group_goes_once_it_is_empty(rig: OffsetRig, members: Members, topic: str) -> None:
+    groups = {kind: fresh_name(kind) for kind in ("consumer", "share", "streams")}
+    started = [
+        members.confluent(rig.broker, groups["consumer"], [topic], group_protocol="consumer"),
+        members.share(rig.broker, groups["share"], [topic]),
+        members.streams(rig.broker, groups["streams"], [topic]),
+    ]
+    _wait_members(rig, groups.values(), present=True)
+    active = rig.ours("delete", *groups.values(), "--execute", "--yes")
+    assert active.status == 4
+    assert [group["type"] for group in active.document["groups"]] == list(groups)
+    assert [group["applicable"] for group in active.document["groups"]] == [False, False, False]
+    for member in started:
+        member.stop()
+    _wait_members(rig, groups.values(), present=False)
+    done = rig.ours("delete", *groups.values(), "--execute", "--yes")
+    assert done.status == 0, done.stderr
+    assert "kafka-streams-groups.sh --delete takes them too" in done.stderr
+    assert [name for group in groups.values() for name in names(rig, group)] == []
+
+
+def test_a_worker_group_of_connect_is_told_by_its_members(rig: OffsetRig) -> None:
+    group = fresh_name("connect")
+    join_connect_group(rig.broker, group)
+    answer = rig.ours("delete", group)
+    assert answer.status == 4
+    assert "1 active member" in answer.stderr
+
+
+def _wait_members(rig: OffsetRig, groups: Iterable[str], *, present: bool) -> None:
+    wanted = list(groups)
+
+    def settled() -> bool:
+        told = rig.ours("describe", *wanted, "--state").document["groups"]
+        states = [group["state"] for group in told]
+        return len(told) == len(wanted) and all((state != "Empty") == present for state in states)
+
+    wait_until(settled, f"members of {wanted} are {'there' if present else 'gone'}")
+
+
+def test_offsets_of_a_topic_are_deleted_as_the_tool_deletes_them(rig: OffsetRig, topic: str) -> None:
+    other = rig.topic([1])
+    ours, theirs = (rig.group({(topic, 0): 1, (topic, 2): 3, (other, 0): 1}) for _ in range(2))
+    words = ["offsets", "delete", ours, "--topic", topic]
+    shown = rig.ours(*words, output="csv")
+    assert [(row["TOPIC"], row["PARTITION"], row["CURRENT-OFFSET"]) for row in shown.rows] == [
+        (topic, "0", "1"),
+        (topic, "2", "3"),
+    ]
+    done = rig.ours(*words, "--execute", "--yes")
+    assert (done.status, faults(done.document)) == (0, [])
+    tool = rig.tool("--delete-offsets", "--group", theirs, "--topic", topic)
+    assert {row["STATUS"] for row in parse(tool.stdout.partition("\n\n")[2])} == {"Successful"}
+    assert rig.committed(ours) == rig.committed(theirs) == {(other, 0): 1}
+
+
+def test_offsets_of_some_partitions(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 1, (topic, 1): 2, (topic, 2): 3})
+    words = ["offsets", "delete", group, "--topic", f"{topic}:0,2", "--execute", "--yes"]
+    assert rig.ours(*words).status == 0
+    assert rig.committed(group) == {(topic, 1): 2}
+
+
+def test_offsets_of_a_subscribed_topic_stay(rig: OffsetRig, topic: str) -> None:
+    other = rig.topic([1])
+    group = rig.group({(topic, 0): 1, (other, 0): 1})
+    consumer = rig.consume(group, topic)
+    try:
+        words = ["offsets", "delete", group, "--execute", "--yes"]
+        refused = rig.ours(*words, "--topic", topic)
+        member = consumer.memberid()
+        # Of another topic they go, members or not.
+        assert rig.ours(*words, "--topic", other).status == 0
+    finally:
+        consumer.close()
+    assert (refused.status, faults(refused.document)) == (4, [])
+    assert f"{group}, {topic}: {member} at /127.0.0.1 subscribes to it; stop them first" in refused.stderr
+    assert (topic, 0) in rig.committed(group)
+    assert (other, 0) not in rig.committed(group)
+
+
+def test_a_topic_of_which_nothing_is_committed(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 1})
+    done = rig.ours("offsets", "delete", group, "--topic", "no-such-topic", "--execute", "--yes")
+    assert done.status == 3
+    assert f"{group}, no-such-topic: the group has committed nothing there" in done.stderr
+    unknown = rig.ours("offsets", "delete", "no-such-group", "--topic", topic)
+    assert (unknown.status, unknown.stderr) == (3, "kohort: no-such-group: no such group\n")

@@ -1,0 +1,221 @@
+"""`kohort offsets export`, `import` and `clone` on a real broker, and files that go back and forth to Kafka's tool."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from pathlib import Path
+
+import pytest
+
+from coordinator.offset_changes.offsets_csv import MalformedOffsets, read_offsets
+from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig, after
+from tests.cli.schemas import faults
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.tool_host import ToolHost
+
+kafka = pytest.mark.kafka
+
+
+@pytest.fixture
+def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
+    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
+
+
+@pytest.fixture(scope="module")
+def topic(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> str:
+    """Three partitions: 20 records, 20 of which 5 are gone, none."""
+    return OffsetRig(broker=session_broker, kohort=kohort, tools=tools).topic([20, 20, 0], deleted={1: 5})
+
+
+def exported(rig: OffsetRig, *args: str) -> str:
+    answer = rig.kohort.quick("offsets", "export", *args, "-b", rig.broker.bootstrap)
+    assert (answer.status, answer.stderr) == (0, "")
+    return answer.stdout
+
+
+@kafka
+def test_an_export_has_the_rows_of_the_tools(rig: OffsetRig, topic: str) -> None:
+    group, other = (rig.group({(topic, 0): 7, (topic, 1): 12}) for _ in range(2))
+    for groups in ([group], [group, other]):
+        words = [word for name in groups for word in ("--group", name)]
+        told = rig.tool("--reset-offsets", "--export", "--dry-run", "--to-current", "--all-topics", *words)
+        rows = list(csv.reader(io.StringIO(exported(rig, *groups))))
+        assert sorted(rows) == sorted(row for row in csv.reader(io.StringIO(told.stdout)) if row)
+        assert {len(row) for row in rows} == {2 + len(groups)}
+    assert exported(rig, group, "--with-group").startswith(f"{group},{topic},0,7\n")
+    assert exported(rig, group, "--topic", f"{topic}:1") == f"{topic},1,12\n"
+
+
+@kafka
+@pytest.mark.parametrize("name", ["plain", 'a,b "c"', "ein Döner", "a=b;c:d", "-dash"])
+def test_a_file_goes_round(rig: OffsetRig, topic: str, tmp_path: Path, name: str) -> None:
+    """Ours to the tool and back, and the tool's to ours, whatever a group is called."""
+    group = rig.group({(topic, 0): 7, (topic, 1): 12, (topic, 2): 0}, f"{name}{fresh_name('group')}")
+    other = rig.group({(topic, 0): 1})
+    file = tmp_path / "offsets.csv"
+    match = ["--match", f"^({group}|{other})$"] if name == "plain" else ["--", group, other]
+    rig.kohort.quick("offsets", "export", "-o", str(file), "-b", rig.broker.bootstrap, *match)
+    both = ["--group", group, "--group", other]
+    told = rig.told(*both, "--from-file", str(file))
+    assert told == {(group, topic, 0): 7, (group, topic, 1): 12, (group, topic, 2): 0, (other, topic, 0): 1}
+    assert after(rig.ours("offsets", "import", str(file))) == told
+
+    theirs = tmp_path / "theirs.csv"
+    words = ["--reset-offsets", "--export", "--dry-run", "--to-current", "--all-topics", *both]
+    theirs.write_text(rig.tool(*words).stdout)
+    assert after(rig.ours("offsets", "import", str(theirs))) == told
+
+
+@kafka
+def test_an_import_sets_what_the_file_says(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    file = tmp_path / "offsets.csv"
+    group = rig.group({(topic, 0): 7, (topic, 1): 12})
+    file.write_text(exported(rig, group))
+    fresh = fresh_name("restored")
+    answer = rig.ours("offsets", "import", str(file), fresh, "--execute", "--yes")
+    assert (answer.status, faults(answer.document)) == (0, [])
+    assert rig.committed(fresh) == rig.committed(group)
+    # The file names no group, so somebody has to.
+    nobody = rig.ours("offsets", "import", str(file))
+    assert (nobody.status, nobody.stdout) == (2, "")
+
+
+@kafka
+def test_only_the_named_groups_of_a_file(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    groups = [fresh_name(letter) for letter in "ab"]
+    file = tmp_path / "offsets.csv"
+    file.write_text("".join(f"{group},{topic},0,7\n" for group in groups))
+    assert after(rig.ours("offsets", "import", str(file), groups[1])) == {(groups[1], topic, 0): 7}
+    stranger = rig.ours("offsets", "import", str(file), "stranger")
+    assert (stranger.status, stranger.stderr) == (2, "kohort: the file has no offsets for stranger\n")
+
+
+@kafka
+def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) -> None:
+    from confluent_kafka import Consumer, TopicPartition
+
+    origin, target = fresh_name("origin"), rig.group({(topic, 0): 1, (topic, 2): 0})
+    consumer = Consumer({"bootstrap.servers": rig.broker.bootstrap, "group.id": origin})
+    places = [
+        TopicPartition(topic, 0, 7, metadata="größe", leader_epoch=0),
+        # Before the earliest, and copied all the same.
+        TopicPartition(topic, 1, 2),
+    ]
+    consumer.commit(offsets=places, asynchronous=False)
+    consumer.close()
+
+    words = ["offsets", "clone", origin, target]
+    shown = rig.ours(*words)
+    assert (shown.status, faults(shown.document)) == (0, [])
+    assert rig.committed(target) == {(topic, 0): 1, (topic, 2): 0}
+    assert f"{target} keeps what it has committed elsewhere: {topic}-2" in shown.stderr
+    done = rig.ours(*words, "--execute", "--yes")
+    assert (done.status, after(done)) == (0, after(shown))
+    assert rig.committed(target) == {(topic, 0): 7, (topic, 1): 2, (topic, 2): 0}
+
+    def facts(group: str) -> list[tuple[object, ...]]:
+        (told,) = rig.ours("describe", group).document["groups"]
+        names = ("partition", "committed", "leader_epoch", "metadata")
+        return [tuple(row[name] for name in names) for row in told["offsets"] if row["partition"] < 2]
+
+    assert facts(target) == facts(origin)
+    assert facts(target)[0][1] == 7
+
+
+@kafka
+def test_a_clone_of_a_topic_only(rig: OffsetRig, topic: str) -> None:
+    origin, target = rig.group({(topic, 0): 7, (topic, 1): 12}), fresh_name("target")
+    assert after(rig.ours("offsets", "clone", origin, target, "--topic", f"{topic}:1")) == {
+        (target, topic, 1): 12
+    }
+
+
+@kafka
+def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 7})
+    same = rig.ours("offsets", "clone", group, group)
+    assert (same.status, same.stdout) == (2, "")
+    nobody = rig.ours("offsets", "clone", "no-such-group", group)
+    assert (nobody.status, nobody.stderr) == (3, "kohort: no-such-group: no such group\n")
+    consumer = rig.consume(group, topic)
+    try:
+        active = rig.ours("offsets", "clone", rig.group({(topic, 0): 9}), group, "--execute", "--yes")
+    finally:
+        consumer.close()
+    assert (active.status, rig.committed(group)[topic, 0]) == (4, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "topic,partition,offset\n",
+            "line 1: 'partition' is no partition; a header has no place in this file",
+        ),
+        ("t,0\n", "line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset"),
+        ("t,0,1\ng,t,0,1\n", "line 2: 4 fields; expected topic,partition,offset"),
+        ("t,0,1\n\nt,x,1\n", "line 3: 'x' is no partition"),
+        ("t,0,-1\n", "line 1: '-1' is no offset"),
+        ("t,0,9223372036854775808\n", "line 1: '9223372036854775808' is no offset"),
+        ("t,2147483648,0\n", "line 1: '2147483648' is no partition"),
+        ("t,0,1\nt,0,2\n", "line 2: t-0 has the offset 1 further up, here 2"),
+        (",0,1\n", "line 1: the topic is empty"),
+        ('"t,0,1\n', "line 1: unexpected end of data"),
+        ("t,0,1_000\n", "line 1: '1_000' is no offset"),
+        ("", "holds no offsets"),
+    ],
+)
+def test_a_bad_file_is_told_by_line(kohort: Kohort, tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "offsets.csv"
+    file.write_text(text)
+    answer = kohort.quick("offsets", "import", file, "g", "-b", "127.0.0.1:1")
+    assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
+    assert said in answer.stderr
+    assert str(file) in answer.stderr
+
+
+def test_files_that_are_none(kohort: Kohort, tmp_path: Path) -> None:
+    (tmp_path / "bytes.csv").write_bytes(b"t,0,\xff\n")
+    for name, said in (("bytes.csv", "not UTF-8"), ("missing.csv", "No such file"), (".", "Is a directory")):
+        answer = kohort.quick("offsets", "import", tmp_path / name, "g", "-b", "127.0.0.1:1")
+        assert (answer.status, answer.stdout) == (3, "")
+        assert said in answer.stderr
+
+
+def test_any_text_is_read_or_refused() -> None:
+    chance = random.Random(7)
+    pieces = [
+        "t,0,1\n",
+        "g,t,0,1\n",
+        "u",
+        "0",
+        ",",
+        '"',
+        "\n",
+        "\r",
+        "\x00",
+        "\u00fc",
+        " ",
+        "-1",
+        ";",
+        "9" * 20,
+    ]
+    read = 0
+    for _ in range(20_000):
+        text = "".join(chance.choice(pieces) for _ in range(chance.randrange(9)))
+        told = _outcome(text)
+        read += told is None
+        assert told is None or told.startswith("line "), (text, told)
+    assert 1_000 < read < 19_000
+
+
+def _outcome(text: str) -> str | None:
+    try:
+        read_offsets(text)
+    except MalformedOffsets as error:
+        return str(error)
+    return None
