@@ -62,7 +62,8 @@ def test_a_snapshot_answers_like_the_cluster(
     assert status in (0, 1), document
     assert document["errors"] == []
     from_file = _ask(kohort, fleet, question, ["--snapshot", str(saved)])
-    assert _lines(from_file) == _lines((status, document))
+    servers = fleet.broker.bootstrap
+    assert _lines(_comparable(from_file, servers)) == _lines(_comparable((status, document), servers))
 
 
 def _ask(kohort: Kohort, fleet: Fleet, question: list[str], source: list[str]) -> tuple[int, dict[str, Any]]:
@@ -112,6 +113,15 @@ def test_without_a_file_the_yaml_goes_to_stdout(kohort: Kohort, saved: Path, tmp
     (tmp_path / "again.yaml").write_text(answer.stdout, encoding="utf-8")
     again = kohort.quick("list", "--snapshot", tmp_path / "again.yaml", "--output", "json")
     assert again == kohort.quick("list", "--snapshot", saved, "--output", "json")
+
+
+def _comparable(answer: tuple[int, dict[str, Any]], servers: str) -> tuple[int, dict[str, Any]]:
+    """Without what a file cannot hold: where the cluster is, and what its authorizer says."""
+    status, document = answer
+    document = json.loads(json.dumps(document).replace(servers, '\\"$BOOTSTRAP\\"'))
+    if "findings" in document:
+        document["findings"] = [each for each in document["findings"] if each["rule"] != "acl"]
+    return status, document
 
 
 def _lines(answer: tuple[int, dict[str, Any]]) -> list[str]:
