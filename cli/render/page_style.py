@@ -21,10 +21,6 @@ STYLE = """
     --k0: #6b7785; --k1: #2f6fd0; --k2: #1a7f5a; --k3: #c9730a; --k4: #8f4fc4; --k5: #b83a5e;
     --k6: #667a00; --k7: #00798c; --none: #d1242f;
   }
-  body { font-size: 10pt; max-width: none; padding: 0; }
-  h1, h2, h3, h4 { break-after: avoid; }
-  pre, figure, tr, li { break-inside: avoid; }
-  .wide { overflow: visible; }
 }
 * { box-sizing: border-box; }
 body {
@@ -69,6 +65,15 @@ svg .bar { fill: var(--faint); }
 svg .away { fill: url(#away); stroke: var(--line); }
 svg .hatch { stroke: var(--faint); stroke-width: 1; }
 svg .none { fill: var(--none); }
+@media print {
+  html { font-size: 10pt; }
+  body { font-size: 10pt; max-width: none; padding: 0; }
+  h1, h2, h3, h4 { break-after: avoid; }
+  pre, figure, tr, li { break-inside: avoid; }
+  .wide { overflow: visible; }
+  th { white-space: normal; }
+  td.n { white-space: normal; }
+}
 """ + "".join(
     f"svg .k{number} {{ fill: var(--k{number}); }}\nsvg .t{number} {{ fill: var(--k{number}); fill-opacity: .18; }}\n"
     for number in range(8)

@@ -192,9 +192,9 @@ class _Sketch:
         """A row of bars, with their numbers where they fit."""
         most = max(values)
         texts = [f"{value:,.0f}" for value in values]
-        numbered = max(map(len, texts)) * LETTER < self.column
+        written = next((each for each in (texts, [*map(_brief, values)]) if self._fits(each)), None)
         bottom = self.height + 34
-        yield self._write(LEFT - 8, bottom - 4, what if numbered else f"{what}, at most {most:,.0f}", "end")
+        yield self._write(LEFT - 8, bottom - 4, what if written else f"{what}, at most {most:,.0f}", "end")
         for frame, (value, text) in enumerate(zip(values, texts, strict=True)):
             if not value:
                 continue
@@ -204,10 +204,14 @@ class _Sketch:
                 f'<rect class="bar" x="{self._x(frame) + 1:.1f}" y="{bottom - high:.1f}" '
                 f'width="{self.column - 2:.1f}" height="{high:.1f}"/>'
             )
-            if numbered:
-                yield self._write(self._x(frame) + self.column / 2, bottom - high - 3, text, "middle")
+            if written:
+                middle = self._x(frame) + self.column / 2
+                yield self._write(middle, bottom - high - 3, written[frame], "middle")
             yield "</g>"
         self.height = bottom + 4
+
+    def _fits(self, texts: Sequence[str]) -> bool:
+        return max(map(len, texts)) * LETTER + 2 < self.column
 
     def _rules(self, top: float) -> Iterator[str]:
         """Lines where steps begin."""
@@ -248,6 +252,16 @@ def _letters(kinds: Sequence[str]) -> tuple[str, ...]:
     """A letter for each kind but that of stopped members, which are hatched."""
     left = iter(ascii_uppercase)
     return tuple("" if kind == AWAY else next(left, "") for kind in kinds)
+
+
+def _brief(number: float) -> str:
+    """A number in four characters or so: `950`, `15k`, `2.5M`; whole numbers stand in titles."""
+    if number < 1000:
+        return f"{number:.0f}"
+    thousands = number / 1000
+    if thousands < 999.5:
+        return f"{thousands:.1f}k" if thousands < 9.95 else f"{thousands:.0f}k"
+    return f"{thousands / 1000:.1f}M"
 
 
 def _mark(title: str) -> str:
