@@ -157,11 +157,19 @@ class PlannedMember:
         """What a runbook calls it: what outlives its restart where there is such a thing."""
         return self.instance or self.client_id or self.id
 
+    @property
+    def called(self) -> tuple[str, ...]:
+        """What it may be called, the best first: members of one program often share a client id, seldom a host too."""
+        placed = [f"{self.label}@{self.host.removeprefix('/')}"] if self.host else []
+        return tuple(dict.fromkeys((self.label, *placed, self.id)))
+
 
 def names_of(members: Sequence[PlannedMember]) -> dict[str, str]:
-    """What rounds call each member, by id: its label where that means no other member, else its id."""
-    meant = Counter(name for member in members for name in {member.label, member.id})
-    return {member.id: member.label if meant[member.label] == 1 else member.id for member in members}
+    """What rounds call each member, by id: the best of what it may be called that means no other member."""
+    meant = Counter(name for member in members for name in member.called)
+    return {
+        member.id: next((name for name in member.called if meant[name] == 1), member.id) for member in members
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,7 +167,7 @@ def _of_rounds(
 
 
 def _is_named(member: PlannedMember, names: Collection[str]) -> bool:
-    return member.label in names or member.id in names
+    return any(name in names for name in member.called)
 
 
 def _no_user_data(_: NoUserData, sight: Sight, tag: str) -> Check:

@@ -279,7 +279,19 @@ def test_a_regex_may_lose_its_owner_on_the_way_back() -> None:
     assert not any("20926" in danger.what for step in plan(NEWER, CLASSIC).steps for danger in step.dangers)
 
 
-def test_members_that_share_a_name_are_called_by_their_ids() -> None:
+def test_members_that_share_a_client_id_are_called_by_their_hosts() -> None:
+    members = tuple(
+        replace(one, client=replace(one.client, id="consumer-payments-1", host=f"/10.0.0.{n}"))
+        for n, one in enumerate(GROUP.members)
+    )
+    rounds = (("consumer-payments-1@10.0.0.0",), ("consumer-payments-1@10.0.0.1",))
+    assert [step.rounds for step in plan(replace(GROUP, members=members), COOPERATIVE).steps] == [
+        rounds,
+        rounds,
+    ]
+
+
+def test_members_that_share_a_client_id_and_a_host_are_called_by_their_ids() -> None:
     members = tuple(replace(one, client=replace(one.client, id="rdkafka")) for one in GROUP.members)
     named = replace(
         GROUP,
