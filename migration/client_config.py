@@ -28,7 +28,6 @@ KEPT = frozenset(
         "group.id",
         "group.instance.id",
         "client.rack",
-        "exclude.internal.topics",
     }
 )
 """The settings whose values are kept. None of them is ever secret."""

@@ -15,6 +15,7 @@ from migration.model import Baseline, Destination, Plan, Verdict
 from migration.paths import Trip, choose_path, has_arrived, planned_members
 from migration.paths.trip import BRIDGE
 from migration.rules import Case, judge
+from migration.told_assignors import with_told_assignors
 
 DEFAULT_BOUNCE_S = 30.0
 """A container's stop, its start and the join: what rolling restarts are usually given. Measure yours."""
@@ -44,11 +45,12 @@ def make_plan(
     the members are said to subscribe to, `configs` their configuration files, `access` what the cluster's authorizer
     allows. `offline` asks for a plan that stops all members, where an online one is possible too.
     """
+    clients = _movers(group, clients_of(group, with_configs(told, configs)))
     case = Case(
-        group=group,
+        group=with_told_assignors(group, clients, configs),
         cluster=cluster,
         destination=destination,
-        clients=_movers(group, clients_of(group, with_configs(told, configs))),
+        clients=clients,
         topics={topic.name: topic for topic in topics} or None,
         regexes=tuple(regexes),
         configs=tuple(configs),

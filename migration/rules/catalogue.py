@@ -45,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     permissions.topics_may_be_described,
     assignors.assignor_has_a_successor,
     clients.rebalances_are_not_enforced,
+    members.members_want_the_same,
     members.group_has_members,
     broker.cluster_cannot_go_far_back,
 )

@@ -15,9 +15,14 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
     if case.destination not in (Destination.CONSUMER, Destination.CLASSIC):
         return
     static = [member for member in case.group.members if member.instance]
-    if not static:
+    told = sorted({each.value for config in case.configs if (each := config.setting("group.instance.id"))})
+    if not static and not told:
         return
-    whose = f"It is static (instance id {static[0].instance!r})." if len(static) == 1 else "Static members:"
+    if static:
+        single = f"It is static (instance id {static[0].instance!r})."
+        whose = single if len(static) == 1 else "Static members keep their instance ids."
+    else:
+        whose = f"The members' configuration makes them static ({', '.join(told[:5])})."
     yield about_members(
         case,
         [member.id for member in static],
@@ -57,4 +62,23 @@ def group_has_members(case: Case) -> Iterator[Finding]:
             message="The group is Empty: which assignors, instance ids and racks its members bring cannot be checked.",
             remedy="Give their configuration with --client-config FILE to have it checked.",
             source="An Empty group has no metadata of members",
+        )
+
+
+def members_want_the_same(case: Case) -> Iterator[Finding]:
+    """Members that want different topics are often of different services, which deploy on their own."""
+    wanted: dict[frozenset[str], list[str]] = {}
+    for member in case.group.members:
+        if member.subscription is not None and not member.subscription.regex:
+            wanted.setdefault(frozenset(member.subscription.topics), []).append(member.id)
+    if len(wanted) > 1:
+        few = min(wanted.values(), key=len)
+        yield about_members(
+            case,
+            few,
+            rule="shared-group",
+            level=Level.INFO,
+            message=f"The members want {len(wanted)} different sets of topics: they may be of several services.",
+            remedy="Make sure that whoever runs each of them takes part: no service of a group can move alone.",
+            source="PostHog/posthog pull 94498",
         )

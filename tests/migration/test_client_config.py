@@ -248,3 +248,38 @@ def test_a_remote_assignor_must_be_offered() -> None:
         configs = [_config({"group.remote.assignor": asked})]
         finding = found(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "client-config-assignor")
         assert (finding and finding.level) is level
+
+
+def test_instance_ids_of_members_that_are_not_there() -> None:
+    configs = [_config({"key.deserializer": "x", "group.instance.id": "seat"})]
+    finding = found(plan(EMPTY, CONSUMER, "java:4.1", configs=configs), "static-member")
+    assert finding is not None
+    assert "(seat)" in finding.message
+
+
+BOTH = f"{JAVA}RangeAssignor,{JAVA}CooperativeStickyAssignor"
+
+
+@pytest.mark.parametrize(
+    ("client", "text", "path"),
+    [
+        ("java:4.1", {"key.deserializer": "x"}, "one bounce"),
+        ("java:2.8", {"key.deserializer": "x"}, "two bounces"),
+        ("java", {"key.deserializer": "x"}, "two bounces"),
+        ("java:2.8", {STRATEGY: BOTH}, "one bounce"),
+        ("java:4.1", {STRATEGY: f"{JAVA}RangeAssignor"}, "two bounces"),
+        ("java:4.1", {STRATEGY: f"{JAVA}CooperativeStickyAssignor"}, "two bounces"),
+    ],
+)
+def test_a_list_that_has_both_saves_a_bounce(client: str, text: Mapping[str, str], path: str) -> None:
+    """Java's default lists both since 3.0; a file that does not list what is in use is of another time."""
+    assert plan(GROUP, COOPERATIVE, client).path == "two bounces"
+    assert plan(GROUP, COOPERATIVE, client, configs=[_config(text)]).path == path
+
+
+def test_the_file_of_a_member_beats_that_of_all() -> None:
+    both = _config({STRATEGY: BOTH})
+    of_one = _config({STRATEGY: f"{JAVA}RangeAssignor"}, member="m2")
+    assert plan(GROUP, COOPERATIVE, configs=[both, of_one]).path == "two bounces"
+    assert plan(GROUP, COOPERATIVE, configs=[both]).path == "one bounce"
+    assert plan(GROUP, COOPERATIVE, configs=[both, _config({"key.deserializer": "x"})]).path == "one bounce"

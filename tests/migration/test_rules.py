@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Client, Cluster, Group, GroupState, UserData
+from coordinator.model import Client, Cluster, Group, GroupState, Subscription, UserData
 from migration.model import Destination, Level
 from migration.rules.about import without_members
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, found, member, plan
@@ -173,3 +173,15 @@ def test_connect_has_its_own_way() -> None:
     made = plan(replace(GROUP, protocol_type="connect", protocol="eager"), CONSUMER)
     assert [finding.rule for finding in made.findings] == ["protocol-type"]
     assert "connect.protocol=sessioned" in made.findings[0].remedy
+
+
+def test_members_that_want_different_topics() -> None:
+    wanting = [
+        replace(each, subscription=Subscription(topics=topics))
+        for each, topics in zip(GROUP.members, [("orders",), ("orders", "refunds")], strict=True)
+    ]
+    finding = found(plan(replace(GROUP, members=tuple(wanting)), CONSUMER), "shared-group")
+    assert finding is not None
+    assert finding.message.startswith("The members want 2 different sets of topics")
+    same = [replace(each, subscription=Subscription(topics=("orders",))) for each in GROUP.members]
+    assert found(plan(replace(GROUP, members=tuple(same)), CONSUMER), "shared-group") is None
