@@ -143,17 +143,14 @@ def _places(plan: Plan) -> dict[str, str]:
     """Where a member was found, and with how much, by what rounds call it."""
     members = plan.baseline.members if plan.baseline else ()
     names = names_of(members)
-    return {
-        names[
-            member.id
-        ]: f" ({', '.join(filter(None, (member.host, _count(member.partitions, 'partition'))))})"
-        for member in members
-    }
+    return {names[member.id]: f" ({_place(member, names[member.id])})" for member in members}
 
 
-def _host(member: PlannedMember) -> str | None:
-    """As people write it: a broker puts a slash before an address that has no name."""
-    return member.host.removeprefix("/") if member.host else None
+def _place(member: PlannedMember, name: str) -> str:
+    """The host as people write it: a broker puts a slash before an address that has no name."""
+    host = (member.host or "").removeprefix("/")
+    told = [] if not host or name.endswith(f"@{host}") else [host]
+    return ", ".join([*told, _count(member.partitions, "partition")])
 
 
 def _expectation(found: Expectation) -> Iterator[Block]:
