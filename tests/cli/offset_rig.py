@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Answer, Kohort
 from tests.kafka.broker import Broker
+from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.tools import Completed
@@ -37,6 +39,8 @@ class OffsetRig:
         """A topic with so many records in each partition, those before the offsets of `deleted` gone."""
         name = fresh_name("orders")
         create_topics(self.broker, {name: len(records)})
+        # The records are old: the broker would drop them some 30 s after its start.
+        set_config(self.broker, ResourceType.TOPIC, name, {"retention.ms": "-1"})
         producer = Producer({"bootstrap.servers": self.broker.bootstrap})
         for partition, count in enumerate(records):
             for number in range(count):
