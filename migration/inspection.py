@@ -171,12 +171,20 @@ def _classic_standing(group: Group) -> str:
         return f"{spoken}."
     lists = [member.protocols for member in group.members]
     if None in lists:
-        bounced = ": the first of two bounces to it is complete, if not both"
+        bounced = ""
+        if group.protocol == COOPERATIVE and _may_bounce(group):
+            bounced = ": the first of two bounces to it is complete, if not both"
         return (
-            f"{spoken} and {'lists' if total == 1 else 'list'} {group.protocol}, which is in use"
-            f"{bounced if group.protocol == COOPERATIVE else ''}. What else is listed, a broker does not show."
+            f"{spoken} and {'lists' if total == 1 else 'list'} {group.protocol}, which is in use{bounced}. "
+            "What else is listed, a broker does not show."
         )
     return f"{spoken}; {group.protocol} is in use{_bounced([each for each in lists if each is not None])}."
+
+
+def _may_bounce(group: Group) -> bool:
+    """Whether some member's library may list an eager and a cooperative assignor at once, or is not known."""
+    libraries = [client_of(member, ToldClients()).library for member in group.members]
+    return any(library is None or library.two_bounces for library in libraries)
 
 
 def _bounced(lists: Sequence[Sequence[str]]) -> str:

@@ -52,7 +52,7 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
     return Document(
         command="describe",
         data={"groups": [{**group_data(each.group, None), **migration_data(each)} for each in inspected]},
-        blocks=[block for each in inspected for block in migration_blocks(each, verbose=verbose)],
+        blocks=list(migration_blocks(inspected, verbose=verbose)),
         errors=problems,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cli.render.cells import partitions_text
@@ -74,18 +75,37 @@ def _wait_data(wait: Wait) -> dict[str, Any]:
     }
 
 
-def migration_blocks(found: Inspection, *, verbose: bool) -> Iterator[Block]:
-    """What a group is at, who leads it, what stands in the way, and a row per member."""
+def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator[Block]:
+    """What each group is at, who leads it, what stands in its way, and a row per member; all tables are alike."""
+    shown = _Shown(
+        verbose=verbose,
+        leads=any(each.succession is not None for each in groups),
+        user_data=any(member.user_data_bytes is not None for each in groups for member in each.members),
+    )
+    for each in groups:
+        yield from _group_blocks(each, shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """Which columns a table has beside those that it always has."""
+
+    verbose: bool
+    leads: bool
+    user_data: bool
+
+
+def _group_blocks(found: Inspection, shown: _Shown) -> Iterator[Block]:
     labels = {each.member.id: each.label for each in found.members}
     yield Heading(found.group.id)
     yield Text(f"{found.standing} {_state(found)}")
     if found.succession is not None:
         yield Text(_leading(found, found.succession, labels))
-    upgrade = _upgrade(found, labels)
+    upgrade = _upgrade(found)
     if upgrade:
         yield Text(upgrade)
     if found.members:
-        yield _table(found, labels, verbose=verbose)
+        yield _table(found, labels, shown)
 
 
 def _state(found: Inspection) -> str:
@@ -133,7 +153,7 @@ def _unknown_leader(found: Inspection, order: Succession, labels: Mapping[str, s
     return f"{said} When it goes, {first} leads; or {second}, if {first} is the one that leads now."
 
 
-def _upgrade(found: Inspection, labels: Mapping[str, str]) -> str | None:
+def _upgrade(found: Inspection) -> str | None:
     """What the user data of the assignments mean for an online upgrade."""
     blockers = found.upgrade_blocked_by
     if found.group.type is not GroupType.CLASSIC or not found.members:
@@ -148,14 +168,21 @@ def _upgrade(found: Inspection, labels: Mapping[str, str]) -> str | None:
             f"Online upgrade blocked: the assignments of {who} carry user data ({_sizes(found)}), and the broker "
             "refuses the first member of the consumer protocol with GROUP_ID_NOT_FOUND."
         )
-    leaders = [each for each in found.members if each.writes_user_data and each.leads is not False]
-    if leaders:
-        names = ", ".join(labels[each.member.id] for each in leaders)
+    return f"No assignment carries user data: {_as_long_as(found)}."
+
+
+def _as_long_as(found: Inspection) -> str:
+    """How long assignments without user data stay so: leaders of some libraries write it."""
+    writers = [each for each in found.members if each.writes_user_data]
+    libraries = " or ".join(sorted({each.client.library.name for each in writers if each.client.library}))
+    if any(each.leads is not False for each in writers):
         return (
-            f"No assignment carries user data now, but once a rebalance with {found.group.protocol} is led by {names} "
-            "they may: those libraries write it, and then an online upgrade is blocked."
+            f"an online upgrade is open now, but a leader of {libraries} will write it in a later rebalance with "
+            f"{found.group.protocol}, and that closes it"
         )
-    return "No assignment carries user data: in this respect an online upgrade is open."
+    if writers:
+        return f"an online upgrade is open as long as no member of {libraries} leads a rebalance"
+    return "in this respect an online upgrade is open"
 
 
 def _sizes(found: Inspection) -> str:
@@ -163,34 +190,23 @@ def _sizes(found: Inspection) -> str:
     return f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
 
 
-def _table(found: Inspection, labels: Mapping[str, str], *, verbose: bool) -> Table:
-    led = found.succession is not None
-    sized = any(each.user_data_bytes is not None for each in found.members)
-    names = [
-        "GROUP",
-        "MEMBER",
-        *(["CONSUMER-ID"] if verbose else []),
-        "HOST",
-        "LIBRARY",
-        "PROTOCOL",
-        "ASSIGNORS",
-    ]
-    names += ["#EPOCH", *(["LEADS"] if led else []), *(["#USER-DATA"] if sized else []), "WAITS-FOR"]
+def _table(found: Inspection, labels: Mapping[str, str], shown: _Shown) -> Table:
+    ids = ["CONSUMER-ID"] if shown.verbose else []
+    names = ["GROUP", "MEMBER", *ids, "HOST", "LIBRARY", "PROTOCOL", "ASSIGNORS", "#EPOCH"]
+    names += ["LEADS"] if shown.leads else []
+    names += ["#USER-DATA"] if shown.user_data else []
 
     def row(each: InspectedMember) -> list[Cell]:
-        member = each.member
-        library = None if each.client.library is None else each.client.library.name
-        cells: list[Cell] = [
-            found.group.id,
-            each.label,
-            *([member.id] if verbose else []),
-            member.client.host,
-        ]
-        cells += [library, member.protocol and member.protocol.value, _assignors(each)]
-        cells += [each.epoch, *([_place(each)] if led else []), *([each.user_data_bytes] if sized else [])]
+        member, library = each.member, each.client.library
+        cells: list[Cell] = [found.group.id, each.label]
+        cells += [member.id] if shown.verbose else []
+        cells += [member.client.host, None if library is None else library.name]
+        cells += [member.protocol and member.protocol.value, _assignors(each), each.epoch]
+        cells += [_place(each)] if shown.leads else []
+        cells += [each.user_data_bytes] if shown.user_data else []
         return [*cells, _waits(each, labels)]
 
-    return Table(columns=columns(*names), rows=[row(each) for each in found.members])
+    return Table(columns=columns(*names, "WAITS-FOR"), rows=[row(each) for each in found.members])
 
 
 def _assignors(found: InspectedMember) -> str | None:
