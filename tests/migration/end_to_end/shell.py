@@ -100,8 +100,18 @@ class Background:
     def stop(self) -> None:
         """Press Ctrl-C and wait for the end; ended twice, nothing happens."""
         if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGINT)
-            self._process.wait(STOP_S)
+            # What SIGINT does to a JVM; but where the tests run in the background, SIGINT is ignored.
+            os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise TimeoutError(f"Ctrl-C did not end it within {STOP_S:g} s:\n{self.tail()}") from None
+
+    def tail(self, lines: int = 40) -> str:
+        """The last lines that it said, those that begin with a blank (configurations) left out."""
+        said = self.said.read_text(errors="replace").splitlines()
+        return "\n".join([line for line in said if not line[:1].isspace()][-lines:])
 
     def kill(self) -> None:
         """End it without a word, if it still runs."""
