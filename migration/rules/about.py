@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from migration.model import Finding, Level
+from migration.model import Finding, Level, PlannedMember, names_of
 from migration.rules.case import Case
 
 MOST_NAMED = 3
@@ -52,9 +52,12 @@ def named(case: Case, members: Sequence[str]) -> str:
 
 
 def _names(case: Case) -> Mapping[str, str]:
-    """Instance or client ids where every member has one of its own, else member ids."""
-    members = case.group.members
-    labels = {member.id: member.instance or member.client.id or member.id for member in members}
-    if len(set(labels.values())) == len(labels):
-        return labels
-    return {member.id: member.id for member in members}
+    """What the rounds of the plan call them."""
+    return names_of(
+        [
+            PlannedMember(
+                id=member.id, instance=member.instance, client_id=member.client.id, host=member.client.host
+            )
+            for member in case.group.members
+        ]
+    )
