@@ -23,6 +23,8 @@ def record_lines(chunk: Chunk) -> list[str]:
 
     Put together by hand: a log has millions of them, and they differ in little.
     """
+    if len(chunk.commits) == 1 and not chunk.others:
+        return _commit_lines(chunk, chunk.commits[0])
     lines = np.full(len(chunk), "", dtype=object)
     for commits in chunk.commits:
         lines[commits.places] = _commit_lines(chunk, commits)

@@ -94,7 +94,7 @@ def plain_commits(places: Places, candidates: NDArray[np.bool_], texts: Texts) -
             if not all(begins):
                 kept = [bool(begin) for begin in begins]
                 found, begins = found[kept], [begin for begin in begins if begin]
-            yield _commits(octets, places, found, begins, version, with_topic_id, texts)
+            yield _commits(places, found, begins, version, with_topic_id, texts)
 
 
 def _key_begins(places: Places, found: Ints, texts: Texts) -> list[str]:
@@ -110,7 +110,6 @@ def _key_begins(places: Places, found: Ints, texts: Texts) -> list[str]:
 
 
 def _commits(
-    octets: Octets,
     places: Places,
     found: Ints,
     key_begins: list[str],
@@ -119,11 +118,11 @@ def _commits(
     texts: Texts,
 ) -> PlainCommits:
     at = places.value_start[found]
-    epochs = _numbers(octets, at + _EPOCH_AT, ">i4")
-    times = _numbers(octets, at + _TIME_AT[version], ">i8")
+    epochs = _numbers(places.data, at + _EPOCH_AT, ">i4")
+    times = _numbers(places.data, at + _TIME_AT[version], ">i8")
     columns = [epochs, times]
     if with_topic_id:
-        columns += [_numbers(octets, at + _TOPIC_ID_AT + place, ">i8") for place in (0, 8)]
+        columns += _topic_ids(places.data, at)
 
     def end(place: int) -> str:
         begin = f',"leaderEpoch":{epochs[place]},"metadata":"","commitTimestamp":{times[place]}'
@@ -138,8 +137,8 @@ def _commits(
         version=version,
         places=found,
         key_begins=key_begins,
-        partitions=_numbers(octets, places.key_end[found] - _PARTITION_BYTES, ">i4").tolist(),
-        offsets=_numbers(octets, at + _OFFSET_AT, ">i8").tolist(),
+        partitions=_numbers(places.data, places.key_end[found] - _PARTITION_BYTES, ">i4").tolist(),
+        offsets=_numbers(places.data, at + _OFFSET_AT, ">i8").tolist(),
         payload_ends=per_run(end, *columns),
     )
 
@@ -153,7 +152,8 @@ def _of_shape(octets: Octets, places: Places, version: int, with_topic_id: bool)
             fits &= octets[at + place] == octet
     if with_topic_id and fits.any():
         # Of a tagged field that has its default no broker writes anything, and none is shown.
-        fits &= octets[(at + _TOPIC_ID_AT)[:, None] + np.arange(_UUID_BYTES)].any(axis=1)
+        high, low = _topic_ids(places.data, at)
+        fits &= (high != 0) | (low != 0)
     return fits
 
 
@@ -165,7 +165,15 @@ def _fixed(version: int, with_topic_id: bool) -> dict[int, int]:
     return {0: 0, 1: version, _METADATA_AT: 1} | {_TAGS_AT + place: octet for place, octet in enumerate(tags)}
 
 
-def _numbers(octets: Octets, at: Ints, kind: str) -> Ints:
-    size = np.dtype(kind).itemsize
-    numbers: Ints = octets[at[:, None] + np.arange(size)].view(kind)[:, 0].astype(np.int64)
-    return numbers
+def _topic_ids(data: bytes, at: Ints) -> tuple[Ints, Ints]:
+    """Both halves of each."""
+    high, low = (_numbers(data, at + _TOPIC_ID_AT + place, ">i8") for place in (0, 8))
+    return high, low
+
+
+def _numbers(data: bytes, at: Ints, kind: str) -> Ints:
+    """The numbers that begin at these bytes, whatever their alignment."""
+    numbers = np.dtype(kind)
+    everywhere = np.ndarray((len(data) - numbers.itemsize + 1,), numbers, data, strides=(1,))
+    found: Ints = everywhere[at].astype(np.int64)
+    return found

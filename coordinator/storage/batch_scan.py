@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from crc32c import crc32c
 
 from coordinator.storage.batch_header import (
     ATTRIBUTES_AT,
@@ -22,6 +21,7 @@ from coordinator.storage.batch_header import (
     Batch,
     Batches,
 )
+from coordinator.storage.checksum import crc32c
 from coordinator.storage.compression import Codec
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.varints import Ints

@@ -4,8 +4,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crc32c import crc32c
-
 from coordinator.storage.batch_header import (
     CODEC_MASK,
     CONTROL,
@@ -21,6 +19,7 @@ from coordinator.storage.batch_header import (
     TRANSACTIONAL,
     Batch,
 )
+from coordinator.storage.checksum import crc32c
 from coordinator.storage.compression import Codec, compress
 from coordinator.storage.log_records import Header, LogRecord
 from coordinator.storage.varints import encode, wrap_long

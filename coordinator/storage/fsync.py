@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 UNFINISHED = ".tmp"
 SIDE_BY_SIDE = 16
@@ -74,4 +76,6 @@ def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="fsync")

@@ -19,7 +19,6 @@ from enum import Enum
 from pathlib import Path
 from uuid import UUID
 
-from assignors.java_order import string_hashes
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.fsync import write_atomically
 from coordinator.uuids import format_uuid, parse_uuid
@@ -78,6 +77,8 @@ def partition_for(group: str, partitions: int = 50) -> int:
 
     `String.hashCode` without its sign; of the one number that has no positive counterpart, 0 (`Utils.abs`).
     """
+    from assignors.java_order import string_hashes  # numpy: not everybody who reads a directory needs it
+
     code = int(string_hashes([group])[0])
     return (0 if code == -_INT32 else abs(code)) % partitions
 

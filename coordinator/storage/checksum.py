@@ -1,0 +1,35 @@
+"""CRC-32C, the checksum of batches.
+
+The extension of the package crc32c is loaded without the package around it, whose own import reads the metadata of all
+that is installed to know its version: that takes longer than reading a small log. Where the extension does not stand
+where it is expected, the package is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.machinery import ExtensionFileLoader, PathFinder
+from typing import TypeAlias
+
+Checksum: TypeAlias = Callable[..., int]
+"""Of bytes, or anything like them, and of the checksum of what stands before them."""
+
+_PACKAGE = "crc32c"
+_EXTENSION = "_crc32c"
+
+
+def _load() -> Checksum:
+    package = PathFinder.find_spec(_PACKAGE)
+    places = package.submodule_search_locations if package else None
+    found = PathFinder.find_spec(_EXTENSION, places) if places else None
+    if found is None or not isinstance(found.loader, ExtensionFileLoader):
+        from crc32c import crc32c as imported
+
+        return imported
+    extension = found.loader.create_module(found)
+    found.loader.exec_module(extension)
+    function: Checksum = extension.crc32c
+    return function
+
+
+crc32c = _load()
