@@ -21,6 +21,7 @@ GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -116,8 +117,13 @@ def inspect(group: Group) -> Inspection:
     order = succession(group)
     labels = labels_of(group)
     waits = waits_of(group)
+    leader = None if order is None else order.leader
+    ranks = (
+        {} if order is None or leader is None else {each: rank for rank, each in enumerate(order.order, 1)}
+    )
     members = tuple(
-        _inspected(group, member, labels[member.id], order, waits[member.id]) for member in group.members
+        _inspected(group, member, labels[member.id], leader, ranks.get(member.id), waits[member.id])
+        for member in group.members
     )
     return Inspection(
         group=group,
@@ -131,8 +137,11 @@ def inspect(group: Group) -> Inspection:
 def labels_of(group: Group) -> dict[str, str]:
     """What to call each member, by id: nothing that two members share."""
     short = {member.id: member.instance or member.client.id or member.id for member in group.members}
-    names = list(short.values())
-    return {each: name if names.count(name) == 1 else each for each, name in short.items()}
+    holders = Counter(short.values())
+    return {
+        each: name if holders[name] == 1 and (name == each or name not in short) else each
+        for each, name in short.items()
+    }
 
 
 def standing(group: Group) -> str:
@@ -280,9 +289,12 @@ def _steps(
     if surplus:
         yield Wait(kind=WaitKind.REJOIN if classic else WaitKind.REVOKE, partitions=_partitions(surplus))
     held: dict[str, set[tuple[str, int]]] = {}
-    for place in wanted & owners.keys():
-        held.setdefault(owners[place], set()).add(place)
-    free = wanted - owners.keys()
+    free: set[tuple[str, int]] = set()
+    for place in wanted:
+        if place in owners:
+            held.setdefault(owners[place], set()).add(place)
+        else:
+            free.add(place)
     # A classic member is told to rejoin for what is free when nothing of its target is held any more.
     if not surplus and (behind or (free and not (classic and held))):
         kind = WaitKind.REJOIN if classic else WaitKind.HEARTBEAT
@@ -308,12 +320,11 @@ def _inspected(
     group: Group,
     member: Member,
     label: str,
-    order: Succession | None,
+    leader: str | None,
+    rank: int | None,
     waits: tuple[Wait, ...] | None,
 ) -> InspectedMember:
     assignors, whole = _assignors(group, member)
-    leader = order.leader if order else None
-    ranked = order is not None and order.leader is not None and member.id in order.order
     client = client_of(member, ToldClients())
     return InspectedMember(
         member=member,
@@ -323,7 +334,7 @@ def _inspected(
         all_assignors=whole,
         epoch=_epoch(group, member),
         leads=_leads(group, member, leader),
-        rank=order.order.index(member.id) + 1 if order is not None and ranked else None,
+        rank=rank,
         waits=waits,
         user_data_bytes=None if member.user_data is None else len(member.user_data.assignment),
         writes_user_data=_writes_user_data(group, client),

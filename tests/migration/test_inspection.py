@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given
 
+from cli.render.document import Heading
+from cli.views.migration import migration_blocks, migration_data
 from coordinator.model import (
     Client,
     Group,
@@ -17,6 +22,7 @@ from coordinator.model import (
     UserData,
 )
 from migration.inspection import Wait, WaitKind, inspect, labels_of, standing, waits_of
+from tests.coordinator.snapshot.values import group_named
 
 CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 
@@ -263,3 +269,24 @@ def test_labels_name_one_member_each() -> None:
     static = Member(id="s-1", instance="s", client=Client(id="app"))
     group = classic_group(static, classic("m-1", "app"), classic("m-2", "worker"), classic("m-3", "worker"))
     assert labels_of(group) == {"s-1": "s", "m-1": "app", "m-2": "m-2", "m-3": "m-3"}
+    assert labels_of(classic_group(classic("x", "y"), classic("y", "x"))) == {"x": "x", "y": "y"}
+
+
+@given(group_named("g"))
+def test_whatever_a_source_tells_there_is_an_answer_that_can_be_shown(group: Group) -> None:
+    found = inspect(group)
+    assert len({each.label for each in found.members}) == len(group.members)
+    assert len({each.rank for each in found.members if each.rank is not None}) == sum(
+        each.rank is not None for each in found.members
+    )
+    blocks = [*migration_blocks([found], verbose=True)]
+    assert blocks[0] == Heading(group.id)
+    json.dumps(migration_data(found))
+
+
+def test_a_large_group_is_inspected_at_once() -> None:
+    members = [modern(f"m{i}", 4, {"t": (i * 2, i * 2 + 1)}, {"t": (i * 2, i * 2 + 3)}) for i in range(5000)]
+    began = time.perf_counter()
+    found = inspect(consumer_group(*members))
+    assert time.perf_counter() - began < 2
+    assert [wait.kind for wait in found.members[0].waits or ()] == [WaitKind.REVOKE, WaitKind.RELEASE]
