@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench regexes oracle walks fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
+.PHONY: help demo test check format kafka completions bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -53,6 +53,10 @@ oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes 
 walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
 	KOHORT_WALK_STEPS=$${KOHORT_WALK_STEPS:-5000} KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} \
 		$(BIN)/python -m pytest tests/conformance/walks --capture no
+
+migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes: all journeys (KOHORT_MIGRATIONS=all)
+	KOHORT_MIGRATIONS=$${KOHORT_MIGRATIONS:-all} $(BIN)/python -m pytest --timeout 0 --durations 30 \
+		tests/migration/end_to_end
 
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHORT_FUZZ_CASES)
 	KOHORT_FUZZ_CASES=$${KOHORT_FUZZ_CASES:-1000000} $(BIN)/python -m pytest --timeout 0 \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import pytest
@@ -13,6 +14,8 @@ from tests.migration.end_to_end.deployment import Deployment, Fleet
 from tests.migration.end_to_end.fleets import java, librdkafka
 
 pytestmark = pytest.mark.kafka
+
+ALL = os.environ.get("KOHORT_MIGRATIONS") == "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,44 +43,51 @@ def journey(name: str, fleet: Fleet, *stages: tuple[str, str, str]) -> Journey:
     )
 
 
+TO_COOPERATIVE, TO_EAGER = "--to cooperative --client java", "--to eager --client java"
+JAVA_TO_CONSUMER, JAVA_TO_CLASSIC = "--to consumer --client java:4.3.1", "--to classic --client java:4.3.1"
+TO_CONSUMER, TO_CLASSIC = (
+    "--to consumer --client librdkafka:2.16.0",
+    "--to classic --client librdkafka:2.16.0",
+)
+IN_PAIRS = " --concurrency 2"
+
 JOURNEYS = (
     journey(
         "java range to cooperative",
         java("range"),
-        ("--to cooperative --client java", "Classic", "cooperative-sticky"),
+        (TO_COOPERATIVE, "Classic", "cooperative-sticky"),
     ),
     journey(
         "java sticky to cooperative to consumer",
         java("sticky"),
-        ("--to cooperative --client java", "Classic", "cooperative-sticky"),
-        ("--to consumer --client java", "Consumer", "uniform"),
+        (TO_COOPERATIVE + IN_PAIRS, "Classic", "cooperative-sticky"),
+        (JAVA_TO_CONSUMER + IN_PAIRS, "Consumer", "uniform"),
     ),
     journey(
         "java cooperative to eager",
         java("cooperative-sticky"),
-        ("--to eager --client java", "Classic", "range"),
+        (TO_EAGER + IN_PAIRS, "Classic", "range"),
     ),
     journey(
-        "java static range to consumer and back",
+        "java static range to consumer",
         java("range", static=True),
-        ("--to consumer --client java", "Consumer", "range"),
-        ("--to classic --client java", "Classic", "range"),
+        (JAVA_TO_CONSUMER, "Consumer", "range"),
     ),
     journey(
         "librdkafka range to consumer and back",
         librdkafka("range"),
-        ("--to consumer --client librdkafka:2.16.0", "Consumer", "range"),
-        ("--to classic --client librdkafka:2.16.0", "Classic", "range"),
-    ),
-    journey(
-        "librdkafka static roundrobin to consumer",
-        librdkafka("roundrobin", static=True),
-        ("--to consumer --client librdkafka:2.16.0", "Consumer", "uniform"),
+        (TO_CONSUMER, "Consumer", "range"),
+        (TO_CLASSIC + IN_PAIRS, "Classic", "range"),
     ),
     journey(
         "librdkafka cooperative to consumer by the bridge leader",
         librdkafka("cooperative-sticky"),
-        ("--to consumer --client librdkafka:2.16.0", "Consumer", "uniform"),
+        (TO_CONSUMER, "Consumer", "uniform"),
+    ),
+    journey(
+        "librdkafka cooperative to consumer, all stopped",
+        librdkafka("cooperative-sticky"),
+        (TO_CONSUMER + " --offline", "Consumer", "uniform"),
     ),
     journey(
         "librdkafka range to cooperative, all stopped",
@@ -86,8 +96,52 @@ JOURNEYS = (
     ),
 )
 
+LONGER = (
+    journey(
+        "java with both lists to cooperative in one bounce",
+        java("range", "cooperative-sticky"),
+        (TO_COOPERATIVE, "Classic", "cooperative-sticky"),
+    ),
+    journey(
+        "java there and back, twice",
+        java("range"),
+        (TO_COOPERATIVE, "Classic", "cooperative-sticky"),
+        (TO_EAGER, "Classic", "range"),
+        (JAVA_TO_CONSUMER, "Consumer", "range"),
+        (JAVA_TO_CLASSIC, "Classic", "range"),
+        (TO_COOPERATIVE, "Classic", "cooperative-sticky"),
+        (JAVA_TO_CONSUMER, "Consumer", "uniform"),
+    ),
+    journey(
+        "java static, both bounces and to consumer and back",
+        java("roundrobin", static=True),
+        (TO_COOPERATIVE, "Classic", "cooperative-sticky"),
+        (JAVA_TO_CONSUMER, "Consumer", "uniform"),
+        (JAVA_TO_CLASSIC, "Classic", "range"),
+    ),
+    journey(
+        "java static to consumer, all stopped",
+        java("range", static=True),
+        (JAVA_TO_CONSUMER + " --offline", "Consumer", "range"),
+    ),
+    journey(
+        "librdkafka static there and back",
+        librdkafka("roundrobin", static=True),
+        (TO_CONSUMER, "Consumer", "uniform"),
+        (TO_CLASSIC, "Classic", "range"),
+    ),
+    journey(
+        "librdkafka cooperative by the bridge leader, twice",
+        librdkafka("cooperative-sticky"),
+        (TO_CONSUMER, "Consumer", "uniform"),
+        (TO_CLASSIC + " --assignor cooperative-sticky", "Classic", "cooperative-sticky"),
+        (TO_CONSUMER, "Consumer", "uniform"),
+    ),
+)
+"""Run by `make migrations`."""
 
-@pytest.mark.parametrize("asked", JOURNEYS, ids=lambda one: one.name)
+
+@pytest.mark.parametrize("asked", [*JOURNEYS, *(LONGER if ALL else ())], ids=lambda one: one.name)
 def test_plan_is_followed_to_its_end(asked: Journey, deploy: Deploy, follow: Follow, tools: ToolHost) -> None:
     deployment = deploy(asked.fleet)
     follower = follow(deployment)
