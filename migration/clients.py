@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from coordinator.client_library import canonical_library, library_of
+from coordinator.client_library import KnownLibrary, canonical_library, library_of
 from coordinator.model import Group, Member
 from migration.client_config import ClientConfig
 
@@ -96,6 +96,8 @@ class MemberClient:
     library: Library | None
     version: Version | None = None
     known_by: str = "unknown"
+    shown: KnownLibrary | None = None
+    """What the member itself shows, where another library was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,12 +162,11 @@ def parse_version(text: str) -> Version:
 
 def client_of(member: Member, told: ToldClients) -> MemberClient:
     """What is told beats what the source recorded, and that beats what the member id suggests."""
-    for key in (member.id, member.instance, member.client.id):
-        if key is not None and key in told.single:
-            return _told(told.single[key])
-    if told.everybody is not None:
-        return _told(told.everybody)
     known = library_of(member)
+    named = (member.id, member.instance, member.client.id)
+    said = next((told.single[key] for key in named if key is not None and key in told.single), told.everybody)
+    if said is not None:
+        return replace(_told(said), shown=known if known.name not in (None, said[0]) else None)
     if known.name is None and told.otherwise is not None:
         return _told(told.otherwise)
     library = LIBRARIES[known.name] if known.name else None

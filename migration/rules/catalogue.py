@@ -17,6 +17,7 @@ KIND: tuple[Rule, ...] = (
 RULES: tuple[Rule, ...] = (
     kind.group_is_at_rest,
     clients.library_is_known,
+    clients.told_library_is_the_one_that_shows,
     clients.library_supports_destination,
     client_configs.configs_are_of_the_group,
     client_configs.configs_fit_their_library,

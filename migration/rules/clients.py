@@ -44,6 +44,26 @@ def _who(members: list[str | None]) -> str:
     return "does this member" if len(members) == 1 else "do these members"
 
 
+def told_library_is_the_one_that_shows(case: Case) -> Iterator[Finding]:
+    """A plan for another library than the members run is the very mistake that rules are for."""
+    apart: dict[tuple[str, str, str], list[str | None]] = {}
+    for member, client in case.clients.items():
+        if client.library is not None and client.shown is not None and client.shown.name is not None:
+            apart.setdefault((client.library.name, client.shown.name, client.shown.known_by), []).append(
+                member
+            )
+    for (told, shown, known_by), members in apart.items():
+        yield about_members(
+            case,
+            members,
+            rule="client-contradiction",
+            level=Level.WARNING,
+            message=f"{told} was told, but it looks like {shown} ({known_by}). The plan is for {told}.",
+            remedy=f"Make sure. For single members say --client MEMBER={shown}.",
+            source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
+        )
+
+
 def library_supports_destination(case: Case) -> Iterator[Finding]:
     """Some libraries cannot at all, some only from a version on."""
     judged: dict[tuple[str, Level, str, str], list[str | None]] = {}

@@ -185,3 +185,15 @@ def test_members_that_want_different_topics() -> None:
     assert finding.message.startswith("The members want 2 different sets of topics")
     same = [replace(each, subscription=Subscription(topics=("orders",))) for each in GROUP.members]
     assert found(plan(replace(GROUP, members=tuple(same)), CONSUMER), "shared-group") is None
+
+
+def test_what_is_told_against_what_shows() -> None:
+    group = replace(GROUP, members=(member("m1", "java", "4.1.0"), member("rdkafka")))
+    finding = found(plan(group, CONSUMER, "java:4.1"), "client-contradiction")
+    assert finding is not None
+    assert (finding.level, finding.member) == (Level.WARNING, "rdkafka")
+    assert finding.message.startswith(
+        "java was told, but it looks like librdkafka (inferred from the client id)."
+    )
+    assert found(plan(group, CONSUMER, "java:4.1", "rdkafka=librdkafka:2.16"), "client-contradiction") is None
+    assert found(plan(group, CONSUMER), "client-contradiction") is None
