@@ -464,10 +464,46 @@ def test_keys_are_forgotten_before_they_take_all_memory(
 ) -> None:
     monkeypatch.setattr("cli.log_dump.texts.MOST_KEYS", 100)
     texts = Texts()
-    records = pairs(*(commit("g", "t", number % 700, number) for number in range(3000)))
+    names = [f"g{number % 700}" for number in range(3000)]
+    records = pairs(
+        *(
+            commit(name, "t", number % 7, number, metadata="m" * (number % 2))
+            for number, name in enumerate(names)
+        )
+    )
     shown = _lines(tmp_path, [(key or b"", value) for key, value in records], texts)
-    assert [line["key"]["data"]["partition"] for line in shown] == [number % 700 for number in range(3000)]
+    assert [line["key"]["data"]["group"] for line in shown] == names
+    assert [line["key"]["data"]["partition"] for line in shown] == [number % 7 for number in range(3000)]
     assert len(texts._keys) <= 100
+    assert len(texts._begins) <= 100
+
+
+def test_keys_that_are_nearly_those_of_commits_read_as_by_the_schema(tmp_path: Path) -> None:
+    """All stand before the value of a plain commit."""
+    _, value = pairs(commit("g", "t", 0, 7))[0]
+    whole = encode_key(1, {"group": "g", "topic": "t", "partition": 5})
+    keys = [
+        whole,
+        whole + b"behind",
+        whole[:-1],
+        whole[:4],
+        b"",
+        b"\0\0" + whole[2:],
+        b"\0\2" + whole[2:],
+        whole.replace(b"g", b"\xff"),
+        b"\0\1\xff\xff" + whole[4:],
+        b"\0\1\0\1g\xff\xff" + bytes(4),
+        b"\0\1\0\1g\0\x09t" + bytes(4),
+        b"\0\1\0\0\0\0" + b"\xff" * 4,
+    ]
+    shown = _lines(tmp_path, [(key, value) for key in keys], Texts())
+    for line, key in zip(shown, keys, strict=True):
+        wanted = _plain(key, value)
+        if wanted["key"] is None:
+            wanted["key"] = line["key"]
+        assert {name: line[name] for name in wanted} == wanted, key
+    assert [line["key"]["data"]["partition"] for line in shown if line["error"] is None][:2] == [5, 5]
+    assert [place for place, line in enumerate(shown) if line["error"]] == [2, 3, 4, 5, 6, 8, 9, 10]
 
 
 def test_a_name_is_written_as_json_would(tmp_path: Path) -> None:
