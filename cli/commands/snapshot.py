@@ -19,6 +19,12 @@ def snapshot(
             "-o", "--out", metavar="FILE", help="Where to write; YAML, or JSON when it ends in .json."
         ),
     ] = None,
+    leaders: Annotated[
+        bool,
+        typer.Option(
+            "--leaders", help="Note who leads classic groups: reads __consumer_offsets of a live cluster."
+        ),
+    ] = False,
     source: SourceOptions,
 ) -> None:
     """Save groups, with the topics they read, to a file that every command takes as --snapshot.
@@ -38,7 +44,7 @@ def snapshot(
         selection = replace(selection, all_groups=True)
     with open_source(source) as groups:
         chosen, problems = choose_groups(groups, selection)
-        taken, unread = take_snapshot(groups, chosen)
+        taken, unread = take_snapshot(groups, chosen, leaders=leaders)
     if file is None:
         write_out(lambda stream: stream.write(snapshot_text(taken)))
     else:

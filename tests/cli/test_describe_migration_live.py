@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
+from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
@@ -205,3 +207,38 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
         for name in KNOWN_OFFLINE_ONLY:
             del each[name]
     assert logged == found
+
+
+def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
+    kohort: Kohort,
+    broker: Broker,
+    members: Members,
+    describe: Callable[[str], Described],
+    tmp_path: Path,
+) -> None:
+    """A leader of librdkafka writes user data with cooperative-sticky once a member has rejoined."""
+    topic, group = fresh_name("orders"), fresh_name("user-data")
+    create_topics(broker, {topic: 4})
+
+    def join() -> Member:
+        return members.confluent(broker, group, [topic], partition_assignment_strategy="cooperative-sticky")
+
+    first = join()
+    first.wait_assignment({topic: [0, 1, 2, 3]})
+    assert describe(group)["upgrade_blocked_by"] == []
+    second = join()
+    wait_until(lambda: len(second.assignment().get(topic, [])) == 2, "each has two", timeout_s=30.0)
+    wait_group(broker, group, members=2)
+    found = describe(group)
+    assert sorted(found["upgrade_blocked_by"]) == sorted([str(first.member_id()), str(second.member_id())])
+    assert all(each["user_data_bytes"] > 0 for each in found["members"])
+    assert found["leader"] == first.member_id()
+    assert migration(kohort, group, "--log-dir", str(broker.data)) == found
+
+    file = tmp_path / "taken.yaml"
+    taken = kohort.quick("snapshot", group, "--leaders", "-b", broker.bootstrap, "-o", file)
+    assert taken.status == 0, taken.stderr
+    assert migration(kohort, group, "--snapshot", str(file)) == found
+    without = kohort.quick("snapshot", group, "-b", broker.bootstrap, "-o", file)
+    assert without.status == 0, without.stderr
+    assert migration(kohort, group, "--snapshot", str(file))["leader"] is None

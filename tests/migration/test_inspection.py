@@ -288,5 +288,5 @@ def test_a_large_group_is_inspected_at_once() -> None:
     members = [modern(f"m{i}", 4, {"t": (i * 2, i * 2 + 1)}, {"t": (i * 2, i * 2 + 3)}) for i in range(5000)]
     began = time.perf_counter()
     found = inspect(consumer_group(*members))
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 4
     assert [wait.kind for wait in found.members[0].waits or ()] == [WaitKind.REVOKE, WaitKind.RELEASE]
