@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cli.commands import (
+    config,
     delete,
     demo,
     describe,
@@ -78,6 +79,16 @@ for offsets_name, offsets_verb in (
     ("delete", offsets_delete.delete),
 ):
     offsets.command(offsets_name)(expand(offsets_verb))
+
+configs = typer.Typer(
+    name="config",
+    help="Look after the settings of groups: get, set, unset.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(configs)
+for config_name, config_verb in (("get", config.get), ("set", config.set_), ("unset", config.unset)):
+    configs.command(config_name)(expand(config_verb))
 
 
 def _print_version(asked: bool) -> None:

@@ -20,7 +20,7 @@ from coordinator.offset_changes.model import OffsetChange, Place
 from coordinator.wire.answers import Answers, Failure
 
 if TYPE_CHECKING:
-    from confluent_kafka import KafkaError
+    from confluent_kafka import KafkaError, KafkaException
 
 K = TypeVar("K")
 
@@ -151,8 +151,14 @@ def _settle(asked: Mapping[K, Future[Any]]) -> dict[K, Any]:
         try:
             told[key] = future.result()
         except KafkaException as error:
-            told[key] = _failed(error.args[0])
+            told[key] = failed_of(error)
     return told
+
+
+def failed_of(error: KafkaException) -> Failed:
+    """What an exception of the AdminClient says."""
+    failed = _failed(error.args[0])
+    return failed or Failed(message=str(error), refused=False)
 
 
 def _wire_failed(failure: Failure | None) -> Failed | None:

@@ -20,7 +20,8 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.cons
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "delete", "demo", "describe", "dry-run", "gate", "list", "log dump", "log verify",
+        "config get", "config set", "config unset", "delete", "demo", "describe", "dry-run", "gate",
+        "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
         "plan", "serve", "snapshot", "validate-regex",
     ]  # fmt: skip

@@ -1,0 +1,108 @@
+"""Settings of a group on a live cluster, through the AdminClient: read, tried out, set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
+
+from cli.cluster.writer import Failed, failed_of
+from cli.errors import CommandError
+from cli.output import notice
+from coordinator.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
+from coordinator.wire.calls.describe_configs import ConfigSource
+
+_ORIGINS = {
+    ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
+    ConfigSource.DEFAULT_CONFIG.value: ConfigOrigin.DEFAULT,
+}
+"""By the protocol's numbers, of which confluent-kafka has names for some only."""
+
+
+class GroupSettings:
+    """Settings of groups. Every method takes at most `timeout_s`."""
+
+    def __init__(self, admin: AdminClient, timeout_s: float) -> None:
+        self._admin, self._timeout_s = admin, timeout_s
+
+    def read(self, group: str) -> dict[str, GroupConfig]:
+        """Every setting that the cluster has for a group, by name, with the brokers' bounds as far as they tell.
+
+        :raises CommandError: the cluster does not tell the group's settings
+        """
+        try:
+            told = self._describe(ResourceType.GROUP, group)
+        except KafkaException as error:
+            raise CommandError(f"{group}: its settings cannot be read: {failed_of(error).message}") from None
+        brokers = self._brokers()
+        found: dict[str, GroupConfig] = {}
+        for name in sorted(told):
+            entry = told[name]
+            least, most = bounds(name, brokers)
+            found[name] = GroupConfig(
+                name=name,
+                value=entry.value,
+                origin=_ORIGINS.get(entry.source, ConfigOrigin.BROKER),
+                default=broker_default(name, brokers) or _default(entry),
+                minimum=least,
+                maximum=most,
+            )
+        return found
+
+    def alter(self, group: str, changes: Mapping[str, str | None], *, validate_only: bool) -> Failed | None:
+        """Set settings of a group, those without a value no longer; the cluster takes all of them or none."""
+        entries = [
+            ConfigEntry(
+                name,
+                value,
+                incremental_operation=AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET,
+            )
+            for name, value in changes.items()
+        ]
+        resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=entries)
+        asked = self._admin.incremental_alter_configs(
+            [resource], validate_only=validate_only, request_timeout=self._timeout_s
+        )
+        try:
+            for future in asked.values():
+                future.result()
+        except KafkaException as error:
+            return failed_of(error)
+        return None
+
+    def _brokers(self) -> list[Mapping[str, str | None]]:
+        """The settings of every broker that tells them."""
+        told: list[Mapping[str, str | None]] = []
+        try:
+            nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
+            for node in nodes:
+                entries = self._describe(ResourceType.BROKER, str(node))
+                told.append({name: entry.value for name, entry in entries.items()})
+        except KafkaException as error:
+            notice(f"the brokers' bounds are not known: {failed_of(error).message}")
+        return told
+
+    def _describe(self, kind: ResourceType, name: str) -> Mapping[str, Any]:
+        resource = ConfigResource(kind, name)
+        asked = self._admin.describe_configs([resource], request_timeout=self._timeout_s)
+        entries: Mapping[str, Any] = asked[resource].result()
+        return entries
+
+
+def _default(entry: Any) -> str | None:
+    """What a setting without a setting of the brokers is by default."""
+    if entry.source == ConfigSource.DEFAULT_CONFIG.value:
+        value: str | None = entry.value
+        return value
+    known = [
+        each.value for each in entry.synonyms.values() if each.source == ConfigSource.DEFAULT_CONFIG.value
+    ]
+    return known[0] if known else None

@@ -1,0 +1,83 @@
+"""`kohort config get`, `set` and `unset`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.consent import ConsentOptions
+from cli.options import OutputOptions, SourceOptions
+
+Group = Annotated[str, typer.Argument(metavar="GROUP", help="The group, whether it exists or not.")]
+
+
+def get(
+    *,
+    group: Group,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]…", help="Only these settings.", show_default=False)
+    ] = None,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Show what settings are in force for a group, where they come from, and the brokers' bounds."""
+    from cli.cluster.choose import open_source
+    from cli.group_config_changes import check_names, config_document, settings_of
+    from cli.output import emit
+
+    with open_source(source) as groups:
+        configs = settings_of(groups).read(group)
+    check_names(names or (), configs)
+    emit(config_document(group, [configs[name] for name in names or configs]), output)
+
+
+def set_(
+    *,
+    group: Group,
+    values: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME=VALUE…", help="Settings, such as consumer.session.timeout.ms=45000."),
+    ],
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Set settings for one group, within the brokers' bounds.
+
+    Shows the settings before and after; nothing is changed without --execute.
+    """
+    from cli.changing import carry_out
+    from cli.cluster.choose import open_source
+    from cli.consent import check_consent
+    from cli.group_config_changes import parse_values, plan_config_change
+
+    check_consent(consent)
+    changes = parse_values(values)
+    with open_source(source) as groups:
+        carry_out(plan_config_change(groups, group, changes, command="config set"), consent, output)
+
+
+def unset(
+    *,
+    group: Group,
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME…", help="Settings that the group is to have no longer.")
+    ],
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Take settings of one group away, so that the brokers' are in force.
+
+    Shows the settings before and after; nothing is changed without --execute.
+    """
+    from cli.changing import carry_out
+    from cli.cluster.choose import open_source
+    from cli.consent import check_consent
+    from cli.group_config_changes import plan_config_change
+
+    check_consent(consent)
+    with open_source(source) as groups:
+        change = plan_config_change(groups, group, dict.fromkeys(names), command="config unset")
+        carry_out(change, consent, output)

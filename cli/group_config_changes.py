@@ -1,0 +1,198 @@
+"""Settings of a group: what is in force, and what a change would make of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cli.changing import counted
+from cli.cluster.group_settings import GroupSettings
+from cli.cluster.live import LiveSource
+from cli.cluster.port import Source
+from cli.cluster.writer import Failed
+from cli.errors import UsageError
+from cli.output import notice
+from cli.render.document import Document, Table, columns
+from cli.views.offset_changes import applied
+from coordinator.group_configs import ConfigOrigin, GroupConfig, faults
+from coordinator.model import GroupType, Problem
+
+
+def settings_of(source: Source) -> GroupSettings:
+    """The settings of a live cluster; UsageError for a source that has none."""
+    if not isinstance(source, LiveSource):
+        raise UsageError(
+            f"{source.name} has no settings of groups: brokers keep them; name a live cluster (--bootstrap-server)"
+        )
+    return GroupSettings(source.admin.admin, source.timeout_ms / 1000)
+
+
+def parse_values(values: Iterable[str]) -> dict[str, str | None]:
+    """`NAME=VALUE`, each name once. UsageError for what is none."""
+    found: dict[str, str | None] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"{text!r} is not NAME=VALUE, such as consumer.session.timeout.ms=45000")
+        if name.strip() in found:
+            raise UsageError(f"{name.strip()} is given twice")
+        found[name.strip()] = value
+    return found
+
+
+def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> None:
+    """UsageError for a setting that the cluster does not have."""
+    for name in names:
+        if name not in configs:
+            near = difflib.get_close_matches(name, configs, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(configs)}"
+            raise UsageError(f"{name} is no setting of groups in this cluster; {hint}")
+
+
+def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
+    """What is in force for a group."""
+    shown = list(configs)
+    data = [
+        {
+            "name": config.name,
+            "value": config.value,
+            "source": config.origin.value,
+            "default": config.default,
+            "minimum": config.minimum,
+            "maximum": config.maximum,
+        }
+        for config in shown
+    ]
+    rows = [(c.name, c.value, c.origin.value, c.default, c.minimum, c.maximum) for c in shown]
+    table = Table(columns=columns("NAME", "VALUE", "SOURCE", "DEFAULT", "#MINIMUM", "#MAXIMUM"), rows=rows)
+    return Document(command="config get", data={"group": group, "settings": data}, blocks=[table])
+
+
+@dataclass(slots=True, kw_only=True)
+class ConfigChange:
+    """Settings of a group that are to change (`cli.changing.Change`)."""
+
+    command: str
+    group: str
+    configs: Mapping[str, GroupConfig]
+    changes: Mapping[str, str | None]
+    refusals: tuple[Problem, ...]
+    problems: tuple[Problem, ...]
+    settings: GroupSettings
+    sent: bool = False
+    outcome: Failed | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes or bool(self.refusals) or bool(self.problems)
+
+    @property
+    def question(self) -> str:
+        return f"change {counted(len(self.changes), 'setting')} of {self.group}"
+
+    @property
+    def refused(self) -> bool:
+        return bool(self.refusals) or (self.outcome is not None and self.outcome.refused)
+
+    @property
+    def done(self) -> str | None:
+        if not self.sent or self.outcome is not None:
+            return None
+        return f"changed {counted(len(self.changes), 'setting')} of {self.group}"
+
+    def apply(self) -> None:
+        self.outcome = self.settings.alter(self.group, self.changes, validate_only=False)
+        self.sent = True
+
+    def document(self) -> Document:
+        failed = () if self.outcome is None else (Problem(subject=self.group, message=self.outcome.message),)
+        rows = [
+            (name, self.configs[name].value, self._after(name), self.configs[name].default)
+            for name in self.changes
+        ]
+        return Document(
+            command=self.command,
+            data={
+                "group": self.group,
+                "executed": self.sent,
+                "settings": [self._data(name) for name in self.changes],
+            },
+            blocks=[Table(columns=columns("NAME", "CURRENT", "NEW", "DEFAULT"), rows=rows)],
+            errors=(*self.refusals, *self.problems, *failed),
+        )
+
+    def _after(self, name: str) -> str | None:
+        value = self.changes[name]
+        return self.configs[name].default if value is None else value
+
+    def _data(self, name: str) -> dict[str, Any]:
+        config = self.configs[name]
+        return {
+            "name": name,
+            "before": config.value,
+            "source_before": config.origin.value,
+            "after": self._after(name),
+            "default": config.default,
+            "minimum": config.minimum,
+            "maximum": config.maximum,
+            "applied": applied(self.outcome) if self.sent else None,
+        }
+
+
+def plan_config_change(
+    source: Source, group: str, changes: Mapping[str, str | None], *, command: str
+) -> ConfigChange:
+    """What a change of a group's settings would do: judged by the brokers' bounds, then tried out by the cluster.
+
+    :raises UsageError: a setting that the cluster does not have
+    :raises CommandError: the group's settings cannot be read
+    """
+    settings = settings_of(source)
+    configs = settings.read(group)
+    check_names(changes, configs)
+    wanted = {name: value for name, value in changes.items() if not _is_so(configs[name], value)}
+    for name in changes.keys() - wanted.keys():
+        notice(
+            f"{group}: {name} {'is' if changes[name] is not None else 'has no setting of its own'} already"
+        )
+    refusals = tuple(
+        Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(wanted, configs)
+    )
+    problems: tuple[Problem, ...] = ()
+    if wanted and not refusals:
+        tried = settings.alter(group, wanted, validate_only=True)
+        if tried is not None and tried.refused:
+            refusals = (Problem(subject=group, message=tried.message),)
+        elif tried is not None:
+            problems = (Problem(subject=group, message=tried.message),)
+    _say_whom_it_concerns(source, group, {configs[name].kind for name in wanted})
+    return ConfigChange(
+        command=command,
+        group=group,
+        configs=configs,
+        changes=wanted,
+        refusals=refusals,
+        problems=problems,
+        settings=settings,
+    )
+
+
+def _is_so(config: GroupConfig, value: str | None) -> bool:
+    """Whether a change would change nothing."""
+    own = config.origin is ConfigOrigin.GROUP
+    return not own if value is None else own and config.value == value.strip()
+
+
+def _say_whom_it_concerns(source: Source, group: str, kinds: set[str]) -> None:
+    """A notice where no group, or one of another type, would heed the settings."""
+    listed = source.list_groups()
+    found = next((each for each in listed.items if each.id == group), None)
+    if found is None:
+        if kinds and not listed.problems:
+            notice(f"{group}: no such group; the settings wait for one")
+        return
+    if found.type is not GroupType.UNKNOWN:
+        for kind in sorted(kinds - {found.type.value}):
+            notice(f"{group} is a {found.type.value} group: settings of {kind} groups have no effect on it")

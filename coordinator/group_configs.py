@@ -1,0 +1,114 @@
+"""Settings of one group (KIP-848, KIP-932, KIP-1071): what they may be, judged before they are sent.
+
+The rules are those of `GroupConfig.validate` in Kafka 4.3: a whole number lies within the brokers' bounds for its kind
+of group, and a session lasts longer than a heartbeat interval. What has no bounds here is left to the cluster to judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+_SESSION, _HEARTBEAT = "session.timeout.ms", "heartbeat.interval.ms"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
+_NOT_BY_RULE = {"streams.num.standby.replicas": (None, "group.streams.max.standby.replicas")}
+"""Settings whose bounds have another name than `group.consumer.min.session.timeout.ms` has."""
+_LEAST = {"streams.num.standby.replicas": 0, "streams.initial.rebalance.delay.ms": 0}
+"""Settings whose lower bound is no setting (`GroupConfig.CONFIG_DEF`)."""
+
+
+class ConfigOrigin(Enum):
+    """Where a group's setting comes from."""
+
+    GROUP = "group"
+    """It is set for this very group."""
+    BROKER = "broker"
+    """The brokers are set so, for all groups of this type."""
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConfig:
+    """One setting as it is in force for a group."""
+
+    name: str
+    value: str | None
+    origin: ConfigOrigin
+    default: str | None = None
+    """What it is where the group has no setting of its own; None when not known."""
+    minimum: int | None = None
+    maximum: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """The type of groups that heed it: consumer, share or streams."""
+        return self.name.partition(".")[0]
+
+
+def bounds(name: str, brokers: Iterable[Mapping[str, str | None]]) -> tuple[int | None, int | None]:
+    """The least and the most that every broker allows; None where there is no such bound, or it is not known."""
+    kind, _, rest = name.partition(".")
+    least, most = _NOT_BY_RULE.get(name, (f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"))
+    told = list(brokers)
+    lows = [number for each in told if least and (number := _number(each.get(least))) is not None]
+    highs = [number for each in told if (number := _number(each.get(most))) is not None]
+    return max(lows, default=_LEAST.get(name)), min(highs, default=None)
+
+
+def broker_default(name: str, brokers: Iterable[Mapping[str, str | None]]) -> str | None:
+    """What the brokers give groups without a setting of their own; None where they do not agree, or have no such."""
+    told = {each.get(f"group.{name}") for each in brokers}
+    return told.pop() if len(told) == 1 else None
+
+
+def faults(
+    changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
+) -> Iterator[tuple[str, str]]:
+    """Name and fault of each change that the cluster would refuse; None as a value takes the group's setting away.
+
+    `configs` has every name of `changes`.
+    """
+    wrong: set[str] = set()
+    for name, text in changes.items():
+        fault = None if text is None else _fault(text, configs[name])
+        if fault is not None:
+            wrong.add(configs[name].kind)
+            yield name, fault
+    after = {
+        name: changes[name]
+        if changes.get(name) is not None
+        else config.default
+        if name in changes
+        else config.value
+        for name, config in configs.items()
+    }
+    for kind in dict.fromkeys(configs[name].kind for name in changes):
+        if kind in wrong:
+            continue
+        session, heartbeat = f"{kind}.{_SESSION}", f"{kind}.{_HEARTBEAT}"
+        lasts, beats = _number(after.get(session)), _number(after.get(heartbeat))
+        if lasts is not None and beats is not None and lasts <= beats:
+            changed = session if session in changes else heartbeat
+            if changed in changes:
+                yield changed, f"{session} ({lasts}) must be greater than {heartbeat} ({beats})"
+
+
+def _fault(text: str, config: GroupConfig) -> str | None:
+    if config.minimum is None and config.maximum is None:
+        return None
+    number = _number(text)
+    if number is None:
+        return f"{text!r} is no whole number"
+    if config.minimum is not None and number < config.minimum:
+        return f"{number} is less than the {config.minimum} that the brokers allow at least"
+    if config.maximum is not None and number > config.maximum:
+        return f"{number} is more than the {config.maximum} that the brokers allow at most"
+    return None
+
+
+def _number(text: str | None) -> int | None:
+    """A number as ConfigDef reads it: blanks around it do not matter."""
+    text = (text or "").strip()
+    return int(text) if _INTEGER.fullmatch(text) else None
