@@ -145,9 +145,11 @@ def _leading(found: Inspection, order: Succession, labels: Mapping[str, str]) ->
 
 
 def _unknown_leader(found: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
+    if found.group.leader is not None:
+        return f"Leader: {order.why}."
     problem = found.group.leader_problem
-    said = f"Leader: {order.why}{f' ({problem})' if problem else ''}."
-    if found.group.leader is not None or not order.is_broker_order:
+    said = f"Leader: not known{f' ({problem})' if problem else ''}."
+    if not order.is_broker_order:
         return said
     first, second = (labels[each] for each in order.order[:2])
     return f"{said} When it goes, {first} leads; or {second}, if {first} is the one that leads now."

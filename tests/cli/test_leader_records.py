@@ -136,15 +136,21 @@ def test_who_may_not_read_the_topic_is_told_so(
     answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap)
     assert answer.status == 0, answer.stderr
     words = " ".join(answer.stdout.split())
-    assert re.search(
-        r"Leader: who leads now is not known \(__consumer_offsets(-\d)? cannot be read: .*[aA]uthoriz", words
-    )
+    assert re.search(r"Leader: not known \(__consumer_offsets(-\d)? cannot be read: .*[aA]uthoriz", words)
 
 
-def test_offsets_are_neither_committed_nor_a_group_joined() -> None:
-    reading = leader_records._READING
-    assert reading["enable.auto.commit"] is False
-    assert reading["enable.auto.offset.store"] is False
+@pytest.mark.kafka
+def test_reading_leaves_no_group_behind(broker: Broker) -> None:
+    group = RawGroup(broker=broker)
+    group.grow(1)
+    read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], TIMEOUT_S)
+    live = source(broker)
+    try:
+        listed = {row.id for row in live.list_groups().items}
+    finally:
+        live.close()
+    assert group.id in listed
+    assert leader_records.READER not in listed
 
 
 def described(state: GroupState, *ids: str) -> Group:
