@@ -137,6 +137,32 @@ def precedes(group: Group, client_id: str) -> bool | None:
     return None if second in holders else False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """What a newcomer has to come before, to lead when the leader goes."""
+
+    member: str
+    """The first follower."""
+    places: int
+    """Bins in front of it: a new id falls into one of them by chance; into the same bin, it stands behind."""
+    bins: int
+    """Bins that the map has."""
+
+
+def front_of(group: Group) -> Front | None:
+    """Who comes first after the leader, and how many of the bins a newcomer's id may fall into come before it.
+
+    None where the order or the leader is not known, or nobody follows.
+    """
+    found = succession(group)
+    if found is None or not found.certain or not found.is_broker_order or not found.order:
+        return None
+    ids = [member.id for member in group.members]
+    capacity = next(each for each in _capacities(len(ids)) if _as_listed(ids, each))
+    first = found.order[0]
+    return Front(member=first, places=int(_bins([first], capacity)[0]), bins=capacity)
+
+
 def _unknown_leader(group: Group) -> str:
     if group.leader is None:
         return "who leads now is not known"

@@ -26,7 +26,7 @@ from migration.gate.sight import Sight
 from migration.gate.turnover import Turnover
 from migration.model import PlannedMember
 from migration.plan_file import condition_tag
-from migration.succession import leader_of, leads, precedes
+from migration.succession import front_of, leader_of, leads, precedes
 
 
 def check_condition(condition: Condition, sight: Sight) -> Check:
@@ -211,10 +211,29 @@ def _precedes(condition: Precedes, sight: Sight, tag: str) -> Check:
     return Check(
         check=tag,
         holds=False,
-        text=f"{wanted} does not come first in the order of succession: restart it, for a new member id, and ask again",
+        text=f"{wanted} does not come first in the order of succession{_how_to_come_first(sight, wanted)}",
         # The order changes with the members alone.
         by_waiting=sight.group.state is not GroupState.STABLE,
     )
+
+
+FEW_PLACES = 2
+"""With fewer bins than these in front, trying again is not worth while."""
+
+
+def _how_to_come_first(sight: Sight, wanted: str) -> str:
+    """A new id falls into a bin by chance; a follower in one of the first bins leaves it next to none."""
+    front = front_of(sight.group) if sight.group else None
+    if front is None:
+        return f": restart {wanted}, for a new member id, and ask again"
+    first = next(planned(member) for member in sight.members if member.id == front.member)
+    chance = f"{front.places} in {front.bins} new ids come before it"
+    if front.places < FEW_PLACES:
+        return (
+            f", {name_all([first])} does, and {chance}: restart {first.label} with its configuration as it is, "
+            "for a new member id of its own, and ask again"
+        )
+    return f", {name_all([first])} does: restart {wanted}, for a new member id, and ask again ({chance})"
 
 
 def _leads(condition: Leads, sight: Sight, tag: str) -> Check:

@@ -76,11 +76,13 @@ def bridge_leader(trip: Trip) -> Path:
 
 def _start_bridge(trip: Trip) -> Step:
     here = (STABLE, Present(client_id=BRIDGE), MemberCount(at_least=trip.size + 1))
-    tries = (
-        f"The place is drawn by chance with the member's id: about 1 try in {trip.size} succeeds."
+    several = (
+        ()
         if trip.size <= EASY_SIZE
-        else f"The place is drawn by chance with the member's id: about 1 try in {trip.size} succeeds. In a group of "
-        "this size start several bridges at once, in terminals of their own: one in the right place is enough."
+        else (
+            "In a group of this size start several bridges at once, in terminals of their own: one in the right "
+            "place is enough.",
+        )
     )
     return Step(  # noqa: S604 - a field, nothing is run
         id=START,
@@ -88,9 +90,11 @@ def _start_bridge(trip: Trip) -> Step:
         actions=(
             f"Make a topic without records for it, {EMPTY_TOPIC}.",
             "Start the bridge in a terminal of its own, and leave it running.",
-            "When the group is Stable, run the check, without --wait. If it says that the bridge does not come "
-            "first in the order of succession, stop the bridge with Ctrl-C, wait until it has ended, and start it "
-            f"again: it comes back under a new id. {tries}",
+            "When the group is Stable, run the check, without --wait. If it says that the bridge does not come first "
+            "in the order of succession, do what it says: mostly, stop the bridge with Ctrl-C, wait until it has "
+            "ended, and start it again. It comes back under a new id, whose place is drawn by chance. Where next to no "
+            "id comes before the member in front, restart that member, as it is: it gets a new id too.",
+            *several,
         ),
         shell=(
             f"kafka-topics.sh {trip.connection.kafka} --create --if-not-exists --topic {EMPTY_TOPIC} --partitions 1",

@@ -12,7 +12,7 @@ from coordinator.broker.calls import JoinProtocol
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.classic_member import ClassicMember
 from coordinator.model import Client, Group, GroupState, GroupType, Member
-from migration.succession import after_load, leader_of, leads, precedes, succession
+from migration.succession import after_load, front_of, leader_of, leads, precedes, succession
 
 
 def member(member_id: str, client_id: str | None = None, instance: str | None = None) -> Member:
@@ -152,6 +152,45 @@ def test_with_an_unknown_leader_the_first_of_all_leads_or_follows() -> None:
     assert [leads(unknown, each) for each in "abc"] == [None, None, None]
     alike = group(*(replace(each, client=Client(id="same")) for each in (first, second, third)))
     assert leads(alike, "same") is True
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8])
+def test_as_many_newcomers_come_first_as_there_are_places_in_front(size: int) -> None:
+    rng = random.Random(size)
+    seen: set[int] = set()
+    for _ in range(15):
+        ids = fresh_ids(rng, size)
+        found = front_of(described(broker_group(ids)))
+        assert found is not None
+        assert found.bins == 16
+        seen.add(found.places)
+        newcomers = fresh_ids(rng, 80)
+        first = [each for each in newcomers if _comes_first(ids, each)]
+        assert [each for each in newcomers if _bin(each) < found.places] == first
+    assert len(seen) > 1
+
+
+def _comes_first(ids: list[str], newcomer: str) -> bool:
+    held = broker_group(ids)
+    join(held, newcomer)
+    seen = described(held)
+    found = succession(seen)
+    assert found is not None
+    return found.order[0] == newcomer
+
+
+def _bin(member_id: str) -> int:
+    """Where a map of 16 bins puts a key: Java's String.hashCode, spread as HashMap does."""
+    code = 0
+    for unit in member_id.encode():
+        code = (31 * code + unit) & 0xFFFFFFFF
+    return (code ^ code >> 16) & 15
+
+
+def test_nobody_stands_in_front_where_the_leader_is_not_known() -> None:
+    assert front_of(group(*in_map("a", "b", "c"))) is None
+    assert front_of(group(member("a"))) is None
+    assert front_of(group(kind=GroupType.CONSUMER)) is None
 
 
 def test_a_recorded_leader_that_has_left_tells_nothing_of_who_leads_now() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Client, Cluster, GroupState, GroupType, Subscription, UserData
+from coordinator.model import Client, Cluster, GroupState, GroupType, Member, Subscription, UserData
 from migration.conditions import Leads, NoUserData, Precedes, Present, Speaking, StateIn, TypeIs
 from migration.gate import judge_gate
 from migration.gate.checks import check_condition
@@ -342,6 +342,30 @@ def test_what_is_not_known_is_neither_true_nor_false() -> None:
     assert _check(Leads(client_id="m1"), replace(BEFORE, leader="m1-1")) is True
     assert _check(Leads(client_id="m1"), replace(BEFORE, leader="m2-1")) is False
     assert _check(Precedes(client_id="m1"), replace(BEFORE, leader="m1-1")) is True
+
+
+@pytest.mark.parametrize(
+    ("in_front", "words", "restarted"),
+    [
+        ("id-4", "3 in 16 new ids come before it", "restart kohort-bridge,"),
+        ("id-3", "0 in 16", "restart m1 with"),
+    ],
+)
+def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str) -> None:
+    """Bins of Java's HashMap of 16: id-3 in 0, id-4 in 3, and the bridge's behind them."""
+    leader, bridge = Client(id="m0"), Client(id="kohort-bridge")
+    members = (
+        Member(id=in_front, client=Client(id="m1")),
+        Member(id="id-6", client=bridge),
+        Member(id="id-8", client=leader),
+    )
+    stands = replace(BEFORE, members=members, leader="id-8")
+    sight = Sight(plan=ROLL, position=0, group=stands, cluster=Cluster())
+    check = check_condition(Precedes(client_id="kohort-bridge"), sight)
+    assert check.holds is False
+    assert not check.by_waiting
+    assert words in check.text
+    assert restarted in check.text
 
 
 def test_user_data() -> None:
