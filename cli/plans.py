@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cli.client_files import read_client_config, read_clients
-from cli.cluster.port import Source
+from cli.cluster.port import Read, Source
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
 from cli.render.document import Document
@@ -115,7 +115,13 @@ def plan_groups(
         )
         for group in found
     )
-    return plans, (*problems, *described.problems, *topics.problems)
+    return plans, (*problems, *_not_judged(described), *topics.problems)
+
+
+def _not_judged(described: Read[Group]) -> tuple[Problem, ...]:
+    """What could not be read, but for what a rule looks at: metadata that the broker could not read either."""
+    judged = {member.unreadable for group in described.items for member in group.members}
+    return tuple(problem for problem in described.problems if problem.message not in judged)
 
 
 def _with_leaders(source: Source, groups: Sequence[Group], wish: Wish) -> tuple[Group, ...]:

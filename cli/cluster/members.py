@@ -27,7 +27,10 @@ def with_embedded(
         given = read_assignment(assignment) if assignment else None
     except MalformedMetadata as error:
         oddity = str(error)
-    member = base if oddity is None else replace(base, unreadable=oddity)
+    unreadable = oddity
+    if stable and not metadata:
+        unreadable = "it sent no metadata"
+    member = base if unreadable is None else replace(base, unreadable=unreadable)
     if wanted is not None:
         # As sent: the order decides where Java's maps keep insertion order in a bucket.
         topics = Subscription(topics=tuple(dict.fromkeys(wanted.topics)))

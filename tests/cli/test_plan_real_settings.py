@@ -30,6 +30,7 @@ from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.topics import create_topics
 from tests.kafka.wire import ask
+from tests.migration.raw_group import RawGroup
 
 pytestmark = pytest.mark.kafka
 
@@ -235,6 +236,31 @@ def test_lists_that_librdkafka_refuses(
     else:
         with pytest.raises(KafkaException):
             Consumer(config)
+
+
+@pytest.mark.parametrize("metadata", [b"\x00", b""])
+def test_metadata_that_cannot_be_read(kohort: Kohort, broker: Broker, metadata: bytes) -> None:
+    group = RawGroup(broker=broker, metadata=metadata)
+    group.grow(1)
+    answer = _plan(kohort, broker, group.id)
+    assert answer.status == 1, answer.stderr
+    assert _levels(answer, "malformed-metadata") == ["blocker"]
+    refusal = _join(broker, group.id, "orders")
+    assert refusal.error == "GROUP_ID_NOT_FOUND"
+    assert "the embedded consumer protocol is malformed" in refusal.message
+
+
+@pytest.mark.parametrize(("data", "level"), [(b"w=1", ["blocker"]), (b"", []), (None, [])])
+def test_user_data_of_a_custom_assignor(
+    kohort: Kohort, broker: Broker, data: bytes | None, level: list[str]
+) -> None:
+    group = RawGroup(broker=broker, user_data=data)
+    group.grow(1)
+    answer = _plan(kohort, broker, group.id)
+    assert _levels(answer, "assignment-user-data") == level
+    refusal = _join(broker, group.id, "orders")
+    assert refusal.error == ("GROUP_ID_NOT_FOUND" if level else "")
+    assert ("an unsupported custom assignor is in use" in refusal.message) == bool(level)
 
 
 AUTHORIZER = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}

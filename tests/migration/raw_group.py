@@ -48,6 +48,8 @@ class RawGroup:
     generation: int = -1
     user_data: bytes | None = None
     """What the leader puts into every assignment."""
+    metadata: bytes | None = None
+    """What every member joins with, in place of a subscription to `topic`."""
 
     def new_id(self) -> str:
         """An id that the broker gave out; the group waits for it to join."""
@@ -149,7 +151,8 @@ class RawGroup:
         return answer
 
     def _join(self, member: str, instance: str | None) -> JoinGroupResponse:
-        metadata = write_subscription(Subscription(version=1, topics=(self.topic,)))
+        subscription = write_subscription(Subscription(version=1, topics=(self.topic,)))
+        metadata = subscription if self.metadata is None else self.metadata
         request = JoinGroupRequest(
             group_id=GroupId(self.id),
             session_timeout=SESSION,
