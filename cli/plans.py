@@ -15,7 +15,7 @@ from cli.selection import choose_groups
 from coordinator.group_spec import wanted_topics
 from coordinator.model import Group, Problem
 from coordinator.what_if import WhatIf
-from migration.client_config import ClientConfig
+from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig
 from migration.clients import ToldClients, parse_clients, unknown_members
 from migration.commands import Connection
 from migration.model import Destination, Plan, Verdict
@@ -95,6 +95,7 @@ def plan_groups(
     _refuse_strangers(described.items, wish)
     cluster = source.cluster()
     access = source.access() if wish.destination is Destination.CONSUMER else None
+    timeouts = source.group_settings(chosen) if _moves_timeouts(wish) else {}
     found = _with_leaders(source, described.items, wish)
     topics = source.topics(_topics_to_read(found, wish), end_offsets=False)
     plans = tuple(
@@ -111,11 +112,19 @@ def plan_groups(
             regexes=wish.regexes,
             configs=_configs_of(group, wish, selection),
             access=access,
+            settings=timeouts.get(group.id, {}),
             offline=wish.offline,
         )
         for group in found
     )
     return plans, (*problems, *_not_judged(described), *topics.problems)
+
+
+def _moves_timeouts(wish: Wish) -> bool:
+    """Whether the members have timeouts that their groups may have already."""
+    return wish.destination is Destination.CONSUMER and any(
+        config.setting(key) for config in wish.configs for key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
+    )
 
 
 def _not_judged(described: Read[Group]) -> tuple[Problem, ...]:

@@ -35,6 +35,7 @@ def make_plan(
     regexes: Sequence[str] = (),
     configs: Sequence[ClientConfig] = (),
     access: Access | None = None,
+    settings: Mapping[str, str] | None = None,
     offline: bool = False,
 ) -> Plan:
     """A plan for a group. A blocked plan has no steps: none would be safe.
@@ -43,7 +44,8 @@ def make_plan(
     members want, or all; none where the source does not know them. `assignor` is the one that a way back leads to;
     None takes the likeliest. `connection` is what the commands of the plan reach the cluster with. `regexes` are what
     the members are said to subscribe to, `configs` their configuration files, `access` what the cluster's authorizer
-    allows. `offline` asks for a plan that stops all members, where an online one is possible too.
+    allows, `settings` the group's own. `offline` asks for a plan that stops all members, where an online one is
+    possible too.
     """
     clients = _movers(group, clients_of(group, with_configs(told, configs)))
     case = Case(
@@ -55,6 +57,7 @@ def make_plan(
         regexes=tuple(regexes),
         configs=tuple(configs),
         access=access,
+        settings=settings or {},
         offline=offline,
     )
     findings = () if has_arrived(case) else judge(case)

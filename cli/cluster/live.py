@@ -6,7 +6,7 @@ gives the groups too, and what it does not know stays unknown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -115,6 +115,9 @@ class LiveSource:
         ends, problems = self.admin.end_offsets(read.items)
         topics = tuple(replace(topic, end_offsets=ends.get(topic.name, {})) for topic in read.items)
         return Read(topics, read.problems + _per_topic(problems))
+
+    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
+        return {} if self.wire is None else self.wire.group_settings(groups)
 
     def access(self) -> Access | None:
         if self.client is None:

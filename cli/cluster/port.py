@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -49,6 +49,13 @@ class Source(Protocol):
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """The named topics that exist, or all of them, internal ones included; by name."""
+        ...
+
+    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
+        """By group, its settings (`consumer.session.timeout.ms`), the brokers' where it has none of its own.
+
+        Groups whose settings are not known are missing.
+        """
         ...
 
     def access(self) -> Access | None:

@@ -153,6 +153,9 @@ class ReplayedSource:
         )
         return Read(tuple(topics), problems)
 
+    def group_settings(self, _groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
+        return {}
+
     def access(self) -> None:
         """A file knows nothing of it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +47,9 @@ class SavedSource:
             known[name] if end_offsets else replace(known[name], end_offsets=None) for name in sorted(wanted)
         ]
         return Read(tuple(found))
+
+    def group_settings(self, _groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
+        return {}
 
     def access(self) -> None:
         """A file knows nothing of it."""

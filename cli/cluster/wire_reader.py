@@ -52,6 +52,16 @@ class WireReader:
         }
         return with_settings(cluster, told, {name: each.message for name, each in answers.failed.items()})
 
+    def group_settings(self, groups: Sequence[str]) -> dict[str, dict[str, str]]:
+        """The settings of groups, as far as they may be read."""
+        from coordinator.wire.calls.describe_configs import ResourceType
+
+        answers = self.client.describe_configs(ResourceType.GROUP, groups, timeout_ms=self.timeout_ms)
+        return {
+            group: {name: entry.value for name, entry in settings.items() if entry.value is not None}
+            for group, settings in answers.found.items()
+        }
+
     def list_groups(self) -> Read[GroupListing]:
         """Groups of every type on every broker that answers."""
         listing = self.client.list_groups(timeout_ms=self.timeout_ms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from coordinator.model import Cluster, Group, Topic
@@ -30,6 +30,8 @@ class Case:
     """What the members are said to subscribe to by regex: a classic group does not show it."""
     configs: tuple[ClientConfig, ...] = ()
     """Configuration files of the members."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The group's settings (`consumer.session.timeout.ms`), as far as they are known."""
     offline: bool = False
     """Whether all members are to stop before any starts on the new protocol: nothing is converted online then."""
     access: Access | None = None

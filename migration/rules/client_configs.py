@@ -204,13 +204,14 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
                 source="KIP-848, Group Configurations",
             )
     values = {key: next(iter(places)) for key, places in wanted.items() if len(places) == 1}
-    moving = {key: value for key, value in values.items() if value != _brokers(case, key)}
+    moving = {key: value for key, value in values.items() if value != _now(case, key)}
     if moving:
         yield _timeouts(case, moving)
 
 
-def _brokers(case: Case, key: str) -> str:
-    return setting(case, f"group.consumer.{key}") or _DEFAULTS_MS[key]
+def _now(case: Case, key: str) -> str:
+    """What members of the consumer protocol would be given now: the group's own, the brokers', or Kafka's default."""
+    return case.settings.get(f"consumer.{key}") or setting(case, f"group.consumer.{key}") or _DEFAULTS_MS[key]
 
 
 def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
@@ -220,9 +221,7 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
         "kafka-configs.sh --bootstrap-server … --alter --entity-type groups "
         f"--entity-name {quote(case.group.id)} --add-config {settings}"
     )
-    said = ", ".join(
-        f"{key} {value} (the brokers give {_brokers(case, key)})" for key, value in moving.items()
-    )
+    said = ", ".join(f"{key} {value} (now {_now(case, key)})" for key, value in moving.items())
     if problems:
         return Finding(
             rule="group-timeouts",
@@ -235,7 +234,7 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
     return Finding(
         rule="group-timeouts",
         level=Level.WARNING,
-        message=f"The clients' timeouts are the group's under the consumer protocol: {said}.",
+        message=f"Under the consumer protocol the timeouts are the group's. The clients have {said}.",
         remedy=f"Before the first step: {command}",
         source="KIP-848, Group Configurations",
     )

@@ -143,6 +143,8 @@ def test_the_bounds_of_timeouts(kohort: Kohort, broker: Broker, members: Members
         settings = {"consumer.session.timeout.ms": value}
         if is_fine:
             set_config(broker, ResourceType.GROUP, group, settings)
+            # What has been done is not asked for again.
+            assert _levels(_plan(kohort, broker, group, "--client-config", file), "group-timeouts") == []
         else:
             with pytest.raises(KafkaException, match=r"greater than or equal to group\.consumer\.min"):
                 set_config(broker, ResourceType.GROUP, group, settings)

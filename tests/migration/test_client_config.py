@@ -154,7 +154,9 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
     ),
     "the-new-protocol": ({"group.protocol": "consumer"}, "java:4.1", CONSUMER, "client-config-protocol", None, ""),
     "rack": ({"client.rack": "a"}, "java:4.1", CONSUMER, "rack-awareness", Level.WARNING, "(a)"),
-    "timeouts-to-move": (TIMEOUTS, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING, "session.timeout.ms 50000"),
+    "timeouts-to-move": (
+        TIMEOUTS, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING, "session.timeout.ms 50000 (now 45000)",
+    ),
     "timeouts-as-the-brokers-have-them": (
         {**TIMEOUTS, "session.timeout.ms": "45000", "heartbeat.interval.ms": "5000"}, "java:4.1", CONSUMER,
         "group-timeouts", None, "",
