@@ -90,10 +90,10 @@ def _start_bridge(trip: Trip) -> Step:
         actions=(
             f"Make a topic without records for it, {EMPTY_TOPIC}.",
             "Start the bridge in a terminal of its own, and leave it running.",
-            "When the group is Stable, run the check, without --wait. If it says that the bridge does not come first "
-            "in the order of succession, do what it says: mostly, stop the bridge with Ctrl-C, wait until it has "
-            "ended, and start it again. It comes back under a new id, whose place is drawn by chance. Where next to no "
-            "id comes before the member in front, restart that member, as it is: it gets a new id too.",
+            "When the group is Stable, run the check, without --wait. If it says that the bridge does not come "
+            "first in the order of succession, do what it says: mostly, stop the bridge with Ctrl-C, wait until it "
+            "has ended, and start it again. It comes back under a new id, whose place is drawn by chance. Where "
+            "next to no id comes before the member in front, restart that member, as it is: it gets a new id too.",
             *several,
         ),
         shell=(

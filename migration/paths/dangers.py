@@ -24,6 +24,25 @@ def skipped_bounce(old: str, new: str) -> Danger:
     )
 
 
+def read_while_rebalancing(trip: Trip) -> tuple[Danger, ...]:
+    """Tried on 4.3.1: a third member joined two, and 14 records of the two partitions that moved were read twice.
+
+    Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare) and, being cooperative, reads on
+    until it knows what it loses. An eager one has given everything up by then.
+    """
+    if "java" not in trip.libraries:
+        return ()
+    return (
+        Danger(
+            what="Some records are consumed twice.",
+            symptom="A cooperative Java member reads on while a rebalance goes on. Of a partition that then moves, "
+            "its new owner reads again what was read since the commit at the beginning of the rebalance, with "
+            "auto-commit too.",
+            then="Commit in onPartitionsRevoked, or make sure that doing a record's work twice does no harm.",
+        ),
+    )
+
+
 def fenced_static() -> Danger:
     """The field study, section 5."""
     return Danger(

@@ -111,7 +111,7 @@ def _start(trip: Trip) -> Step:
         "its members.",
         gate=_started(trip, assignor, consumer=consumer),
         strays=_strays(trip, assignor, consumer=consumer),
-        dangers=_start_dangers(trip, consumer=consumer),
+        dangers=_start_dangers(trip, assignor, consumer=consumer),
         way_back="Stop all members, wait until the group is Empty, and start them as they were.",
     )
 
@@ -172,7 +172,7 @@ def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
     )
 
 
-def _start_dangers(trip: Trip, *, consumer: bool) -> tuple[Danger, ...]:
+def _start_dangers(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Danger, ...]:
     mixed = Danger(
         what="A member starts as it was before.",
         symptom="The check says that a member of the classic protocol is there."
@@ -180,7 +180,13 @@ def _start_dangers(trip: Trip, *, consumer: bool) -> tuple[Danger, ...]:
         else f"One of the two kinds cannot join: {dangers.INCONSISTENT}.",
         then="Stop that one and start it with the lines of this step.",
     )
-    return (mixed, *((dangers.leftovers(trip),) if consumer else ()), *dangers.of_statics(trip))
+    cooperative = not consumer and assignor == "cooperative-sticky"
+    return (
+        mixed,
+        *((dangers.leftovers(trip),) if consumer else ()),
+        *(dangers.read_while_rebalancing(trip) if cooperative else ()),
+        *dangers.of_statics(trip),
+    )
 
 
 def _code_change(trip: Trip, *, incremental: bool) -> tuple[str, ...]:
