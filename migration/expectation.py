@@ -148,7 +148,7 @@ def _counts(weighted: Sequence[tuple[Moment, float]]) -> Iterator[str]:
 def _waits(waits: Sequence[tuple[Wait, float]]) -> Iterator[str]:
     for wait, partitions in waits:
         total = partitions * wait.mean_s
-        most = f" (at most {wait.most_s:g} s)" if wait.most_s > wait.mean_s else ""
+        most = f" (at worst {wait.most_s:g} s)" if wait.most_s > wait.mean_s else ""
         yield (
             f"{_many(round(partitions), 'partition')} {wait.why}: "
             f"{round(partitions)} × {wait.mean_s:.2f} s{most} = {total:.1f} partition-seconds."
@@ -159,17 +159,21 @@ def _waits(waits: Sequence[tuple[Wait, float]]) -> Iterator[str]:
 
 def _assumptions(moments: Sequence[Moment], bounce_s: float) -> Iterator[str]:
     """What the figures rest on."""
-    beats = {
-        MemberProtocol.CLASSIC: f"classic members every {CLASSIC_HEARTBEAT_S:g} s (heartbeat.interval.ms)",
-        MemberProtocol.CONSUMER: f"those of the consumer protocol every {CONSUMER_HEARTBEAT_S:g} s "
-        "(group.consumer.heartbeat.interval.ms)",
-    }
     spoken = {seat.protocol for moment in moments for seat in moment.seats if not seat.away}
-    heard = " and ".join(text for protocol, text in beats.items() if protocol in spoken)
-    if heard:
+    if MemberProtocol.CLASSIC in spoken:
         yield (
-            f"Assumed: members notice at their next heartbeat, {heard}, the defaults; heartbeats are spread evenly. "
-            "Measured on Kafka 4.3.1 with seven libraries: no partition that moved waited longer than one interval."
+            f"Assumed: classic members notice a rebalance at their next heartbeat, every {CLASSIC_HEARTBEAT_S:g} s "
+            "(heartbeat.interval.ms by default): spread evenly at first, in step once they have rebalanced together."
+        )
+    if MemberProtocol.CONSUMER in spoken:
+        yield (
+            "Assumed: members of the consumer protocol learn what is theirs at their next heartbeat, every "
+            f"{CONSUMER_HEARTBEAT_S:g} s (group.consumer.heartbeat.interval.ms by default)."
+        )
+    if spoken:
+        yield (
+            "Assumed: brokers and clients answer at once, and no application is so busy with records that it rejoins "
+            "late: a whole eager group waits for the slowest."
         )
     if any(moment.rebalances for moment in moments if moment.started):
         yield (

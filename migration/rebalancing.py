@@ -18,7 +18,13 @@ from assignors.registry import UnknownAssignorError, find
 from coordinator.group_spec import ask, current_of
 from coordinator.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
 from migration.moments import Wait
-from migration.timing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S, slowest_s, wait_for_slowest_s
+from migration.timing import (
+    CLASSIC_HEARTBEAT_S,
+    CONSUMER_HEARTBEAT_S,
+    Rhythm,
+    until_all_know_s,
+    until_others_know_s,
+)
 
 Owners: TypeAlias = dict[tuple[str, int], str]
 """Member id by topic and partition."""
@@ -50,7 +56,12 @@ def voted(group: Group) -> str:
 
 
 def rebalance_classic(
-    group: Group, topics: Mapping[str, Topic], leader: Leader, latest: Owners, joined: Collection[str]
+    group: Group,
+    topics: Mapping[str, Topic],
+    leader: Leader,
+    latest: Owners,
+    joined: Collection[str],
+    rhythm: Rhythm,
 ) -> Outcome:
     """All members of a classic group rejoin, as often as cooperative ones must.
 
@@ -73,7 +84,7 @@ def rebalance_classic(
     before = owners_of(group)
     while rebalances < MOST_REBALANCES:
         told = sum(1 for member in group.members if member.id not in knowing)
-        waits += _classic_waits(before, latest, eager, told)
+        waits += _classic_waits(before, latest, eager, told, rhythm)
         spec = _without_claims(ask(group, topics, assignor, procedure).spec, eager)
         group = _assigned(group, assignor.assign(DenseGroup.of(spec)).assignment.named())
         after = owners_of(group)
@@ -85,7 +96,7 @@ def rebalance_classic(
         }
         if not losers:
             break
-        knowing, before = losers, after
+        knowing, before, rhythm = losers, after, Rhythm.JUST_ANSWERED
     return Outcome(group=group, rebalances=rebalances, moved=moved, waits=tuple(waits))
 
 
@@ -154,30 +165,38 @@ def _moved(latest: Owners, after: Owners) -> int:
     return sum(1 for place, owner in after.items() if latest.get(place, owner) != owner)
 
 
-def _classic_waits(before: Owners, latest: Owners, eager: Collection[str], told: int) -> list[Wait]:
+def _classic_waits(
+    before: Owners, latest: Owners, eager: Collection[str], told: int, rhythm: Rhythm
+) -> list[Wait]:
     """What waits while a classic group rejoins; `told` members learn of it from their heartbeats."""
-    free = sum(1 for place in latest if place not in before)
-    given_up = sum(1 for owner in before.values() if owner in eager)
     waits = []
+    free = sum(1 for place in latest if place not in before)
     if free and told:
         waits.append(
             Wait(
-                why="of members that are gone or have given them up, until the last member has rejoined",
+                why=_WITHHELD if rhythm is Rhythm.JUST_ANSWERED else _LEFT,
                 partitions=free,
-                mean_s=slowest_s(told),
+                mean_s=until_all_know_s(told, rhythm),
                 most_s=CLASSIC_HEARTBEAT_S,
             )
         )
-    if given_up:
+    given_up = sum(1 for owner in before.values() if owner in eager)
+    if given_up and told:
         waits.append(
             Wait(
-                why="given up by eager members, until the last member has rejoined",
+                why=_GIVEN_UP_IN_STEP if rhythm is not Rhythm.SPREAD else _GIVEN_UP,
                 partitions=given_up,
-                mean_s=wait_for_slowest_s(told),
+                mean_s=until_others_know_s(told, rhythm),
                 most_s=CLASSIC_HEARTBEAT_S,
             )
         )
     return waits
+
+
+_LEFT = "of members that are gone, until all others have noticed and rejoined"
+_WITHHELD = "handed over in a second rebalance, until the next heartbeat of members that gave up nothing"
+_GIVEN_UP = "given up by eager members, until the last one has noticed and rejoined"
+_GIVEN_UP_IN_STEP = "given up by eager members and given out anew at once: all notice together"
 
 
 def _handovers(

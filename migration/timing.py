@@ -1,12 +1,15 @@
 """How long a rebalance keeps partitions from their owners, from how members learn of it.
 
 A classic member learns of a rebalance from the answer to its next heartbeat, and a member of the consumer protocol of a
-new assignment likewise. Heartbeats are taken to be spread evenly over their interval: a member learns after half of it
-on average, and the last of `n` members after `n / (n + 1)` of it. Confirmed by the figures of the field study (Kafka
-4.3.1, 19 pairs of client and assignor): no partition was without an owner for longer than an interval.
+new assignment likewise: after half an interval on average. Classic members that have rebalanced together send their
+heartbeats in step from then on, as all were answered at once (seen with Java and librdkafka on 4.3.1); in a group that
+has been at rest for long they are taken to be spread evenly, so that the last of `n` learns after `n / (n + 1)` of an
+interval. What a broker and a client take themselves, and an application that is busy with its records, is not counted.
 """
 
 from __future__ import annotations
+
+from enum import Enum
 
 CLASSIC_HEARTBEAT_S = 3.0
 """`heartbeat.interval.ms`, which all seven libraries set to 3 s unless told otherwise."""
@@ -18,11 +21,28 @@ SESSION_S = 45.0
 """`session.timeout.ms` and `group.consumer.session.timeout.ms` by default: how long a static member may be away."""
 
 
-def slowest_s(members: int) -> float:
-    """When the last of so many classic members has learnt of a rebalance, on average."""
-    return CLASSIC_HEARTBEAT_S * members / (members + 1)
+class Rhythm(Enum):
+    """When classic members send their heartbeats."""
+
+    SPREAD = "spread"
+    """Evenly over the interval: the group has been at rest for long."""
+    IN_STEP = "in step"
+    """All at once, sometime in the interval: the group has rebalanced since the plan began."""
+    JUST_ANSWERED = "just answered"
+    """All at once, an interval from now: the group has rebalanced this moment."""
 
 
-def wait_for_slowest_s(members: int) -> float:
+def until_all_know_s(members: int, rhythm: Rhythm) -> float:
+    """When the last of so many classic members learns of a rebalance, on average."""
+    if not members:
+        return 0.0
+    if rhythm is Rhythm.SPREAD:
+        return CLASSIC_HEARTBEAT_S * members / (members + 1)
+    return CLASSIC_HEARTBEAT_S if rhythm is Rhythm.JUST_ANSWERED else CLASSIC_HEARTBEAT_S / 2
+
+
+def until_others_know_s(members: int, rhythm: Rhythm) -> float:
     """How long one of so many classic members, having given up its partitions, waits for the last, on average."""
-    return max(0.0, slowest_s(members) - CLASSIC_HEARTBEAT_S / 2)
+    if rhythm is not Rhythm.SPREAD or not members:
+        return 0.0
+    return until_all_know_s(members, rhythm) - CLASSIC_HEARTBEAT_S / 2

@@ -43,7 +43,7 @@ from migration.rebalancing import (
     rebalance_consumer,
     voted,
 )
-from migration.timing import CONSUMER_HEARTBEAT_S, INITIAL_DELAY_S, SESSION_S
+from migration.timing import CONSUMER_HEARTBEAT_S, INITIAL_DELAY_S, SESSION_S, Rhythm
 
 MOST_WORK = 60_000
 """Members and partitions, summed over the rounds of a course that are walked."""
@@ -75,6 +75,7 @@ class Walk:
         self._restarted: set[str] = set()
         self._latest = owners_of(self._group)
         self._step = 0
+        self._rhythm = Rhythm.SPREAD
 
     @property
     def size(self) -> int:
@@ -232,7 +233,10 @@ class Walk:
                 self._group, self._topics, self._remote_assignor, self._latest, joined
             )
         else:
-            outcome = rebalance_classic(self._group, self._topics, self._leader, self._latest, joined)
+            outcome = rebalance_classic(
+                self._group, self._topics, self._leader, self._latest, joined, self._rhythm
+            )
+            self._rhythm = Rhythm.IN_STEP
         self._group = outcome.group
         by_id = {member.id: member for member in self._group.members}
         for origin, seat in self._seats.items():
