@@ -191,21 +191,28 @@ class Engine:
 
         CoordinatorError: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for anything else.
         """
-        if not group:
-            raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
-        parsed = GroupConfig.parse(values, self._ctx.config)
+        parsed = self.check_group_config(group, values)
         if values:
             self._ctx.state.group_configs[group] = parsed
         else:
             self._ctx.state.group_configs.pop(group, None)
 
+    def check_group_config(self, group: str, values: Mapping[str, str]) -> GroupConfig:
+        """What `set_group_config` would set; CoordinatorError as there."""
+        if not group:
+            raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+        return GroupConfig.parse(values, self._ctx.config)
+
+    def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
+        """Set what was set before a restart, capped where the broker's bounds have changed since.
+
+        CoordinatorError INVALID_CONFIG: what no broker can have kept
+        """
+        self._ctx.state.group_configs[group] = GroupConfig.capped(values, self._ctx.config)
+
     def next_deadline(self) -> int | None:
         """When to call `expire` next, in ms; None: not before another call. May change with every call."""
         return self._ctx.timers.next_deadline()
-
-    def timer_deadline(self, key: TimerKey) -> int | None:
-        """When a timer will go off, in ms; None: it does not run."""
-        return self._ctx.timers.deadline(key)
 
     def expire(self, now_ms: int) -> Result:
         """Do what is due by now; nothing when it is too early."""

@@ -7,11 +7,14 @@ is in its constants and not among its settings: a running broker refuses it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from coordinator.broker.config import MAX_INT, Config
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.java_string import parse_number, trim
+
+_BOUNDED = ("heartbeat_interval_ms", "session_timeout_ms", "assignment_interval_ms")
+"""The broker has a least and a most for each, and judges them in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +28,33 @@ class GroupConfig:
     @classmethod
     def parse(cls, values: Mapping[str, str], broker: Config) -> GroupConfig:
         """Judge the whole of a group's settings; CoordinatorError INVALID_CONFIG says what is wrong."""
+        config = cls._read(values)
+        _check_bounds(config, broker)
+        return config
+
+    @classmethod
+    def capped(cls, values: Mapping[str, str], broker: Config) -> GroupConfig:
+        """Settings that were judged long ago: what is beyond the broker's bounds of today counts as the bound.
+
+        CoordinatorError INVALID_CONFIG: one is unknown or no number
+        """
+        config = cls._read(values)
+        caps = {}
+        for what in _BOUNDED:
+            value = getattr(config, f"consumer_{what}")
+            if value is not None:
+                least = getattr(broker, f"group_consumer_min_{what}")
+                most = getattr(broker, f"group_consumer_max_{what}")
+                caps[f"consumer_{what}"] = min(max(value, least), most)
+        return replace(config, **caps)
+
+    @classmethod
+    def _read(cls, values: Mapping[str, str]) -> GroupConfig:
         known = {each.name.replace("_", "."): each.name for each in fields(cls)}
         for name in values:
             if name not in known:
                 raise _invalid(f"Unknown group config name: {name}")
-        config = cls(**{known[name]: _parse(name, text) for name, text in values.items()})
-        _check_bounds(config, broker)
-        return config
+        return cls(**{known[name]: _parse(name, text) for name, text in values.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +98,7 @@ def _parse(name: str, text: str) -> int:
 
 
 def _check_bounds(config: GroupConfig, broker: Config) -> None:
-    for what in ("heartbeat_interval_ms", "session_timeout_ms", "assignment_interval_ms"):
+    for what in _BOUNDED:
         value = getattr(config, f"consumer_{what}")
         if value is None:
             continue

@@ -9,6 +9,7 @@ from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.context import Context
 from coordinator.broker.errors import CoordinatorError, ErrorCode
 from coordinator.broker.group import Group, PartitionCheck
+from coordinator.broker.java_string import length
 from coordinator.broker.records import CommittedOffset, OffsetRecord
 from coordinator.broker.topics import TopicImage, TopicInfo
 
@@ -61,7 +62,7 @@ def _commit(
     codes = list(codes)
     for i, topic in topics.items():
         offset = request.offsets[i]
-        if _utf16_units(offset.metadata or "") > ctx.config.offset_metadata_max_bytes:
+        if length(offset.metadata or "") > ctx.config.offset_metadata_max_bytes:
             codes[i] = ErrorCode.OFFSET_METADATA_TOO_LARGE
         else:
             records.append(_record(ctx, request, offset, topic, check))
@@ -92,10 +93,6 @@ def _keep_alive(ctx: Context, request: OffsetCommit, group: Group | None) -> Non
     """A commit keeps a member of a classic group alive, as a heartbeat does, except while nobody may commit."""
     if isinstance(group, ClassicGroup) and group.has_member(request.member):
         classic_rebalance.keep_alive(ctx, group, group.members[request.member])
-
-
-def _utf16_units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _answer(request: OffsetCommit, codes: list[ErrorCode]) -> OffsetCommitAnswer:

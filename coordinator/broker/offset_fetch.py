@@ -79,9 +79,7 @@ def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, .
     )
 
 
-def _asked(
-    offsets: _Offsets, image: TopicImage, topic: str | UUID, partitions: tuple[int, ...]
-) -> tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]]:
+def _asked(offsets: _Offsets, image: TopicImage, topic: str | UUID, partitions: tuple[int, ...]) -> Topic:
     if isinstance(topic, str):
         return topic, tuple((each, offsets.fetched(topic, each)) for each in partitions)
     info = image.by_id.get(topic)

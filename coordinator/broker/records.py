@@ -45,6 +45,7 @@ class ClassicMemberValue:
     client_id: str
     host: str
     rebalance_timeout_ms: int
+    """-1 in records before version 1, of a time when there was but one timeout."""
     session_timeout_ms: int
     subscription: bytes
     assignment: bytes

@@ -41,6 +41,7 @@ from coordinator.storage.schema import NO_UUID
 from coordinator.storage.schemas.record_types import RECORD_TYPES
 
 NO_TIMESTAMP = -1
+NO_TIMEOUT = -1
 NO_EPOCH = -1
 _EXPIRING_OFFSET_VERSION = 1
 """The one version of an offset with an expiry of its own; it has neither leader epoch nor topic id."""
@@ -157,15 +158,13 @@ def _classic_group(key: Fields, value: Fields | None) -> ClassicGroupRecord:
 
 
 def _classic_member(member: Fields) -> ClassicMemberValue:
-    session_timeout_ms, rebalance_timeout_ms = member["sessionTimeout"], member.get("rebalanceTimeout", -1)
     return ClassicMemberValue(
         member=member["memberId"],
         instance=member.get("groupInstanceId"),
         client_id=member["clientId"],
         host=member["clientHost"],
-        # Until KIP-62 there was but one timeout.
-        rebalance_timeout_ms=session_timeout_ms if rebalance_timeout_ms == -1 else rebalance_timeout_ms,
-        session_timeout_ms=session_timeout_ms,
+        rebalance_timeout_ms=member.get("rebalanceTimeout", NO_TIMEOUT),
+        session_timeout_ms=member["sessionTimeout"],
         subscription=member["subscription"],
         assignment=member["assignment"],
     )

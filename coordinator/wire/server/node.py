@@ -153,15 +153,13 @@ class Node:
 
     def check_group_settings(self, group: str, values: Mapping[str, str]) -> None:
         """As `set_group_settings`, changing nothing."""
-        before = self.group_settings.get(group, {})
-        self._engine.set_group_config(group, values)
-        self._engine.set_group_config(group, before)
+        self._engine.check_group_config(group, values)
 
     def _recover(self, data: DataDirectory) -> Recovered:
         recovered = data.recover(self._engine)
         for group, values in data.group_configs.items():
             try:
-                self._engine.set_group_config(group, values)
+                self._engine.restore_group_config(group, values)
             except CoordinatorError as error:
                 raise Unusable(f"{data.path}: the settings of group {group}: {error}") from None
             self.group_settings[group] = dict(values)

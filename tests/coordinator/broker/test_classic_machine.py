@@ -283,7 +283,7 @@ def check_timers(group: ClassicGroup, engine: Engine) -> None:
     """Somebody is always waited for: a member's session, its id, the rebalance."""
 
     def runs(kind: TimerKind, member: str = "") -> bool:
-        return engine.timer_deadline(TimerKey(kind, group.id, member)) is not None
+        return engine._ctx.timers.deadline(TimerKey(kind, group.id, member)) is not None
 
     for member in group.members:
         assert runs(TimerKind.SESSION, member) or member in group.joining or member in group.syncing

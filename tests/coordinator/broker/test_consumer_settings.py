@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from coordinator.broker.errors import ErrorCode
+import pytest
+
+from coordinator.broker.errors import CoordinatorError, ErrorCode
 from tests.coordinator.broker.consumer import (
     Consumer,
     described,
@@ -81,6 +83,37 @@ def test_settings_of_a_group_count_from_its_next_heartbeat() -> None:
     assert a.beat().heartbeat_interval_ms == 5_000
     driver.advance(45_000)
     assert epochs(driver)[0] == "Empty"
+
+
+def test_settings_from_before_a_restart_count_up_to_the_bounds_of_today() -> None:
+    stored = {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "6000"}
+    for bounds, expected in (
+        ({}, 6_000),
+        (
+            {
+                "group_consumer_min_heartbeat_interval_ms": "7000",
+                "group_consumer_heartbeat_interval_ms": "7000",
+            },
+            7_000,
+        ),
+        ({"group_consumer_max_heartbeat_interval_ms": "5500"}, 5_500),
+    ):
+        driver = without_interval(**bounds)
+        driver.engine.restore_group_config("g", stored)
+        assert Consumer(driver, "a").join().heartbeat_interval_ms == expected
+
+
+@pytest.mark.parametrize("stored", [{"consumer.session.timeout.ms": "long"}, {"consumer.sessions": "1"}])
+def test_settings_that_no_broker_can_have_kept_are_refused(stored: dict[str, str]) -> None:
+    with pytest.raises(CoordinatorError) as raised:
+        without_interval().engine.restore_group_config("g", stored)
+    assert raised.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_settings_are_checked_without_being_set() -> None:
+    driver = without_interval()
+    driver.engine.check_group_config("g", {"consumer.heartbeat.interval.ms": "6000"})
+    assert Consumer(driver, "a").join().heartbeat_interval_ms == 5_000
 
 
 def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment_epoch() -> None:

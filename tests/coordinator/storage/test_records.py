@@ -227,7 +227,7 @@ def test_an_expiry_of_minus_one_is_none() -> None:
     assert _read(1, 1, fields).value == replace(OFFSET, leader_epoch=-1)
 
 
-def test_a_classic_member_of_version_0_rebalances_within_its_session() -> None:
+def test_a_classic_member_of_version_0_has_no_rebalance_timeout() -> None:
     member = {
         "memberId": "m",
         "clientId": "c",
@@ -243,7 +243,7 @@ def test_a_classic_member_of_version_0_rebalances_within_its_session() -> None:
         protocol="r",
         leader="m",
         state_since_ms=-1,
-        members=(replace(CLASSIC_MEMBER, instance=None, rebalance_timeout_ms=2),),
+        members=(replace(CLASSIC_MEMBER, instance=None, rebalance_timeout_ms=-1),),
     )
 
 

@@ -1,0 +1,46 @@
+"""Settings of groups that were kept, where the broker's own have changed since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator.broker.errors import CoordinatorError
+from coordinator.storage.data_directory import DataDirectory
+from coordinator.storage.errors import Unusable
+from coordinator.wire.server.node import Node
+from coordinator.wire.server.settings import parse_settings
+from tests.coordinator.storage.directories import SMALL
+
+TIMEOUT = "consumer.session.timeout.ms"
+
+
+def node(path: Path, settings: dict[str, str]) -> tuple[Node, DataDirectory]:
+    data = DataDirectory.open(path, SMALL)
+    try:
+        return Node(*parse_settings(settings), data), data
+    except BaseException:
+        data.abandon()
+        raise
+
+
+def test_a_server_with_narrower_bounds_starts_and_keeps_what_was_set(tmp_path: Path) -> None:
+    first, data = node(tmp_path, {})
+    first.set_group_settings("g", {TIMEOUT: "58000"})
+    data.close()
+    second, data = node(tmp_path, {"group.consumer.max.session.timeout.ms": "50000"})
+    assert second.group_settings == {"g": {TIMEOUT: "58000"}}
+    with pytest.raises(CoordinatorError, match="less than or equal"):
+        second.check_group_settings("g", {TIMEOUT: "58000"})
+    second.check_group_settings("g", {TIMEOUT: "49000"})
+    assert second.group_settings == {"g": {TIMEOUT: "58000"}}
+    data.close()
+
+
+def test_a_setting_that_is_unknown_is_named_with_its_group(tmp_path: Path) -> None:
+    _, data = node(tmp_path, {})
+    data.set_group_config("g", {"x": "y"})
+    data.close()
+    with pytest.raises(Unusable, match="the settings of group g: .*Unknown group config name: x"):
+        node(tmp_path, {})
