@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from coordinator.model import GroupType
 from migration.model import Destination, Finding, Level
 from migration.regexes.client_engine import ClientEngine
-from migration.regexes.compare import Comparison, compare
+from migration.regexes.compare import Comparison, compare, joined
 from migration.regexes.names import Names
 from migration.rules.about import about_members
 from migration.rules.case import Case
@@ -30,6 +30,7 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
     for pattern, members in wanted.items():
         for engine in _engines(case):
             yield from _judged(case, members, compare(pattern, engine, names), engine)
+    yield from _together(case, tuple(wanted))
 
 
 def _regexes(case: Case) -> dict[str, list[str]]:
@@ -46,6 +47,21 @@ def _engines(case: Case) -> list[ClientEngine | None]:
     emulated = {engine.value: engine for engine in ClientEngine}
     found = {library: emulated.get(library) for library in sorted(libraries_of(case))}
     return list(dict.fromkeys(found.values())) or [None]
+
+
+def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
+    """librdkafka sends the regexes of one subscription as one, which may come to more than each of them."""
+    verdict = joined(patterns) if "librdkafka" in libraries_of(case) else None
+    if verdict is not None and (not verdict.valid or verdict.danger is not None):
+        yield _finding(
+            case,
+            (),
+            "regex-refused",
+            Level.BLOCKER,
+            f"librdkafka joins the {len(patterns)} regexes into one, and that the broker refuses or is harmed by: "
+            f"{verdict.reason or verdict.danger}.",
+            "Subscribe to fewer, or to one shorter one.",
+        )
 
 
 def _cannot_be_seen() -> Finding:

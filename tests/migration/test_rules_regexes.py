@@ -65,3 +65,12 @@ def test_what_does_not_show_is_asked_for() -> None:
     assert found(plan(GROUP, CONSUMER, regexes=["a"]), "regex-unknown") is None
     assert found(plan(EMPTY, CONSUMER, "java:4.1"), "regex-unknown") is None
     assert found(plan(GROUP, COOPERATIVE, regexes=["(?=a)"]), "regex-refused") is None
+
+
+def test_regexes_that_are_too_much_together() -> None:
+    """RE2/J takes each of them; librdkafka sends both as one."""
+    regexes = [f"^(a{{1000}}){{50}}{letter}" for letter in "xyz"]
+    finding = found(plan(GROUP, CONSUMER, "librdkafka:99", regexes=regexes), "regex-refused")
+    assert finding is not None
+    assert "joins the 3 regexes" in finding.message
+    assert found(plan(GROUP, CONSUMER, "java:99", regexes=regexes), "regex-refused") is None
