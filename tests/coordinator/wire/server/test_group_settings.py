@@ -42,5 +42,5 @@ def test_a_setting_that_is_unknown_is_named_with_its_group(tmp_path: Path) -> No
     _, data = node(tmp_path, {})
     data.set_group_config("g", {"x": "y"})
     data.close()
-    with pytest.raises(Unusable, match="the settings of group g: .*Unknown group config name: x"):
+    with pytest.raises(Unusable, match=r"the settings of group g: .*Unknown group config name: x"):
         node(tmp_path, {})
