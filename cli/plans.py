@@ -37,6 +37,8 @@ class Wish:
     bounce_s: float
     assignor: str | None = None
     connection: Connection
+    with_costs: bool = True
+    """Whether what the steps cost is shown at all."""
 
 
 def connection_of(source: SourceOptions) -> Connection:
@@ -114,6 +116,7 @@ def plan_groups(
             access=access,
             settings=timeouts.get(group.id, {}),
             offline=wish.offline,
+            with_costs=wish.with_costs or is_single(selection),
         )
         for group in found
     )

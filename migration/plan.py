@@ -37,6 +37,7 @@ def make_plan(
     access: Access | None = None,
     settings: Mapping[str, str] | None = None,
     offline: bool = False,
+    with_costs: bool = True,
 ) -> Plan:
     """A plan for a group. A blocked plan has no steps: none would be safe.
 
@@ -45,7 +46,7 @@ def make_plan(
     None takes the likeliest. `connection` is what the commands of the plan reach the cluster with. `regexes` are what
     the members are said to subscribe to, `configs` their configuration files, `access` what the cluster's authorizer
     allows, `settings` the group's own. `offline` asks for a plan that stops all members, where an online one is
-    possible too.
+    possible too. Without `with_costs` no step says what it costs, which is most of the work.
     """
     clients = _movers(group, clients_of(group, with_configs(told, configs)))
     case = Case(
@@ -76,6 +77,8 @@ def make_plan(
         return plan
     trip = Trip(case=case, concurrency=concurrency, assignor=assignor, connection=connection or Connection())
     path = choose_path(trip)
+    if not with_costs:
+        return replace(plan, steps=path.steps, path=path.name, alternatives=path.alternatives)
     foreseen = foresee(case, path.steps, topics=case.topics or {}, bounce_s=bounce_s)
     return replace(
         plan,

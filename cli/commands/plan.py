@@ -109,6 +109,7 @@ def plan(
         status_of,
         told_of,
     )
+    from cli.render.output_format import FOR_PROGRAMS
     from cli.typed_command import typed_again
     from migration.commands import PLAN_FILE
     from migration.model import Destination
@@ -124,6 +125,7 @@ def plan(
         bounce_s=bounce_seconds,
         assignor=assignor_of(assignor, to.value),
         connection=connection_of(source),
+        with_costs=output.output in FOR_PROGRAMS,
     )
     with open_source(source) as groups:
         plans, problems = plan_groups(groups, selection, wish)
