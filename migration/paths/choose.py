@@ -70,9 +70,10 @@ def _to_cooperative(trip: Trip) -> Path:
         return stop_and_start(trip, _no_bounces(trip), _to_consumer_instead())
     if trip.case.offline:
         return stop_and_start(trip, _online("Two bounces"))
-    if _all_list_cooperative(trip):
-        return one_bounce(trip)
-    return to_cooperative(trip)
+    listed = _listed_by_all(trip)
+    if COOPERATIVE in listed:
+        return one_bounce(trip, next((name for name in listed if name != COOPERATIVE), _in_use(trip)))
+    return to_cooperative(trip, _in_use(trip))
 
 
 def _to_eager(trip: Trip) -> Path:
@@ -114,8 +115,15 @@ def _all_mix(trip: Trip) -> bool:
     return all(library.two_bounces for library in _libraries(trip))
 
 
-def _all_list_cooperative(trip: Trip) -> bool:
-    return all(COOPERATIVE in (member.protocols or ()) for member in trip.members)
+def _listed_by_all(trip: Trip) -> tuple[str, ...]:
+    """The assignors that every member is known to list, in the order of the first one's list."""
+    first, *others = [member.protocols or () for member in trip.members]
+    return tuple(name for name in first if all(name in other for other in others))
+
+
+def _in_use(trip: Trip) -> str:
+    """The assignor of a classic group with members: without knowing it a rule has blocked the plan."""
+    return trip.old_assignor or "range"
 
 
 def _with_commands(trip: Trip, number: int, step: Step) -> Step:

@@ -44,15 +44,20 @@ NEXT_GENERATION = 'kgo.WithContext(context.WithValue(ctx, "opt_in_kafka_next_gen
 """How franz-go is asked for the consumer protocol."""
 
 
+_UNKNOWN = (
+    "# group.remote.assignor=range, where the members were on range; else the broker takes its first, uniform"
+)
+
+
 def assignors(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """The list of assignors, preferred first, for each library."""
     return _each(libraries, lambda library: [_strategy(library, names)])
 
 
-def consumer(libraries: Sequence[str], old_assignor: str) -> tuple[str, ...]:
+def consumer(libraries: Sequence[str], old_assignor: str | None) -> tuple[str, ...]:
     """What makes a member speak the consumer protocol; for Java and librdkafka where a library cannot.
 
-    `old_assignor` is the one it had: the nearest of the broker's is asked for.
+    `old_assignor` is the one it had: the nearest of the broker's is asked for, none where it is not known.
     """
     able = [name for name in libraries if name in LIBRARIES and LIBRARIES[name].consumer is not None]
     return _each(
@@ -65,8 +70,10 @@ def classic(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     return _each(libraries, lambda library: _classic(library, names))
 
 
-def nearest_of_broker(old_assignor: str) -> str:
-    """The broker's assignor that comes nearest to a client's."""
+def nearest_of_broker(old_assignor: str | None) -> str | None:
+    """The broker's assignor that comes nearest to a client's; None where that is not known."""
+    if old_assignor is None:
+        return None
     return "range" if old_assignor == "range" else "uniform"
 
 
@@ -94,7 +101,7 @@ def _join(known: Mapping[str, str], names: Sequence[str], comma: str = ",") -> s
     return comma.join(known.get(name, f"<the class behind {name!r}>") for name in names)
 
 
-def _consumer(library: str, assignor: str) -> list[str]:
+def _consumer(library: str, assignor: str | None) -> list[str]:
     if library == "franz-go":
         balancer = _FRANZ_GO["range" if assignor == "range" else "cooperative-sticky"]
         return [NEXT_GENERATION, f"kgo.Balancers({balancer})"]
@@ -102,7 +109,7 @@ def _consumer(library: str, assignor: str) -> list[str]:
     gone += ["group.protocol.type"] if library == "librdkafka" else []
     return [
         "group.protocol=consumer",
-        f"group.remote.assignor={assignor}",
+        f"group.remote.assignor={assignor}" if assignor else _UNKNOWN,
         *(f"# remove: {name}" for name in gone),
     ]
 

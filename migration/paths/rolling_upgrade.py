@@ -16,9 +16,10 @@ from migration.paths import configuration, dangers
 from migration.paths.path import Path
 from migration.paths.rounds import STABLE, all_back, in_rounds, restart_actions
 from migration.paths.stop_and_start import callbacks_change, regex_change
-from migration.paths.trip import EAGER, Trip
+from migration.paths.trip import Trip
 
 FIRST, OTHERS = "first-member", "other-members"
+COOPERATIVE = "cooperative-sticky"
 CONSUMER = TypeIs(type=GroupType.CONSUMER)
 
 
@@ -152,7 +153,7 @@ def _code(trip: Trip) -> tuple[str, ...]:
     )
     return (
         *(replaced if unable else ()),
-        *(callbacks_change(trip.libraries) if trip.old_assignor in EAGER else ()),
+        *(callbacks_change(trip.libraries) if trip.old_assignor != COOPERATIVE else ()),
         *regex_change(trip),
     )
 

@@ -86,10 +86,11 @@ def _stop(trip: Trip) -> Step:
 
 def _start(trip: Trip) -> Step:
     consumer = trip.case.destination is Destination.CONSUMER
-    assignor = configuration.nearest_of_broker(trip.old_assignor) if consumer else classic_assignor(trip)
+    assignor = classic_assignor(trip)
+    remote = configuration.nearest_of_broker(trip.old_assignor)
     rounds = in_rounds(trip, trip.members, at_once=True)
     start = (
-        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=assignor)
+        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=remote)
         if consumer
         else Start(assignors=(assignor,))
     )
@@ -107,8 +108,11 @@ def _start(trip: Trip) -> Step:
         config=_lines(trip, assignor, consumer=consumer),
         expect="The group forms anew and goes on from the committed offsets.",
         course=rounds.course(Manner.START, start) if rounds.ids else None,
-        complete_when=f"The group is of type {'consumer' if consumer else 'classic'}, Stable on {assignor}, with all "
-        "its members.",
+        complete_when=(
+            "The group is of type consumer and Stable, and all its members speak the consumer protocol."
+            if consumer
+            else f"The group is of type classic, Stable on {assignor}, with all its members."
+        ),
         gate=_started(trip, assignor, consumer=consumer),
         strays=_strays(trip, assignor, consumer=consumer),
         dangers=_start_dangers(trip, assignor, consumer=consumer),
@@ -190,7 +194,9 @@ def _start_dangers(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Danger
 
 
 def _code_change(trip: Trip, *, incremental: bool) -> tuple[str, ...]:
-    return callbacks_change(trip.libraries) if incremental and trip.old_assignor in EAGER else ()
+    return (
+        callbacks_change(trip.libraries) if incremental and trip.old_assignor != "cooperative-sticky" else ()
+    )
 
 
 def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:

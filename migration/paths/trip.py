@@ -77,9 +77,9 @@ class Trip:
         return settings[POLICY].lower() if settings and POLICY in settings else None
 
     @property
-    def old_assignor(self) -> str:
-        """The assignor in use; Java's first default where nobody uses one."""
-        return self.case.group.protocol or "range"
+    def old_assignor(self) -> str | None:
+        """The assignor in use; None where nobody uses one, or it is not known."""
+        return self.case.group.protocol or None
 
     def speaking(self, protocol: MemberProtocol) -> tuple[Member, ...]:
         """The members that speak it; in a group of one protocol a member of which it is not known speaks that."""

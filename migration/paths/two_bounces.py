@@ -9,21 +9,22 @@ everything in each rebalance (KIP-429, "Compatibility and Upgrade Path").
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from migration.conditions import MemberCount, ProtocolIs, Replaced
 from migration.course import Manner, Start
 from migration.model import Alternative, Danger, Step, Stray
 from migration.paths import configuration, dangers
 from migration.paths.path import Path
 from migration.paths.rounds import STABLE, all_back, in_rounds, restart_actions
-from migration.paths.trip import Trip
+from migration.paths.trip import EAGER, Trip
 
 COOPERATIVE = "cooperative-sticky"
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
 
 
-def to_cooperative(trip: Trip) -> Path:
-    """Two bounces with cooperative-sticky first in the list."""
-    old = trip.old_assignor
+def to_cooperative(trip: Trip, old: str) -> Path:
+    """Two bounces from the assignor `old`, with cooperative-sticky first in the list."""
     return Path(
         name="two bounces",
         steps=(
@@ -61,9 +62,8 @@ def to_cooperative(trip: Trip) -> Path:
     )
 
 
-def one_bounce(trip: Trip) -> Path:
-    """Every member lists both already: the eager ones are removed."""
-    old = trip.old_assignor
+def one_bounce(trip: Trip, old: str) -> Path:
+    """Every member lists both already: `old`, the eager one, is removed."""
     rounds = in_rounds(trip, trip.members)
     step = Step(
         id=ONLY,
@@ -71,8 +71,12 @@ def one_bounce(trip: Trip) -> Path:
         actions=restart_actions(trip, rounds),
         rounds=rounds.names,
         config=configuration.assignors(trip.libraries, [COOPERATIVE]),
-        expect=f"The protocol turns to {COOPERATIVE} with the first restart, as all members list it. Members that "
-        "were restarted keep what they own in later rebalances; the others still give up everything.",
+        expect=(
+            f"The protocol is {COOPERATIVE} already."
+            if trip.old_assignor == COOPERATIVE
+            else f"The protocol turns to {COOPERATIVE} with the first restart, as all members list it."
+        )
+        + " Members that were restarted keep what they own in later rebalances; the others still give up everything.",
         course=rounds.course(Manner.RESTART, Start(assignors=(COOPERATIVE,))),
         complete_when=f"The group is Stable on {COOPERATIVE} and every member has come back under a new id.",
         between=(*all_back(trip), ProtocolIs(protocol=COOPERATIVE)),
@@ -112,7 +116,9 @@ def one_bounce(trip: Trip) -> Path:
 
 
 def to_eager(trip: Trip) -> Path:
-    """The two bounces in reverse, with the eager assignor first in the list."""
+    """The two bounces in reverse, with the eager assignor first in the list; the second, where the first is done."""
+    if trip.old_assignor in EAGER:
+        return _eager_again(trip, trip.old_assignor)
     new = trip.assignor or "range"
     return Path(
         name="two bounces in reverse",
@@ -146,6 +152,29 @@ def to_eager(trip: Trip) -> Path:
             Alternative(
                 title="Stop all members, start all members",
                 why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
+            ),
+        ),
+    )
+
+
+def _eager_again(trip: Trip, new: str) -> Path:
+    """All members list the eager assignor already, and use it: cooperative-sticky is removed."""
+    step = _second(
+        trip,
+        old=COOPERATIVE,
+        new=new,
+        title="The only bounce: only the eager assignor is left",
+        expect=f"The group stays on {new}; every rebalance gives up everything for a moment, as it does now.",
+    )
+    strays = tuple(replace(stray, back_to=ONLY) for stray in step.strays)
+    return Path(
+        name="one bounce in reverse",
+        steps=(replace(step, id=ONLY, strays=strays),),
+        alternatives=(
+            Alternative(
+                title="Nothing at all",
+                why_not=f"The group works on {new} as it is. As long as members list {COOPERATIVE} too, the next "
+                "restart with another list may turn it back.",
             ),
         ),
     )

@@ -24,6 +24,20 @@ _OFFLINE = "Plan to stop all members first (--offline): an Empty group converts 
 _FIELD_STUDY = "Field trial on 4.3.1: librdkafka's cooperative-sticky and sarama's sticky leaders write it"
 
 
+def assignor_is_known(case: Case) -> Iterator[Finding]:
+    """Which lines to change, and whether user data is to be expected, depends on the assignor in use."""
+    group = case.group
+    leaves = case.destination is not Destination.CLASSIC and not case.offline
+    if leaves and group.type is GroupType.CLASSIC and group.members and not group.protocol:
+        yield Finding(
+            rule="assignor-unknown",
+            level=Level.BLOCKER,
+            message=f"The assignor in use is not known: {group.id} is {group.state.value}, and the source names none.",
+            remedy="A broker names it when the group is Stable: plan again then.",
+            source="DescribeGroups of a running 4.3.1",
+        )
+
+
 def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:
     """A custom assignor's name does not stop a migration, but its work is lost on the way."""
     group = case.group

@@ -36,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     assignors.no_user_data_in_assignments,
     assignors.user_data_may_come,
     assignors.metadata_can_be_read,
+    assignors.assignor_is_known,
     assignors.assignor_is_kafkas_own,
     regexes.regexes_stay_the_same,
     broker.regex_members_may_go_back,

@@ -71,6 +71,7 @@ WAYS = {
     "franz-go-to-eager": (JAVA_STICKY, EAGER, ["franz-go:1.22.0"], ["stop-all", "start-all"]),
     "empty-to-eager": (EMPTY, EAGER, ["java:4.1.0"], ["start-all"]),
     "eager-already": (GROUP, EAGER, [], []),
+    "between-the-bounces-back": (listing(GROUP, "range", "cooperative-sticky"), EAGER, [], ["only-bounce"]),
     "java-to-consumer": (GROUP, CONSUMER, [], ["first-member", "other-members"]),
     "java-cooperative-to-consumer": (JAVA_STICKY, CONSUMER, [], ["first-member", "other-members"]),
     "librdkafka-to-consumer": (LIBRDKAFKA, CONSUMER, [], ["first-member", "other-members"]),
@@ -126,6 +127,7 @@ BLOCKED = {
     "recorded-but-unheard-of": (
         replace(GROUP, members=(member("m1", "homegrown", "1"),)), COOPERATIVE, [], ["client-library"],
     ),
+    "assignor-unknown": (replace(GROUP, protocol=""), COOPERATIVE, [], ["assignor-unknown"]),
     "too-old": (GROUP, CONSUMER, ["java:3.9.1"], ["client-support"]),
     "cannot": (GROUP, COOPERATIVE, ["sarama:1.45"], ["client-support"]),
     "old-librdkafka": (LIBRDKAFKA, CONSUMER, ["librdkafka:2.11.1"], ["client-support"]),

@@ -124,6 +124,28 @@ def test_two_bounces_put_the_new_assignor_first() -> None:
     assert ProtocolIs(protocol="range") in first.gate
 
 
+def test_between_the_bounces_the_second_one_is_left() -> None:
+    group, to, clients, _ = WAYS["between-the-bounces"]
+    (step,) = plan(group, to, *clients).steps
+    assert step.config == ("# java", COOPERATIVE_CLASS)
+    # What the group was on before: what it is on now is where the step leads.
+    assert [ProtocolIs(protocol="range") in stray.conditions for stray in step.strays] == [True]
+    assert "range" in step.way_back
+    group, to, clients, _ = WAYS["between-the-bounces-back"]
+    (step,) = plan(group, to, *clients).steps
+    assert step.config == ("# java", f"{PREFIX}.RangeAssignor")
+    assert ProtocolIs(protocol="range") in step.gate
+
+
+def test_no_stray_is_where_a_gate_opens() -> None:
+    for made in PLANS.values():
+        for step in made.steps:
+            wanted = {one.protocol for one in step.gate if isinstance(one, ProtocolIs)}
+            for stray in step.strays:
+                strayed = {one.protocol for one in stray.conditions if isinstance(one, ProtocolIs)}
+                assert not wanted & strayed
+
+
 def test_the_assignor_of_a_way_back_can_be_asked_for() -> None:
     group = WAYS["java-to-eager"][0]
     made = make_plan(group, NEW, EAGER, parse_clients([]), assignor="sticky")
@@ -168,6 +190,9 @@ def test_a_change_of_code_is_asked_for_by_name() -> None:
     step = plan(GROUP, CONSUMER, "librdkafka:2.15.0").steps[0]
     assert "incremental_assign()" in step.actions[0]
     assert "# remove: group.protocol.type" in step.config
+    assert any(
+        "incremental_assign()" in one for one in plan(MIXED, CONSUMER, "librdkafka:2.15.0").steps[0].actions
+    )
     # Cooperative members have incremental callbacks already.
     group = WAYS["librdkafka-cooperative-to-consumer"][0]
     assert not any(
@@ -335,6 +360,8 @@ def test_a_group_without_members_names_none() -> None:
     (step,) = plan(EMPTY, Destination.CONSUMER, "java:4.1.0").steps
     assert (step.rounds, step.manner, step.expectation) == ((), Manner.START, None)
     assert MemberCount(at_least=1) in step.gate
+    # Nobody knows which assignor its members had.
+    assert not any(line.startswith("group.remote.assignor=") for line in step.config)
 
 
 def test_gates_ask_for_every_member_of_the_group() -> None:
