@@ -50,12 +50,10 @@ def test_the_broker_counts_what_was_expected(
 @pytest.mark.parametrize(
     "way",
     [
-        Way(first=RANGE, bounces=(RANGE,)),
         Way(first=COOPERATIVE, bounces=(COOPERATIVE,)),
-        Way(first=COOPERATIVE, bounces=(CONSUMER,)),
         Way(library="librdkafka", first=RANGE, bounces=(CONSUMER,)),
     ],
-    ids=["eager", "cooperative", "cooperative to consumer", "librdkafka's range to consumer"],
+    ids=["cooperative", "librdkafka's range to consumer"],
 )
 def test_partitions_are_without_an_owner_for_about_as_long_as_expected(
     start_broker: StartBroker, members: Members, tmp_path: Path, way: Way
@@ -82,4 +80,4 @@ def test_partitions_are_without_an_owner_for_about_as_long_as_expected(
         f"{sum(waits):.1f} partition-seconds, {expected.without_owner_s:.1f} expected; longest {max(waits):.1f} s"
     )
     assert max(waits) <= CONSUMER_HEARTBEAT_S + CLIENT_S
-    assert expected.without_owner_s / 2.5 <= sum(waits) <= expected.without_owner_s * 2.5
+    assert expected.without_owner_s / 2 <= sum(waits) <= expected.without_owner_s * 2
