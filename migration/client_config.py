@@ -128,6 +128,8 @@ def kafka_key(written: str) -> str | None:
     dotted = written.strip()
     for spelling in (dotted, dotted.replace("-", ".").replace("_", ".")):
         parts = spelling.split(".")
+        if _OTHERS & set(parts[:-1]):
+            return None
         for start in range(len(parts)):
             name = ".".join(parts[start:])
             name = _SPRING.get(name, name) if "-" in written else name
@@ -136,6 +138,8 @@ def kafka_key(written: str) -> str | None:
     return None
 
 
+_OTHERS = frozenset({"zookeeper", "producer", "admin"})
+"""Whose settings have the names of a consumer's too (`zookeeper.session.timeout.ms`)."""
 _SPRING = {"heartbeat.interval": HEARTBEAT_INTERVAL}
 """Spring Boot's own names of settings (`spring.kafka.consumer.heartbeat-interval`)."""
 
@@ -178,6 +182,8 @@ def _library_of(key: str, value: str) -> str | None:
         if any(name.startswith(_JAVA_CLASSES) for name in names):
             return "java"
         return "librdkafka" if names and set(names) <= _LIBRDKAFKA_NAMES else None
+    if "." not in key:  # `debug` may be anybody's
+        return None
     in_java, in_librdkafka = key in JAVA_KEYS, key in _LIBRDKAFKA_ALL
     if in_java == in_librdkafka:
         return None

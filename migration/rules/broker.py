@@ -205,6 +205,8 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
 def _too_large(case: Case) -> str:
     if case.destination is Destination.CLASSIC:
         return "the broker does not turn it classic, and it stays on the consumer protocol."
+    if case.offline:
+        return "those beyond are refused with GROUP_MAX_SIZE_REACHED."
     if case.group.type is GroupType.CONSUMER:
         return "a member that leaves may not come back (GROUP_MAX_SIZE_REACHED)."
     return "the broker refuses the online upgrade with GROUP_ID_NOT_FOUND ('the group size exceeds')."

@@ -54,7 +54,7 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
         if config.library is not None and clients and config.library not in clients:
             yield Finding(
                 rule="client-config-library",
-                level=Level.BLOCKER,
+                level=Level.BLOCKER if config.is_for_library else Level.WARNING,
                 message=f"{config.name} is a file for {config.library} ({config.known_by}), and the members that it is "
                 f"given for run {' and '.join(sorted(clients))}.",
                 remedy="Say which members run what (--client MEMBER=LIBRARY), and whose file it is "

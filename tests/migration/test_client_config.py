@@ -54,6 +54,8 @@ def _config(text: Mapping[str, str], library: str | None = None, member: str | N
         ("session_timeout_ms", "session.timeout.ms"),
         ("group.protocol.type", "group.protocol.type"),
         ("my.own.setting", None),
+        ("zookeeper.session.timeout.ms", None),
+        ("spring.kafka.producer.client-id", None),
         ("", None),
     ],
 )
@@ -69,6 +71,8 @@ def test_kafkas_name_of_a_key(written: str, key: str | None) -> None:
         ({STRATEGY: f"{JAVA}RangeAssignor"}, "java"),
         ({STRATEGY: "cooperative-sticky"}, "librdkafka"),
         ({STRATEGY: "com.example.Own"}, None),
+        ({"debug": "true", "logging.debug": "true"}, None),
+        ({"spring.kafka.consumer.key-deserializer": "x"}, "java"),
         ({"group.id": "a", "bootstrap.servers": "b"}, None),
         ({"key.deserializer": "x", "enable.partition.eof": "true"}, None),
         ({}, None),
@@ -144,7 +148,7 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
     ),
     "this-group": ({"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-group", None, ""),
     "another-library": (
-        {"enable.partition.eof": "x"}, "java:4.1", CONSUMER, "client-config-library", Level.BLOCKER, "run java",
+        {"enable.partition.eof": "x"}, "java:4.1", CONSUMER, "client-config-library", Level.WARNING, "run java",
     ),
     "no-library": (
         {"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-library", Level.INFO, "cannot be told",
@@ -285,3 +289,12 @@ def test_the_file_of_a_member_beats_that_of_all() -> None:
     assert plan(GROUP, COOPERATIVE, configs=[both, of_one]).path == "two bounces"
     assert plan(GROUP, COOPERATIVE, configs=[both]).path == "one bounce"
     assert plan(GROUP, COOPERATIVE, configs=[both, _config({"key.deserializer": "x"})]).path == "one bounce"
+
+
+def test_the_file_of_a_library_that_nobody_runs() -> None:
+    finding = found(
+        plan(GROUP, CONSUMER, configs=[_config({"group.id": "payments"}, "librdkafka")]),
+        "client-config-library",
+    )
+    assert finding is not None
+    assert finding.level is Level.BLOCKER
