@@ -188,7 +188,7 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
         actions=restart_actions(trip, rounds),
         rounds=rounds.names,
         config=configuration.assignors(trip.libraries, [new, old]),
-        expect=expect,
+        expect=expect + _of_statics(trip, new),
         course=rounds.course(Manner.RESTART, Start(assignors=(new, old))),
         complete_when=f"The group is Stable and its protocol has turned to {new}: the last member has the new list.",
         between=all_back(trip),
@@ -206,6 +206,16 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
             *dangers.of_statics(trip),
         ),
         way_back=f"Restart the changed members with {old} alone, one round at a time: every member lists it.",
+    )
+
+
+def _of_statics(trip: Trip, new: str) -> str:
+    """A static member that comes back to a Stable group causes no rebalance unless the vote changes (KIP-345)."""
+    if not trip.has_static:
+        return ""
+    return (
+        " A static member that is restarted causes no rebalance: its partitions wait for it. Only the last restart "
+        f"does, as the protocol turns to {new}."
     )
 
 

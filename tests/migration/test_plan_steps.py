@@ -292,6 +292,8 @@ def test_static_members_are_told_apart_and_stopped_first() -> None:
             )
             assert any("FENCED_INSTANCE_ID" in danger.symptom for danger in step.dangers)
     assert plan(static, COOPERATIVE).steps[0].rounds == (("s-m1",), ("s-m2",))
+    assert "causes no rebalance" in plan(static, COOPERATIVE).steps[0].expect
+    assert "causes no rebalance" not in plan(GROUP, COOPERATIVE).steps[0].expect
     stop = plan(static, COOPERATIVE, offline=True).steps[0]
     assert any("until its session ends" in action for action in stop.actions)
 
