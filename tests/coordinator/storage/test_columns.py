@@ -21,6 +21,12 @@ from tests.coordinator.storage.tampering import with_payload
 FILE = "00000000000000000000.log"
 
 
+@pytest.fixture(params=[1, 1 << 40], ids=["abreast", "one after the other"], autouse=True)
+def walk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walk through batches in either way, however many there are."""
+    monkeypatch.setattr(columns, "_LEAST_ABREAST", request.param)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_the_same_as_record_by_record(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random(seed)
@@ -31,6 +37,19 @@ def test_the_same_as_record_by_record(seed: int, monkeypatch: pytest.MonkeyPatch
     assert _by_columns(batches) == [
         (index, _plain(record)) for index, made in enumerate(log) for record in made.records
     ]
+    assert _by_columns(batches) == _one_by_one(batches)
+
+
+@pytest.mark.parametrize("value", [0, 46, 47, 110, 111, 8_000, 8_150, 20_000])
+def test_batches_of_many_lengths_are_walked_alike(value: int) -> None:
+    """Records whose length takes one byte, two and three, in batches that end one by one."""
+    data, offset = b"", 0
+    for number in range(40):
+        records = [(b"k", bytes(value + place % 3)) for place in range(number % 7 + 1)]
+        data += encode_batch(records, base_offset=offset, timestamp=number)
+        offset += len(records)
+    batches = _batches(data)
+    assert len(batches) == 40
     assert _by_columns(batches) == _one_by_one(batches)
 
 
