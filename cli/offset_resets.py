@@ -81,10 +81,9 @@ def wish_of(asked: Asked, scopes: tuple[TopicScope, ...], *, all_topics: bool) -
     given = [name for name, (is_given, _) in makers.items() if is_given]
     options = [f"--{name}" for name in makers]
     if len(given) != 1:
-        which = (
-            f"{' and '.join(f'--{name}' for name in given)} contradict each other" if given else "where to?"
-        )
-        raise UsageError(f"{which}; give one of {', '.join(options[:-1])} and {options[-1]}")
+        those = " and ".join(f"--{name}" for name in given)
+        why = f"{those} contradict each other;" if given else "where to?"
+        raise UsageError(f"{why} give one of {', '.join(options[:-1])} and {options[-1]}")
     (name,) = given
     _check_scope(name, scopes, all_topics=all_topics)
     made = makers[name][1]()

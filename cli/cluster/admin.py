@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -39,6 +40,9 @@ from coordinator.model import (
 
 K = TypeVar("K")
 _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
+_LEADER_MOVED = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
+_PAUSES_S = (0.1, 0.3, 0.9)
+"""Before partitions whose leader has moved are asked for again."""
 _NO_OFFSET = -1001
 """librdkafka's OFFSET_INVALID: nothing is committed."""
 
@@ -120,18 +124,28 @@ class AdminReader:
     ) -> tuple[dict[tuple[str, int], int], dict[tuple[str, int], str]]:
         """One offset of each partition's log, -1 where a time was asked for after which there is no record.
 
-        Beside them why some partitions' leaders did not tell. One request per leader.
+        Beside them why some partitions' leaders did not tell. One request per leader; leaders that have just moved are
+        asked again.
         """
-        wanted = {TopicPartition(*place): spec for place in places}
         found: dict[tuple[str, int], int] = {}
         unread: dict[tuple[str, int], str] = {}
-        if not wanted:
-            return found, unread
-        for place, future in self.admin.list_offsets(wanted, request_timeout=self.timeout_s).items():
-            try:
-                found[place.topic, place.partition] = future.result().offset
-            except KafkaException as error:
-                unread[place.topic, place.partition] = _words(error)
+        pending = list(places)
+        for pause_s in (*_PAUSES_S, None):
+            asked = {TopicPartition(*place): spec for place in pending}
+            pending = []
+            if not asked:
+                break
+            for told, future in self.admin.list_offsets(asked, request_timeout=self.timeout_s).items():
+                place = told.topic, told.partition
+                try:
+                    found[place] = future.result().offset
+                    unread.pop(place, None)
+                except KafkaException as error:
+                    unread[place] = _words(error)
+                    if error.args[0].code() in _LEADER_MOVED:
+                        pending.append(place)
+            if pending and pause_s is not None:
+                time.sleep(pause_s)
         return found, unread
 
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:

@@ -165,10 +165,10 @@ def _wire_failed(failure: Failure | None) -> Failed | None:
     """What the wire client says of one partition; a code is a broker's answer."""
     if failure is None:
         return None
+    if failure.code is None:
+        return Failed(message=f"{failure.message} {_UNKNOWN}", refused=False)
     hint = _HINTS.get(failure.name or "", "")
-    return Failed(
-        message=f"{failure.message}{hint}", refused=failure.code is not None and not failure.retriable
-    )
+    return Failed(message=f"{failure.message}{hint}", refused=not failure.retriable)
 
 
 def _failed(error: KafkaError | None) -> Failed | None:

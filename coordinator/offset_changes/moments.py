@@ -22,6 +22,8 @@ _DURATION = re.compile(
 _NANOS_PER_SECOND = 10**9
 _LONGEST_SECONDS = 2**63 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_WESTERNMOST, _EASTERNMOST = -13 * 60, 14 * 60
+"""Minutes from UTC: what Java's GregorianCalendar takes for a zone."""
 _DIGITS_AT_MOST = 19
 """Of a count in a duration: Java reads it as a long."""
 
@@ -52,10 +54,10 @@ def _zone_ms(zone: str | None) -> int:
     if zone in (None, "Z"):
         return 0
     hours, _, minutes = (zone or "")[1:].partition(":")
-    if int(hours) > 23 or int(minutes or 0) > 59:
+    ahead = (int(hours) * 60 + int(minutes or 0)) * (-1 if zone and zone[0] == "-" else 1)
+    if int(minutes or 0) > 59 or not _WESTERNMOST <= ahead <= _EASTERNMOST:
         raise ValueError(f"{zone} is no zone")
-    ahead = (int(hours) * 60 + int(minutes or 0)) * 60_000
-    return -ahead if zone and zone[0] == "-" else ahead
+    return ahead * 60_000
 
 
 def parse_duration_ns(text: str) -> int:

@@ -102,11 +102,8 @@ def _change(
 
 def refusals(group: Group) -> Iterator[Problem]:
     """Why the coordinator would not take a commit from outside, as the group is now."""
-    if group.type in _OTHER_TOOLS:
-        message = (
-            f"a {group.type.value} group keeps its offsets otherwise; {_OTHER_TOOLS[group.type]} changes them"
-        )
-        yield Problem(subject=group.id, message=message)
+    if tool := other_tool(group):
+        yield tool
     elif is_active(group):
         yield Problem(subject=group.id, message=f"{named_members(group)}; stop them, then try again")
 

@@ -33,7 +33,7 @@ class OffsetRig:
         """All of them as the fixtures give them."""
         self.broker, self.kohort, self.tools = broker, kohort, tools
         # Kept: the futures of a client that is gone are never done.
-        self.admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        self.admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
 
     def topic(self, records: Sequence[int], *, deleted: Mapping[int, int] | None = None) -> str:
         """A topic with so many records in each partition, those before the offsets of `deleted` gone."""
@@ -41,7 +41,7 @@ class OffsetRig:
         create_topics(self.broker, {name: len(records)})
         # The records are old: the broker would drop them some 30 s after its start.
         set_config(self.broker, ResourceType.TOPIC, name, {"retention.ms": "-1"})
-        producer = Producer({"bootstrap.servers": self.broker.bootstrap})
+        producer = Producer({"bootstrap.servers": self.broker.bootstrap, "log_level": 0})
         for partition, count in enumerate(records):
             for number in range(count):
                 producer.produce(

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.cluster.live import LiveSource
+from cli.cluster.writer import writer_of
+from cli.errors import UsageError
+from coordinator.model import Group, GroupState, GroupType, Problem
+from coordinator.offset_changes.model import OffsetChange, Positions
+from coordinator.offset_changes.plan import plan_reset
+from coordinator.offset_changes.scenarios import ToCurrent, ToOffset
+from coordinator.wire.apis import Api
+from coordinator.wire.connection import Connection
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.security import ConnectionSettings
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig, after
 from tests.cli.schemas import faults
 from tests.kafka.broker import Broker
-from tests.kafka.members import fresh_name
+from tests.kafka.members import Members, fresh_name
 from tests.kafka.tool_host import ToolHost
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
 
 pytestmark = pytest.mark.kafka
 
@@ -234,3 +250,91 @@ def test_a_document_fits_its_schema(rig: OffsetRig, topic: str) -> None:
         assert answer.document["executed"] is bool(consent)
         applied = [row["applied"] for row in answer.document["groups"][0]["offsets"]]
         assert applied == [True if consent else None] * 4
+
+
+def test_a_large_group_is_set_in_one_request(rig: OffsetRig) -> None:
+    """1,000 partitions: one OffsetCommit, and ListOffsets and OffsetFetch of all of them at once."""
+    topic = fresh_name("wide")
+    create_topics(rig.broker, {topic: 1000})
+    group = rig.group({(topic, number): 0 for number in range(1000)})
+    words = ["offsets", "reset", group, "--all-topics", "--to-latest"]
+    # The broker shows leaders before it is one of them all.
+    wait_until(lambda: rig.ours(*words).status == 0, "1,000 leaders", timeout_s=150, every_s=1)
+    asked: list[tuple[str, int]] = []
+
+    def count(api: Api, messages: Sequence[Any]) -> None:
+        asked.append((api.name, len(messages)))
+
+    with counted_requests(count):
+        answer = rig.ours(*words, "--execute", "--yes")
+    assert answer.status == 0, answer.stderr
+    assert len(after(answer)) == 1000
+    assert [name for name, _ in asked].count("OffsetCommit") == 1
+    assert sum(number for _, number in asked) < 15
+
+
+@contextmanager
+def counted_requests(count: Callable[[Api, Sequence[Any]], None]) -> Iterator[None]:
+    """Tell `count` of everything that the wire client sends."""
+    exchange = Connection.exchange
+
+    def counting(self: Connection, api: Api, messages: Sequence[Any], deadline: Deadline) -> Any:
+        count(api, messages)
+        return exchange(self, api, messages, deadline)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Connection, "exchange", counting)
+        yield
+
+
+def test_groups_with_other_offsets(rig: OffsetRig, members: Members, topic: str) -> None:
+    """Share and streams groups are refused by name, and left out where they are only matched."""
+    prefix = fresh_name("kinds")
+    share, plain = f"{prefix}-share", rig.group({(topic, 0): 3}, f"{prefix}-plain")
+    member = members.share(rig.broker, share, [topic])
+    words = ["--topic", topic, "--to-latest"]
+    wait_until(lambda: rig.ours("describe", share, "--members").status == 0, "the share group")
+    named = rig.ours("offsets", "reset", share, *words)
+    assert named.status == 4
+    assert f"{share}: it is a share group; kafka-share-groups.sh changes its offsets" in named.stderr
+    matched = rig.ours("offsets", "reset", "--match", f"^{prefix}", *words)
+    assert (matched.status, [group["group"] for group in matched.document["groups"]]) == (0, [plain])
+    assert f"{share} is left out: it is a share group" in matched.stderr
+    member.stop()
+
+
+def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> None:
+    group = rig.group({(topic, 0): 3})
+    source = LiveSource(ConnectionSettings(bootstrap_servers=(rig.broker.bootstrap,)), 10_000)
+    source.close()
+    source.client = None
+    writer = writer_of(source)
+    changes = [
+        OffsetChange(topic=name, partition=number, before=None, after=5, earliest=0, end=20)
+        for name, number in ((topic, 0), (topic, 1), ("no-such-topic", 0))
+    ]
+    told = writer.commit({group: changes})[group]
+    assert (told[topic, 0], told[topic, 1]) == (None, None)
+    unknown = told["no-such-topic", 0]
+    assert unknown is not None
+    assert (unknown.refused, unknown.message) == (True, "Unknown topic or partition (UNKNOWN_TOPIC_OR_PART)")
+    assert rig.committed(group) == {(topic, 0): 5, (topic, 1): 5}
+    with pytest.raises(UsageError, match=r"kafka-consumer-groups.sh can"):
+        writer.delete_offsets({group: [(topic, 0)]})
+
+
+def test_committed_offsets_that_cannot_be_read_are_not_taken_for_none(topic: str) -> None:
+    """To-current would go to the end."""
+    group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY)
+    problem = Problem(subject="g", message="GROUP_AUTHORIZATION_FAILED")
+    plan = plan_reset(group, ToCurrent(), [(topic, 0)], Positions(end={(topic, 0): 9}), problems=[problem])
+    assert not plan.applicable
+
+
+def test_a_partition_without_a_leader_stops_its_group(topic: str) -> None:
+    positions = Positions(end={(topic, 0): 9}, earliest={(topic, 0): 0}, unread={(topic, 1): "no leader"})
+    group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY, offsets={})
+    plan = plan_reset(group, ToOffset(3), [(topic, 0), (topic, 1)], positions)
+    assert [change.after for change in plan.changes] == [3]
+    assert plan.problems == (Problem(subject=f"g, {topic}-1", message="no leader"),)
+    assert not plan.applicable
