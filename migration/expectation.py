@@ -14,6 +14,7 @@ from assignors.assignor import Leader
 from assignors.model import AssignorFailedError
 from assignors.protocols import NoCommonProtocolError
 from assignors.rules import RuleBrokenError
+from coordinator.group_spec import current_of
 from coordinator.model import MemberProtocol, Topic
 from migration.course import Course, Manner
 from migration.model import Expectation, Step
@@ -38,7 +39,7 @@ def foresee(case: Case, steps: Sequence[Step], *, topics: Mapping[str, Topic], b
     Where a step cannot be computed (an assignor that is not known here, an owner that the source does not show), it
     and those after it have none.
     """
-    if not _is_known(case):
+    if not _is_known(case, topics):
         return Foreseen(steps=tuple(steps), moments=())
     leader, assumed = _leader(case)
     walk = Walk(case.group, topics, leader, bounce_s)
@@ -67,10 +68,12 @@ def expected(
     return foresee(case, [step], topics=topics, bounce_s=bounce_s).steps[0].expectation
 
 
-def _is_known(case: Case) -> bool:
-    """Whether the source shows members, and what they own."""
+def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
+    """Whether the source shows members, what they own, and how many partitions those topics have."""
     members = case.group.members
-    return bool(members) and all(m.owned is not None or m.target is not None for m in members)
+    if not members or any(member.owned is None and member.target is None for member in members):
+        return False
+    return all(topic in topics for member in members for topic in current_of(case.group, member))
 
 
 def _leader(case: Case) -> tuple[Leader, str | None]:

@@ -264,7 +264,13 @@ def arithmetic(library: str) -> str:
 )
 def test_where_nothing_can_be_computed_nothing_is_made_up(group: Group) -> None:
     course = one_by_one(group_of("range", 3, 12), Start(assignors=(group.protocol or "range",)))
-    assert expected(case_of(group), course, topics={}, bounce_s=BOUNCE_S) is None
+    topics = topics_of(group_of("range", 3, 12))
+    assert expected(case_of(group), course, topics=topics, bounce_s=BOUNCE_S) is None
+
+
+def test_without_the_topics_nothing_is_made_up() -> None:
+    group = group_of("range", 3, 12)
+    assert expected(case_of(group), one_by_one(group, RANGE), topics={}, bounce_s=BOUNCE_S) is None
 
 
 def test_after_a_step_that_cannot_be_computed_none_is() -> None:
