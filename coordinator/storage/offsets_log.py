@@ -20,7 +20,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from assignors.java_order import string_hashes
 from coordinator.broker.engine import Engine
 from coordinator.broker.records import Record
 from coordinator.storage.batches import columns_of
@@ -34,6 +33,7 @@ from coordinator.storage.partition_files import (
     Fate,
     parse_partition_name,
     partition_for,
+    partitions_for,
     read_topic_id,
 )
 from coordinator.storage.records import encode_record
@@ -195,17 +195,14 @@ class OffsetsLog:
 
     def _check_place(self, number: int, groups: Sequence[str]) -> None:
         """A group in another partition than the one its hash says would be written to the wrong one."""
-        if not groups:
-            return
         count = len(self._logs)
-        hashes = string_hashes(list(groups)).astype(np.int64)
-        places = np.where(hashes == -(1 << 31), 0, np.abs(hashes)) % count
-        for index in np.flatnonzero(places != number)[:1].tolist():
-            raise Unusable(
-                f"{self._logs[number].directory} holds group {groups[index]}, which belongs in partition "
-                f"{places[index]} of {count}: some partitions of {OFFSETS_TOPIC} are missing beside it. "
-                "Put the directories of all partitions there."
-            )
+        for group, place in zip(groups, partitions_for(groups, count), strict=True):
+            if place != number:
+                raise Unusable(
+                    f"{self._logs[number].directory} holds group {group}, which belongs in partition {place} of "
+                    f"{count}: some partitions of {OFFSETS_TOPIC} are missing beside it. "
+                    "Put the directories of all partitions there."
+                )
 
 
 def _close(log: PartitionLog) -> None:

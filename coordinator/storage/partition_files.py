@@ -73,14 +73,19 @@ def parse_partition_name(name: str) -> PartitionName | None:
 
 
 def partition_for(group: str, partitions: int = 50) -> int:
-    """The partition of `__consumer_offsets` that holds a group, where the topic has `partitions`.
+    """The partition of `__consumer_offsets` that holds a group, where the topic has `partitions`."""
+    return partitions_for([group], partitions)[0]
+
+
+def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
+    """The partition of each group.
 
     `String.hashCode` without its sign; of the one number that has no positive counterpart, 0 (`Utils.abs`).
     """
     from assignors.java_order import string_hashes  # numpy: not everybody who reads a directory needs it
 
-    code = int(string_hashes([group])[0])
-    return (0 if code == -_INT32 else abs(code)) % partitions
+    codes: list[int] = string_hashes(groups).tolist()
+    return [(0 if code == -_INT32 else abs(code)) % partitions for code in codes]
 
 
 def read_topic_id(directory: Path) -> UUID | None:
