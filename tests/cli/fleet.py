@@ -77,21 +77,21 @@ Start = Callable[[Members, Broker, str, str, int], object]
 
 
 def _confluent(**settings: str) -> Start:
+    # What is no text is named here and below: the settings could otherwise be taken for it.
     return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [topic], auto_commit_interval_ms=200, **settings
+        broker, group, [topic], journal=None, auto_commit_interval_ms=200, **settings
     )
 
 
 def _java(**settings: str) -> Start:
-    # `own_process` is named because the settings, which are texts, could otherwise be taken for it.
     return lambda members, broker, group, topic, _: members.java(
-        broker, group, [topic], own_process=False, auto_commit_interval_ms=200, **settings
+        broker, group, [topic], own_process=False, journal=None, auto_commit_interval_ms=200, **settings
     )
 
 
 def _regex(**settings: str) -> Start:
     return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [f"^{topic}$"], auto_commit_interval_ms=200, **settings
+        broker, group, [f"^{topic}$"], journal=None, auto_commit_interval_ms=200, **settings
     )
 
 

@@ -180,12 +180,20 @@ class LiveGroup:
         name = fresh_name("member")
         asked = {**kind.settings, **(kind.refresh if self.refreshing else {}), **settings}
         if kind.library is Leader.JAVA:
-            # The two are named because the settings, which are texts too, could otherwise be taken for them.
+            # Three are named because the settings, which are texts too, could otherwise be taken for them.
             started = self.members.java(
-                self.broker, self.id, topics, name, pattern=None, re2=None, own_process=False, **asked
+                self.broker,
+                self.id,
+                topics,
+                name,
+                pattern=None,
+                re2=None,
+                own_process=False,
+                journal=None,
+                **asked,
             )
         else:
-            started = self.members.confluent(self.broker, self.id, topics, name, **asked)
+            started = self.members.confluent(self.broker, self.id, topics, name, journal=None, **asked)
         self.consumers[name] = started
         self.wants[name] = frozenset(topics)
         return name

@@ -14,7 +14,7 @@ POLICY = "group.consumer.migration.policy"
 
 
 def test_settings_on_which_brokers_agree() -> None:
-    told = {
+    told: dict[str, dict[str, str | None]] = {
         "1": {
             POLICY: "bidirectional",
             "group.max.size": "5",
