@@ -7,6 +7,7 @@ compared as it is, and what was given out in the order of those who got it.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -287,11 +288,17 @@ def compare(
 ) -> None:
     """Play a scene to both servers: what was seen is the same.
 
-    What differs is played again: a member that a busy machine makes late may be without its partitions for a while.
+    Members that are processes of their own play on both at the same time: they wait more than they work. What differs
+    is played again: a member that a busy machine makes late may be without its partitions for a while.
     """
     walk = Walk.BUCKETS if kind is CONSUMER else Walk.NAMES
+
+    def play(server: Broker) -> list[Rest]:
+        return scene(_stage(server, members, java, walk), kind)
+
     for _ in range(ATTEMPTS):
-        real, ours = (scene(_stage(server, members, java, walk), kind) for server in (broker, embedded))
+        with ThreadPoolExecutor(1 if java else 2) as stages:
+            real, ours = stages.map(play, (broker, embedded))
         apart = _apart(real, ours)
         if not apart:
             return
