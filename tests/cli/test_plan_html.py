@@ -27,7 +27,7 @@ def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_the_page_is_whole(kohort: Kohort, name: str) -> None:
-    arguments = ["plan", *PLANS[name], "--snapshot", SNAPSHOTS / f"{name}.yaml", "--output"]
+    arguments: list[str | Path] = ["plan", *PLANS[name], "--snapshot", SNAPSHOTS / f"{name}.yaml", "--output"]
     runbook = kohort.quick(*arguments, "markdown").stdout
     answer = kohort.quick(*arguments, "html")
     assert (answer.status, answer.stderr) == (0, "")
