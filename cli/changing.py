@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Protocol
 
 import typer
@@ -17,6 +18,8 @@ from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 
 PREVIEW = "this is what would be done; nothing was changed. --execute does it"
 NOTHING_DONE = "nothing was changed"
+GROUPS_NAMED = 5
+"""Of more groups only sums are said; every one is in the document."""
 
 
 class Change(Protocol):
@@ -86,6 +89,16 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
 
 def _leave(change: Change, output: OutputOptions) -> None:
     emit(change.document(), output, ExitStatus.REFUSED if change.refused else ExitStatus.DONE)
+
+
+def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:
+    """`set 2 offsets of payments; 3 offsets of orders`, of many groups only sums; None where nothing was done."""
+    counts = {group: count for group, count in done.items() if count}
+    if not counts:
+        return None
+    if len(counts) > GROUPS_NAMED:
+        return f"{verb} {counted(sum(counts.values()), what)} of {len(counts)} groups"
+    return f"{verb} {'; '.join(f'{counted(count, what)} of {group}' for group, count in counts.items())}"
 
 
 def counted(count: int, what: str) -> str:

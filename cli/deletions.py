@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.changing import counted
+from cli.changing import GROUPS_NAMED, counted, summed
 from cli.cluster.port import Source
 from cli.cluster.writer import ClusterWriter, Failed
 from cli.offset_plans import find_groups
@@ -54,8 +54,7 @@ class OffsetsDeletions:
             group: sum(failed is None for failed in places.values())
             for group, places in (self.outcome or {}).items()
         }
-        told = [f"{counted(count, 'offset')} of {group}" for group, count in gone.items() if count]
-        return f"deleted {'; '.join(told)}" if told else None
+        return summed("deleted", gone, "offset")
 
     def apply(self) -> None:
         if self.writer is None:
@@ -151,6 +150,8 @@ class GroupDeletions:
     @property
     def done(self) -> str | None:
         gone = [group for group, failed in (self.outcome or {}).items() if failed is None]
+        if len(gone) > GROUPS_NAMED:
+            return f"deleted {len(gone)} groups"
         return f"deleted {', '.join(gone)}" if gone else None
 
     def apply(self) -> None:

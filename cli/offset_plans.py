@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.changing import counted
+from cli.changing import counted, summed
 from cli.cluster.port import Source
 from cli.cluster.writer import ClusterWriter
 from cli.errors import UsageError
@@ -152,8 +152,7 @@ class OffsetsChange:
             group: sum(failed is None for failed in places.values())
             for group, places in (self.outcome or {}).items()
         }
-        told = [f"{counted(count, 'offset')} of {group}" for group, count in set_.items() if count]
-        return f"set {'; '.join(told)}" if told else None
+        return summed("set", set_, "offset")
 
     def document(self) -> Document:
         return change_document(self.command, self.plans, self.problems, self.outcome, self.facts)

@@ -303,6 +303,40 @@ def test_groups_with_other_offsets(rig: OffsetRig, members: Members, topic: str)
     member.stop()
 
 
+def test_many_groups_at_once(rig: OffsetRig, topic: str) -> None:
+    prefix = fresh_name("many")
+    groups = [rig.group({(topic, 0): 3, (topic, 1): 6}, f"{prefix}-{number}") for number in range(7)]
+    words = ["--match", f"^{prefix}-", "--execute", "--yes"]
+    done = rig.ours("offsets", "reset", "--all-topics", "--to-latest", *words)
+    assert (done.status, done.stderr) == (0, "kohort: set 14 offsets of 7 groups\n")
+    assert all(rig.committed(group) == {(topic, 0): 20, (topic, 1): 20} for group in groups)
+    gone = rig.ours("delete", *words)
+    assert (gone.status, gone.stderr) == (0, "kohort: deleted 7 groups\n")
+
+
+def test_a_group_of_the_consumer_protocol(rig: OffsetRig, members: Members, topic: str) -> None:
+    """Refused while a member is there; once it is Empty its next member begins where it was set to."""
+    group = fresh_name("modern")
+    places = {topic: [0, 1, 2, 3]}
+    member = members.confluent(
+        rig.broker, group, [topic], group_protocol="consumer", enable_auto_commit="false"
+    )
+    member.wait_assignment(places)
+    words = ["offsets", "reset", group, "--topic", topic, "--to-offset", "7", "--execute", "--yes"]
+    refused = rig.ours(*words)
+    assert (refused.status, refused.document["groups"][0]["type"]) == (4, "consumer")
+    member.stop()
+    wait_until(
+        lambda: rig.ours("describe", group, "--state").document["groups"][0]["state"] == "Empty",
+        "an empty group",
+    )
+    assert rig.ours(*words).status == 0
+    assert rig.committed(group) == {(topic, 0): 7, (topic, 1): 7, (topic, 2): 7, (topic, 3): 0}
+    assert rig.told("--group", group, "--all-topics", "--to-current") == {
+        (group, *place): offset for place, offset in rig.committed(group).items()
+    }
+
+
 def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
     source = LiveSource(ConnectionSettings(bootstrap_servers=(rig.broker.bootstrap,)), 10_000)
