@@ -20,7 +20,7 @@ from coordinator.storage.offset_records import OFFSET_COMMIT
 from coordinator.storage.partition_files import read_leader_epochs, read_topic_id
 from coordinator.storage.salvage import Part
 from coordinator.storage.schemas.record_types import RECORD_TYPES
-from coordinator.storage.segments import list_segments
+from coordinator.storage.segments import base_offset_of, list_segments
 
 MOST_RECORDS = 10
 """How many records that cannot be read are named per partition."""
@@ -86,7 +86,7 @@ class Checker:
             checked.problems.append(damage_of(error))
             return next_offset
         checked.segments += 1
-        base_offset = int(path.name.partition(".")[0])
+        base_offset = base_offset_of(path)
         if base_offset < next_offset:
             message = f"begins at offset {base_offset}, but the segment before goes up to {next_offset - 1}"
             checked.problems.append(Problem(subject=segment.file, message=message))

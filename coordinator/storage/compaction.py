@@ -17,13 +17,11 @@ from pathlib import Path
 
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.retention import Retention
-from coordinator.storage.segments import Segment, list_segments, read_segment
+from coordinator.storage.segments import MOST_OFFSETS, Segment, base_offset_of, list_segments, read_segment
 from coordinator.storage.survey import Survey
 from coordinator.storage.swap import cleaned_path, put_in_place, write_missing_indexes
 
 DAY_MS = 86_400_000
-MOST_OFFSETS = 2**31 - 1
-"""An offset in a segment is told from the segment's base by 32 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,7 @@ class _Group:
 
     @property
     def base_offset(self) -> int:
-        return base_offset(self.paths[0])
+        return base_offset_of(self.paths[0])
 
 
 class Interrupted(Exception):
@@ -91,14 +89,9 @@ def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
 
 def closed_segments(directory: Path, active: int) -> list[Span]:
     """The segments before the active one, which has the base offset `active`. :raises DamagedLog: :raises OSError:"""
-    paths = [path for path in list_segments(directory) if base_offset(path) < active]
-    ends = [*map(base_offset, paths), active][1:]
+    paths = [path for path in list_segments(directory) if base_offset_of(path) < active]
+    ends = [*map(base_offset_of, paths), active][1:]
     return [Span(path=path, end=end) for path, end in zip(paths, ends, strict=True)]
-
-
-def base_offset(path: Path) -> int:
-    """Of a segment, by the name of its file."""
-    return int(path.stem)
 
 
 def compact(
@@ -147,7 +140,7 @@ def _cleanable_end(spans: Sequence[Span], open_from: int | None, active: int) ->
     """The base offset of the first segment that may not be compacted: the one where a transaction is open."""
     if open_from is None:
         return active
-    return next(base_offset(span.path) for span in spans if span.end > open_from)
+    return next(base_offset_of(span.path) for span in spans if span.end > open_from)
 
 
 def _groups(spans: Sequence[Span], segment_bytes: int) -> list[_Group]:

@@ -38,7 +38,7 @@ from coordinator.storage.partition_files import (
 )
 from coordinator.storage.records import encode_record
 from coordinator.storage.replay import Malformed, Replay
-from coordinator.storage.segments import Segment, Torn, list_segments, read_segment
+from coordinator.storage.segments import Segment, Torn, base_offset_of, list_segments, read_segment
 
 MOST_PARTITIONS = 10_000
 
@@ -188,7 +188,7 @@ class OffsetsLog:
         """Where the record stands that is none."""
         offset, reason = malformed
         directory = self._logs[number].directory
-        path = [each for each in list_segments(directory) if int(each.stem) <= offset][-1]
+        path = [each for each in list_segments(directory) if base_offset_of(each) <= offset][-1]
         batches = read_segment(path).batches
         batch = batches[int(np.searchsorted(batches.last_offsets, offset))]
         return DamagedLog(path, batch.position, f"the record at offset {offset} is none: {reason}")

@@ -30,6 +30,7 @@ MOST_OFFSETS = 1 << 31
 
 _NAME = re.compile(r"(\d{20})\.(?:log|index|timeindex|txnindex)(\.swap|\.cleaned|\.deleted|)")
 _SEGMENT = re.compile(r"(\d{20})\.log(?:\..+|)")
+_BASE_OFFSET = re.compile(r"\d{20}(?=\.)")
 _LISTINGS = 5
 
 
@@ -63,6 +64,12 @@ class Segment:
 def segment_name(base_offset: int) -> str:
     """The name of the segment whose first offset is `base_offset`."""
     return f"{base_offset:020d}.log"
+
+
+def base_offset_of(path: Path) -> int:
+    """The first offset of a segment, by the name of any of its files; -1 where the name begins with none."""
+    found = _BASE_OFFSET.match(path.name)
+    return int(found[0]) if found else -1
 
 
 def list_segments(directory: Path) -> list[Path]:

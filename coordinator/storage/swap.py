@@ -14,7 +14,6 @@ Source: LocalLog.replaceSegments, LogLoader.load.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,13 +27,12 @@ from coordinator.storage.indexes import (
     aborted_transactions,
     write_indexes,
 )
-from coordinator.storage.segments import list_segments, read_segment
+from coordinator.storage.segments import base_offset_of, list_segments, read_segment
 
 LOG = ".log"
 CLEANED = ".cleaned"
 SWAP = ".swap"
 DELETED = ".deleted"
-_BASE_OFFSET = re.compile(r"\d{20}(?=\.)")
 
 
 def cleaned_path(directory: Path, base_offset: int) -> Path:
@@ -58,12 +56,12 @@ def finish(directory: Path) -> None:
     """
     given_up = [path for path in directory.iterdir() if path.suffix in (CLEANED, DELETED)]
     # A broker that splits a segment has the later parts already swapped when an earlier one is not yet written.
-    first_unwritten = min((_base_offset(path) for path in given_up if path.suffix == CLEANED), default=None)
+    first_unwritten = min((base_offset_of(path) for path in given_up if path.suffix == CLEANED), default=None)
     for path in given_up:
         path.unlink()
     swaps = sorted(directory.glob(f"*{SWAP}"))
     for path in swaps:
-        is_invalid = first_unwritten is not None and _base_offset(path) >= first_unwritten
+        is_invalid = first_unwritten is not None and base_offset_of(path) >= first_unwritten
         if is_invalid or not path.name.endswith(LOG + SWAP):
             path.unlink()
         else:
@@ -77,7 +75,7 @@ def write_missing_indexes(directory: Path, *, before: int) -> None:
 
     :raises DamagedLog: :raises OSError:
     """
-    paths = [path for path in list_segments(directory) if _base_offset(path) < before]
+    paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
     for number, path in enumerate(paths):
         if path.with_suffix(OFFSET_INDEX).exists():
             continue
@@ -101,7 +99,7 @@ def _replace(swap: Path, next_offset: int) -> None:
     log = swap.with_suffix("")
     for path in swap.parent.iterdir():
         is_old = path != log and path.suffix in (LOG, *INDEX_SUFFIXES)
-        if is_old and _base_offset(log) <= _base_offset(path) < next_offset:
+        if is_old and base_offset_of(log) <= base_offset_of(path) < next_offset:
             path.unlink()
     sync(log.parent)
     swap.replace(log)
@@ -113,8 +111,3 @@ def _next_offset(swap: Path) -> int:
     if segment.torn is not None:
         raise DamagedLog(swap, segment.torn.position, segment.torn.reason)
     return segment.next_offset
-
-
-def _base_offset(path: Path) -> int:
-    found = _BASE_OFFSET.match(path.name)
-    return int(found[0]) if found else -1

@@ -9,7 +9,15 @@ import pytest
 
 from coordinator.storage import segments
 from coordinator.storage.batches import DamagedLog, encode_batch
-from coordinator.storage.segments import Segment, Torn, list_segments, read_log, read_segment, segment_name
+from coordinator.storage.segments import (
+    Segment,
+    Torn,
+    base_offset_of,
+    list_segments,
+    read_log,
+    read_segment,
+    segment_name,
+)
 from tests.coordinator.storage.random_batches import made_log
 from tests.coordinator.storage.tampering import with_field
 
@@ -339,3 +347,18 @@ def _end(segment: Segment) -> tuple[int, int, int, bool]:
     assert isinstance(torn, Torn)
     assert torn.file == str(segment.path)
     return len(segment.batches), torn.position, torn.size, torn.zeros
+
+
+@pytest.mark.parametrize(
+    ("name", "offset"),
+    [
+        ("00000000000000000042.log", 42),
+        ("00000000000000000042.timeindex", 42),
+        ("00000000000000000042.log.swap", 42),
+        ("42.log", -1),
+        ("leader-epoch-checkpoint", -1),
+        ("00000000000000000042", -1),
+    ],
+)
+def test_the_name_of_a_file_says_where_its_segment_begins(name: str, offset: int) -> None:
+    assert base_offset_of(Path(name)) == offset
