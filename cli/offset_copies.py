@@ -11,7 +11,7 @@ from cli.errors import CommandError, UsageError
 from cli.offset_plans import OffsetsChange, Topics, find_groups, say_what_is_new
 from cli.offset_resets import committed_of
 from cli.output import notice
-from coordinator.model import Group, Problem
+from coordinator.model import Group, GroupType, Problem
 from coordinator.offset_changes.model import Place
 from coordinator.offset_changes.offsets_csv import OffsetFile
 from coordinator.offset_changes.plan import is_active, plan_copy
@@ -61,7 +61,7 @@ def plan_clone(
     if origin == target:
         raise UsageError(f"{origin} is both the group to copy from and the one to copy to")
     original = committed_of(source, origin)
-    if original.type.value == "share":
+    if original.type is GroupType.SHARE:
         raise CommandError(f"{origin}: it is a share group; its offsets mean something else")
     if is_active(original):
         notice(f"{origin} has members: they go on, so its offsets are those of this moment")

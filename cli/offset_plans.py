@@ -13,13 +13,10 @@ from cli.errors import UsageError
 from cli.output import notice
 from cli.render.document import Document
 from cli.views.offset_changes import Outcome, change_document
-from coordinator.model import Group, GroupType, Problem
+from coordinator.model import Group, Problem
 from coordinator.offset_changes.model import GroupChange, Place
-from coordinator.offset_changes.plan import absent
+from coordinator.offset_changes.plan import absent, other_tool
 from coordinator.offset_changes.scope import TopicScope, existing, parse_scope, places_in
-
-OFFSETS_ELSEWHERE = (GroupType.SHARE, GroupType.STREAMS)
-"""Types whose offsets are not changed by committing some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,7 @@ def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
             gone = frozenset(name for name in missing if name not in known)
     kept = [groups.get(name) or absent(name) for name in names if name in groups or name in gone]
     if not named:
-        elsewhere = [group for group in kept if group.type in OFFSETS_ELSEWHERE]
+        elsewhere = [group for group in kept if other_tool(group)]
         for group in elsewhere:
             notice(f"{group.id} is left out: it is a {group.type.value} group")
         kept = [group for group in kept if group not in elsewhere]

@@ -83,4 +83,5 @@ def _outcomes(response: Any) -> dict[TopicPartition, Failure | None] | Failure:
         for partition in topic.partitions
     }
     moved = [failure for failure in outcomes.values() if failure is not None and failure.retriable]
-    return moved[0] if moved and len(moved) == len(outcomes) else outcomes
+    # Partitions that do not exist are refused before the coordinator is asked; it takes all of the others or none.
+    return moved[0] if moved else outcomes

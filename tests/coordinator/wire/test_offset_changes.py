@@ -1,0 +1,71 @@
+"""Committing and deleting offsets over the wire client, in every version, on a real broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from coordinator.wire.apis import OFFSET_COMMIT
+from coordinator.wire.calls import offset_commit
+from coordinator.wire.calls.offset_commit import NewOffset
+from coordinator.wire.client import Client
+from coordinator.wire.security import ConnectionSettings
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.topics import create_topics
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def client(broker: Broker) -> Iterator[Client]:
+    with Client(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=10_000)) as client:
+        yield client
+
+
+@pytest.mark.parametrize("version", range(OFFSET_COMMIT.minimum, OFFSET_COMMIT.maximum + 1))
+def test_what_is_committed_is_fetched(
+    broker: Broker, client: Client, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name("payments")
+    create_topics(broker, {topic: 2})
+    monkeypatch.setattr(offset_commit, "OFFSET_COMMIT", replace(OFFSET_COMMIT, maximum=version))
+    places = {
+        (topic, 0): NewOffset(offset=7, leader_epoch=0, metadata="größe"),
+        (topic, 1): NewOffset(offset=2**63 - 1),
+        (topic, 2): NewOffset(offset=0),
+        ("no-such-topic", 0): NewOffset(offset=0),
+    }
+    told = client.commit_offsets({group: places}).found[group]
+    assert {place: failure and failure.name for place, failure in told.items()} == {
+        (topic, 0): None,
+        (topic, 1): None,
+        (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
+        ("no-such-topic", 0): "UNKNOWN_TOPIC_OR_PARTITION",
+    }
+    found = client.committed_offsets([group]).found[group].offsets
+    epoch = 0 if version >= 6 else -1
+    assert {place: (told.offset, told.leader_epoch, told.metadata) for place, told in found.items()} == {
+        (topic, 0): (7, epoch, "größe"),
+        (topic, 1): (2**63 - 1, -1, ""),
+    }
+
+    gone = client.delete_offsets({group: [(topic, 0), (topic, 2)]}).found[group]
+    assert {place: failure and failure.name for place, failure in gone.items()} == {
+        (topic, 0): None,
+        (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
+    }
+    assert set(client.committed_offsets([group]).found[group].offsets) == {(topic, 1)}
+
+
+def test_groups_are_answered_one_by_one(broker: Broker, client: Client) -> None:
+    topic, missing = fresh_name("orders"), fresh_name("missing")
+    create_topics(broker, {topic: 1})
+    groups = [fresh_name("payments") for _ in range(3)]
+    told = client.commit_offsets({group: {(topic, 0): NewOffset(offset=1)} for group in groups})
+    assert (list(told.found), told.failed) == (groups, {})
+    gone = client.delete_offsets({name: [(topic, 0)] for name in (groups[0], missing)})
+    assert gone.found == {groups[0]: {(topic, 0): None}}
+    assert {name: failure.name for name, failure in gone.failed.items()} == {missing: "GROUP_ID_NOT_FOUND"}
