@@ -31,7 +31,7 @@ def load(
 ) -> None:
     """Set committed offsets to those of a file, which offsets export or Kafka's tool wrote.
 
-    Shows every partition before and after; nothing is changed without --execute. An offset outside the log is brought
+    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is brought
     to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
