@@ -31,8 +31,8 @@ def load(
 ) -> None:
     """Set committed offsets to those of a file, which offsets export or Kafka's tool wrote.
 
-    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is brought
-    to its nearer end, and the table says so.
+    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
+    brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
     from cli.cluster.choose import open_source

@@ -87,8 +87,8 @@ def reset(
 ) -> None:
     """Set the committed offsets of groups without members.
 
-    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is brought
-    to its nearer end, and the table says so.
+    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
+    brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
     from cli.cluster.choose import open_source
