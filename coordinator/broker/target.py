@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from assignors.assignor import Side
 from assignors.member_order import hash_map_order
@@ -80,12 +81,9 @@ def _spec(question: Question) -> GroupSpec:
     names = {name for name in subscribed_names(question.members, question.regexes) if name in topics}
     members = []
     for member in question.members:
-        owned = {
-            question.topics.by_id[topic].name: numbers
-            for topic, numbers in question.targets.get(member.id, {}).items()
-            if topic in question.topics.by_id
-        }
-        names |= owned.keys()
+        target = question.targets.get(member.id, {})
+        owned = {_name(question.topics, topic): numbers for topic, numbers in target.items()}
+        names |= owned.keys() & topics.keys()
         members.append(
             MemberSpec(
                 id=member.id,
@@ -104,6 +102,11 @@ def _spec(question: Question) -> GroupSpec:
         ),
         members=tuple(members),
     )
+
+
+def _name(image: TopicImage, topic: UUID) -> str:
+    """A topic that is gone has one that no topic can have: it still takes room in the map of a target."""
+    return image.by_id[topic].name if topic in image.by_id else f"/{topic}"
 
 
 def _by_regex(question: Question) -> dict[str, tuple[str, ...]]:

@@ -49,6 +49,25 @@ def test_targets_are_written_in_the_order_of_the_map_of_member_ids() -> None:
     assert written == ["b", "a", "b", "a", "b", "c"]
 
 
+def test_a_deleted_topic_takes_room_in_the_map_of_a_target() -> None:
+    numbers = {"one": 1, "two": 2, "three": 3, "gone": 4, "new": 5}
+    topics = [TopicInfo(name=name, id=UUID(int=number), partitions=1) for name, number in numbers.items()]
+    orders = []
+    for old in (["one", "two", "three"], ["one", "two", "three", "gone"]):
+        driver = Driver(
+            TopicImage.of([each for each in topics if each.name in old], 1),
+            group_consumer_assignment_interval_ms="0",
+        )
+        consumer = Consumer(driver, "a", topics=tuple(numbers))
+        consumer.join()
+        image = TopicImage.of([each for each in topics if each.name != "gone"], 2)
+        driver.take(driver.engine.update_topics(image, driver.now_ms))
+        consumer.beat()
+        orders.append([key.int for key in last_orders(driver)[0]])
+    # A copy of three topics has four bins, in which 5 stands before 1; one of four topics has eight.
+    assert orders == [[5, 1, 2, 3], [1, 2, 3, 5]]
+
+
 def test_topics_that_are_new_to_a_member_stand_before_those_that_share_a_bin_with_them() -> None:
     ids = [UUID(int=number) for number in (1, 17, 33)]
     bills, dues, orders = ids
