@@ -87,6 +87,7 @@ class Members:
         re2: str | None = None,
         own_process: bool = False,
         journal: Path | None = None,
+        commit_when_revoked: bool = False,
         **settings: Setting,
     ) -> Member:
         """Start Java's KafkaConsumer.
@@ -97,6 +98,8 @@ class Members:
             re2: a SubscriptionPattern (RE2/J), matched by the broker; wants `group_protocol="consumer"`.
             own_process: a JVM of its own (1 s more), which alone can crash.
             journal: the file where it writes down what it consumes, as `confluent_member.py` says.
+            commit_when_revoked: commit in onPartitionsRevoked. Auto-commit of a cooperative member is done when
+                a rebalance begins, and leaves what is consumed in it to be consumed again.
             settings: `partition_assignment_strategy` takes class names.
         """
         config = {"group.id": group, **consuming(settings)}
@@ -106,6 +109,7 @@ class Members:
             "pattern": pattern,
             "re2": re2,
             "journal": str(journal) if journal else None,
+            "commitWhenRevoked": commit_when_revoked,
         }
         return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)
 

@@ -26,6 +26,7 @@ import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -39,7 +40,8 @@ import org.apache.kafka.streams.StreamsBuilder;
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
  * "config"}} with kind consumer, share or streams, {@code {"do": "subscribe", "member", "topics"}} for other topics, and
  * {@code {"do": "stop", "member"}} for a clean close. The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
- * and so is the journal that a consumer keeps where {@code "journal"} names a file.
+ * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
+ * {@code "commitWhenRevoked"} commits how far it has come with a partition before it lets go of it.
  */
 public class Member {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -270,8 +272,18 @@ public class Member {
         @Override
         public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
             held.removeAll(Set.copyOf(partitions));
+            if (asked.path("commitWhenRevoked").asBoolean()) {
+                commit(partitions);
+            }
             journal.told("revoked", partitions);
             sayPartitions("revoked", partitions, consumer.groupMetadata().memberId());
+        }
+
+        /** What was consumed since the rebalance began: auto-commit is done by then, and would leave it to be consumed again. */
+        private void commit(Collection<TopicPartition> partitions) {
+            Map<TopicPartition, OffsetAndMetadata> reached = new HashMap<>();
+            partitions.forEach(one -> reached.put(one, new OffsetAndMetadata(consumer.position(one))));
+            consumer.commitSync(reached);
         }
 
         @Override

@@ -79,6 +79,7 @@ class Application:
             pattern=self.subscription.pattern,
             re2=self.subscription.re2,
             journal=journal,
+            commit_when_revoked=True,
             **asked,
         )
 

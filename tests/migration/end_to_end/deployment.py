@@ -97,11 +97,15 @@ class Outcome:
     def check(self) -> None:
         """Assert that no partition was consumed by two at once, that nothing is lost, and nothing consumed twice."""
         assert sum(map(len, self.produced.values())) > 0
-        assert overlaps(self.journals) == []
-        assert outside(self.journals) == []
-        assert interleavings(self.journals) == []
-        assert lost(self.produced, self.journals) == []
-        assert repeated(self.journals) == []
+        wrong: dict[str, Sequence[object]] = {
+            "two held a partition at once": overlaps(self.journals),
+            "consumed by one that did not hold the partition": outside(self.journals),
+            "two consumed a partition at once": interleavings(self.journals),
+            "lost": lost(self.produced, self.journals),
+            "consumed twice": repeated(self.journals),
+        }
+        found = {what: them[:10] for what, them in wrong.items() if them}
+        assert not found, found
 
 
 @contextmanager

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from tests.kafka.broker import Broker
 from tests.migration.end_to_end.journal import Partition
@@ -14,6 +14,7 @@ from tests.migration.end_to_end.journal import Partition
 EVERY_S = 0.05
 """Each partition gets a record so often: twenty a second."""
 FLUSH_S = 20.0
+ANSWER_S = 10.0
 
 
 class SteadyProducer:
@@ -24,26 +25,33 @@ class SteadyProducer:
         # Idempotent: a retry is no second record.
         self._producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
         self._partitions = [(name, number) for name, count in topics.items() for number in range(count)]
+        self._watermarks = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "nobody"})
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._written: dict[Partition, list[int]] = defaultdict(list)
+        self._written: Counter[Partition] = Counter()
         self._refused: list[str] = []
 
     def start(self) -> None:
         """Begin to write."""
         self._thread.start()
 
-    def stop(self) -> Mapping[Partition, list[int]]:
-        """Write no more; return the offset of every record that the broker has acknowledged.
+    def stop(self) -> Mapping[Partition, range]:
+        """Write no more; return the offsets of the records of every partition.
 
         Raises:
-            AssertionError: the broker did not acknowledge a record.
+            AssertionError: the broker did not acknowledge a record, or has others than were written.
         """
         self._stopping.set()
         self._thread.join()
         assert not self._producer.flush(FLUSH_S), "records without an answer"
         assert not self._refused, self._refused
-        return self._written
+        found = {partition: range(*self._offsets(partition)) for partition in self._partitions}
+        assert self._written == {partition: len(offsets) for partition, offsets in found.items()}
+        return found
+
+    def _offsets(self, partition: Partition) -> tuple[int, int]:
+        topic, number = partition
+        return self._watermarks.get_watermark_offsets(TopicPartition(topic, number), ANSWER_S)
 
     def _run(self) -> None:
         while not self._stopping.wait(EVERY_S):
@@ -52,8 +60,8 @@ class SteadyProducer:
             self._producer.poll(0)
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        topic, partition, offset = message.topic(), message.partition(), message.offset()
-        if error is not None or topic is None or partition is None or offset is None:
+        # Counted: where an acknowledgement was lost and the record sent again, the answer has no offset.
+        if error is not None:
             self._refused.append(str(error))
             return
-        self._written[topic, partition].append(offset)
+        self._written[message.topic() or "", message.partition() or 0] += 1
