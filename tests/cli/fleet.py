@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
@@ -76,22 +77,21 @@ def running_fleet(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
 Start = Callable[[Members, Broker, str, str, int], object]
 
 
-def _confluent(**settings: str) -> Start:
-    # What is no text is named here and below: the settings could otherwise be taken for it.
+def _confluent(**settings: Any) -> Start:
     return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [topic], journal=None, auto_commit_interval_ms=200, **settings
+        broker, group, [topic], auto_commit_interval_ms=200, **settings
     )
 
 
-def _java(**settings: str) -> Start:
+def _java(**settings: Any) -> Start:
     return lambda members, broker, group, topic, _: members.java(
-        broker, group, [topic], own_process=False, journal=None, auto_commit_interval_ms=200, **settings
+        broker, group, [topic], auto_commit_interval_ms=200, **settings
     )
 
 
-def _regex(**settings: str) -> Start:
+def _regex(**settings: Any) -> Start:
     return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [f"^{topic}$"], journal=None, auto_commit_interval_ms=200, **settings
+        broker, group, [f"^{topic}$"], auto_commit_interval_ms=200, **settings
     )
 
 

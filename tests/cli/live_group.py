@@ -178,22 +178,11 @@ class LiveGroup:
         """Start a member."""
         kind = kind or self.kind
         name = fresh_name("member")
-        asked = {**kind.settings, **(kind.refresh if self.refreshing else {}), **settings}
+        asked: dict[str, Any] = {**kind.settings, **(kind.refresh if self.refreshing else {}), **settings}
         if kind.library is Leader.JAVA:
-            # Three are named because the settings, which are texts too, could otherwise be taken for them.
-            started = self.members.java(
-                self.broker,
-                self.id,
-                topics,
-                name,
-                pattern=None,
-                re2=None,
-                own_process=False,
-                journal=None,
-                **asked,
-            )
+            started = self.members.java(self.broker, self.id, topics, name, **asked)
         else:
-            started = self.members.confluent(self.broker, self.id, topics, name, journal=None, **asked)
+            started = self.members.confluent(self.broker, self.id, topics, name, **asked)
         self.consumers[name] = started
         self.wants[name] = frozenset(topics)
         return name

@@ -349,15 +349,13 @@ def test_compacts_while_it_serves(tmp_path: Path) -> None:
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_real_consumers_do_not_notice_a_kill(tmp_path: Path, members: Members, protocol: str) -> None:
     """They keep their member ids, their epoch and their partitions."""
-    settings: dict[str, str | int] = {"group_protocol": "consumer"}
+    settings: dict[str, Any] = {"group_protocol": "consumer"}
     if protocol == "classic":
         settings = {"partition_assignment_strategy": "cooperative-sticky", "session_timeout_ms": 45_000}
     with serving(tmp_path / "data", "--topic", "orders:4") as served:
         broker = Broker(tmp_path, tmp_path)
         broker.port = served.port
-        both = [
-            members.confluent(broker, "live", ["orders"], name, journal=None, **settings) for name in "ab"
-        ]
+        both = [members.confluent(broker, "live", ["orders"], name, **settings) for name in "ab"]
         wait_until(lambda: [_held(one) for one in both] == [2, 2], "two partitions each")
         describe = _describe_live(protocol)
         wait_until(lambda: _is_stable(served.ask(describe)), "the group is stable")
