@@ -55,6 +55,8 @@ public class Member {
     private final AtomicReference<List<String>> wanted = new AtomicReference<>();
     private final Set<TopicPartition> held = new TreeSet<>(
         java.util.Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
+    /** Behind the last record that was consumed of each partition held. */
+    private final Map<TopicPartition, OffsetAndMetadata> reached = new HashMap<>();
     private Thread thread;
 
     private Member(JsonNode asked) {
@@ -124,6 +126,7 @@ public class Member {
                 }
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                     journal.record(record);
+                    reached.put(new TopicPartition(record.topic(), record.partition()), new OffsetAndMetadata(record.offset() + 1));
                 }
             }
         }
@@ -275,20 +278,23 @@ public class Member {
             if (asked.path("commitWhenRevoked").asBoolean()) {
                 commit(partitions);
             }
+            reached.keySet().removeAll(Set.copyOf(partitions));
             journal.told("revoked", partitions);
             sayPartitions("revoked", partitions, consumer.groupMetadata().memberId());
         }
 
         /** What was consumed since the rebalance began: auto-commit is done by then, and would leave it to be consumed again. */
         private void commit(Collection<TopicPartition> partitions) {
-            Map<TopicPartition, OffsetAndMetadata> reached = new HashMap<>();
-            partitions.forEach(one -> reached.put(one, new OffsetAndMetadata(consumer.position(one))));
-            consumer.commitSync(reached);
+            // Not consumer.position(): of a partition that has none yet it waits, and the group with it.
+            Map<TopicPartition, OffsetAndMetadata> mine = new HashMap<>(reached);
+            mine.keySet().retainAll(Set.copyOf(partitions));
+            consumer.commitSync(mine);
         }
 
         @Override
         public void onPartitionsLost(Collection<TopicPartition> partitions) {
             held.removeAll(Set.copyOf(partitions));
+            reached.keySet().removeAll(Set.copyOf(partitions));
             journal.told("lost", partitions);
             sayPartitions("lost", partitions, null);
         }
