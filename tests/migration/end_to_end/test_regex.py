@@ -55,10 +55,12 @@ def test_librdkafka_pattern_is_made_whole_first(
     for one in deployment.applications.values():
         one.subscription = Subscription(topics=[new])
         one.restart()
-        deployment.wait_stable()
+    deployment.wait_stable()
 
     follower = follow(deployment)
-    follower.make_plan("--to", "consumer", "--client", "librdkafka:2.16.0", "--regex", new)
+    follower.make_plan(
+        "--to", "consumer", "--client", "librdkafka:2.16.0", "--regex", new, "--concurrency", "2"
+    )
     follower.follow()
     assert state_of(deployment, tools) == ("Consumer", "range", "Stable", "3")
     deployment.finish().check()
