@@ -1,5 +1,6 @@
 # Every target sets up what it needs; `make demo` and `make test` work in a fresh clone.
 PYTHON ?= python3
+JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
@@ -17,8 +18,8 @@ $(SETUP): pyproject.toml constraints.txt
 demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: $(SETUP) ## Run all tests; fetches Apache Kafka once
-	$(BIN)/python -m pytest
+test: $(SETUP) ## Run all tests, JOBS files at once; fetches Apache Kafka once
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 check: $(SETUP) ## Format, lint, types and import rules
 	$(BIN)/ruff format --check .
