@@ -92,9 +92,15 @@ def _to_eager(trip: Trip) -> Path:
 def _to_consumer(trip: Trip) -> Path:
     if trip.case.offline:
         return stop_and_start(trip, _member_by_member(trip, "upgrade", UPGRADES))
-    if trip.case.group.type is GroupType.CONSUMER or trip.size == 1:
+    if trip.case.group.type is GroupType.CONSUMER:
         return rolling_upgrade(trip)
     way = online_way(trip.case)
+    if trip.size == 1:
+        # While its only member is away the group is Empty, and converts whatever its assignments held. A static member
+        # is away only when its session has ended.
+        waits = trip.has_static and members_with_data(trip.case)
+        instead = _member_by_member(trip, "upgrade", UPGRADES)
+        return stop_and_start(trip, instead) if waits else rolling_upgrade(trip)
     if way is OnlineWay.BRIDGE_LEADER:
         return bridge_leader(trip)
     return shed_user_data(trip) if way is OnlineWay.RANGE_FIRST else rolling_upgrade(trip)

@@ -117,12 +117,13 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
 
 def _conversion(trip: Trip, first: Sequence[Member]) -> str:
     """What the conversion looks like; the field study, sections 2 and 5."""
-    if trip.size == 1:
+    static = all(member.instance for member in first)
+    if trip.size == 1 and not static:
         return (
-            "The group is Empty while its only member is away (a static one: until its session ends); it comes back "
-            "as a consumer group and goes on from the committed offsets."
+            "The group is Empty while its only member is away; it comes back as a consumer group and goes on from "
+            "the committed offsets."
         )
-    if all(member.instance for member in first):
+    if static:
         return (
             "The first member on the consumer protocol converts the group. It is static: it gets back the "
             "partitions it had, and the other members notice nothing. Its partitions wait while it is away."

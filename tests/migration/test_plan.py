@@ -30,6 +30,8 @@ from tests.migration.cases import (
 LIBRDKAFKA = group_of("librdkafka:2.15.0", "range")
 JAVA_STICKY = group_of("java:4.1.0", "cooperative-sticky")
 LIBRDKAFKA_STICKY = group_of("librdkafka:2.15.0", "cooperative-sticky")
+ONE_STATIC = group_of("librdkafka:2.15.0", "cooperative-sticky", 1)
+ONE_STATIC = replace(ONE_STATIC, members=(replace(ONE_STATIC.members[0], instance="s1"),))
 WITH_DATA = replace(
     GROUP, members=(replace(GROUP.members[0], user_data=UserData(assignment=b"w")), GROUP.members[1])
 )
@@ -84,6 +86,11 @@ WAYS = {
         ["start-bridge", "bridge-leads", "first-member", "stop-bridge", "other-members"],
     ),
     "one-member-to-consumer": (replace(LIBRDKAFKA, members=LIBRDKAFKA.members[:1]), CONSUMER, [], ["first-member"]),
+    "one-static-member-to-consumer": (ONE_STATIC, CONSUMER, [], ["first-member"]),
+    "one-static-member-with-user-data": (
+        replace(ONE_STATIC, members=(replace(ONE_STATIC.members[0], user_data=UserData(assignment=b"d")),)),
+        CONSUMER, [], ["stop-all", "start-all"],
+    ),
     "sarama-sticky-to-consumer": (SARAMA, CONSUMER, [], ["shed-user-data", "first-member", "other-members"]),
     "empty-to-consumer": (EMPTY, CONSUMER, ["java:4.1.0"], ["start-all"]),
     "half-way-to-consumer": (MIXED, CONSUMER, [], ["other-members"]),
