@@ -176,7 +176,7 @@ class Asker:
             cluster=source.cluster(),
             partitions=self._partitions(source),
             began_with=notes.members_at(question.position, plan),
-            was_open=before is not None and not before.went_on,
+            was_open=before is not None,
             round=question.round,
         )
         judgement = judge_gate(sight, accept_drift=question.accept_drift)
@@ -204,8 +204,17 @@ class Asker:
         notes, number = self.notes.notes, question.position + 1
         if number:
             notes = notes.with_step_asked(number)
+        if judgement.strayed is not None and not judgement.strayed.by_waiting:
+            notes = notes.without_from(judgement.strayed.back_to + 1)
         if judgement.open and question.round is None:
             members = tuple(planned(member) for member in look.group.members) if look.group else ()
+            before = notes.opened.get(number)
+            if before is not None and before.went_on and {*before.members} != {*members}:
+                self._say(
+                    f"step {number + 1} has begun since this gate opened: who was there then stays noted. If step "
+                    f"{number} was done anew in between, members restarted for it count as restarted for step "
+                    f"{number + 1}"
+                )
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             notes = notes.with_opened(number, now, members)
         self.notes.keep(notes)

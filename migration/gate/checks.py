@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol
@@ -23,7 +23,7 @@ from migration.conditions import (
 )
 from migration.gate.answers import Check, await_all, count, name_all, planned
 from migration.gate.sight import Sight
-from migration.gate.turnover import Turnover
+from migration.gate.turnover import Turnover, is_named
 from migration.model import PlannedMember
 from migration.plan_file import condition_tag
 from migration.succession import front_of, leader_of, leads, precedes
@@ -89,6 +89,10 @@ def _protocol(condition: ProtocolIs, sight: Sight, tag: str) -> Check:
 def _member_count(condition: MemberCount, sight: Sight, tag: str) -> Check:
     least, most, found = condition.at_least, condition.at_most, len(sight.members)
     text = f"the group has {count(found, 'member')}"
+    guests = [member.client.id for member in sight.members if member.client.id in sight.guests]
+    if twice := len(guests) - len(set(guests)):
+        found -= twice  # it stands in for nobody of the group
+        text += f", {count(twice, 'temporary member')} too many among them"
     since = sight.roster
     if least is not None and found < least:
         missing = since.missing if since else ()
@@ -120,7 +124,7 @@ def _speaking(condition: Speaking, sight: Sight, tag: str) -> Check:
     if condition.at_least is not None:
         text += f", not {needed}"
         names = {name for one in (sight.step.rounds if sight.step else ()) for name in one}
-        others = [one for one in others if _is_named(one, names)]
+        others = [one for one in others if is_named(one, names)]
     more = f"; not yet: {name_all(others)}" if others else ""
     spoken = MemberProtocol.CLASSIC if wanted is MemberProtocol.CONSUMER else MemberProtocol.CONSUMER
     why = f"speaks the {spoken.value} protocol"
@@ -133,13 +137,16 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
         return Check(check=tag, holds=None, text=_not_noted(sight), by_waiting=False)
     rounds = sight.step.rounds if sight.step else ()
     due = {name for names in rounds[: sight.round] for name in names}
-    stayed, gone = _of_rounds(since, rounds)
+    stayed, gone = _of_rounds(sight, since, rounds)
     total = len(stayed) + len(gone)
-    wanted = min(total, sum(map(len, rounds[: sight.round]))) if rounds else total
+    if total < max(1, len(due)):
+        return Check(check=tag, holds=None, text=_too_few_known(sight, total), by_waiting=False)
+    is_round = sight.round is not None and sight.round < len(rounds)
+    wanted = len(due) if rounds and (is_round or not _are_everybody(sight, rounds)) else total
     text = f"{len(gone)} of {count(total, 'member')} have gone or come back under a new id"
     if len(gone) >= wanted:
         return Check(check=tag, holds=True, text=text)
-    old = [one for one in stayed if _is_named(one, due)] or stayed
+    old = [one for one in stayed if is_named(one, due)] or stayed
     if wanted != total:
         text += f"; after round {sight.round} it must be {wanted}" if sight.round else f", not {wanted}"
     return Check(
@@ -150,24 +157,26 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
     )
 
 
+def _are_everybody(sight: Sight, rounds: Sequence[Sequence[str]]) -> bool:
+    """Whether the rounds name the whole group of the plan: then nobody is left as it was, whoever joined since."""
+    baseline = sight.plan.baseline
+    return baseline is not None and sum(map(len, rounds)) >= len(baseline.members)
+
+
 def _of_rounds(
-    since: Turnover, rounds: Sequence[Sequence[str]]
+    sight: Sight, since: Turnover, rounds: Sequence[Sequence[str]]
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
     """The members that the rounds name, old ones still there and old ones gone.
 
-    All members where the names mean nobody any more: a member without a name of its own is called by the id that it
-    had when the plan was made.
+    All members where the rounds are about everybody, and where the names mean nobody any more: a member without a name
+    of its own is called by the id that it had when the plan was made.
     """
     names = {name for one in rounds for name in one}
-    stayed = [one for one in since.stayed if _is_named(one, names)]
-    gone = [one for one in since.gone if _is_named(one, names)]
-    if names and len(stayed) + len(gone) == sum(map(len, rounds)):
+    stayed = [one for one in since.stayed if is_named(one, names)]
+    gone = [one for one in since.gone if is_named(one, names)]
+    if not _are_everybody(sight, rounds) and len(stayed) + len(gone) == sum(map(len, rounds)):
         return stayed, gone
     return since.stayed, since.gone
-
-
-def _is_named(member: PlannedMember, names: Collection[str]) -> bool:
-    return any(name in names for name in member.called)
 
 
 def _no_user_data(_: NoUserData, sight: Sight, tag: str) -> Check:
@@ -315,6 +324,11 @@ def _size(member: Member) -> int:
 
 def _no_group(sight: Sight) -> str:
     return f"there is no group {sight.plan.group}: it was deleted, or never had a member or an offset"
+
+
+def _too_few_known(sight: Sight, known: int) -> str:
+    where = "the plan's baseline" if sight.position <= 0 else "what the gates noted"
+    return f"{count(known, 'member')} known from when the step began, fewer than it restarts: {where} is not whole"
 
 
 def _not_noted(sight: Sight) -> str:

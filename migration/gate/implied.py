@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from migration.conditions import Condition, MemberCount, Replaced, Speaking
 from migration.gate.answers import Check, await_all, count, name_all
 from migration.gate.sight import Sight
+from migration.gate.turnover import is_named
 from migration.model import Step
 
 
@@ -40,19 +41,25 @@ def _all_are_back(sight: Sight, conditions: Sequence[Condition]) -> Check | None
 
 
 def _come_back_as_they_should(sight: Sight, step: Step) -> Check | None:
-    """None where the step does not end with one protocol spoken by all, or nobody noted who was there."""
-    wanted = next(
-        (one.protocol for one in step.gate if isinstance(one, Speaking) and one.at_least is None), None
-    )
+    """None where the step does not end in a protocol, or nobody noted who was there.
+
+    Where it is not to be spoken by all, those who the rounds so far name; others may come back as they were.
+    """
+    speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
     since = sight.turnover
-    if wanted is None or since is None:
+    if speaking is None or since is None:
         return None
+    wanted, came = speaking.protocol, since.new
+    if speaking.at_least is not None:
+        due = {name for names in step.rounds[: sight.round] for name in names}
+        came = tuple(one for one in came if is_named(one, due))
     spoken = {member.id: member.protocol for member in sight.members}
-    wrong = [one for one in since.new if spoken[one.id] not in (wanted, None)]
+    wrong = [one for one in came if spoken[one.id] not in (wanted, None)]
     if not wrong:
-        return Check(
-            check="as-planned", holds=True, text=f"whoever came since speaks the {wanted.value} protocol"
+        who = (
+            "whoever came since" if speaking.at_least is None else "whoever was to be restarted and came back"
         )
+        return Check(check="as-planned", holds=True, text=f"{who} speaks the {wanted.value} protocol")
     return Check(
         check="as-planned",
         holds=False,

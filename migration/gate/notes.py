@@ -56,6 +56,13 @@ class Notes:
             return self
         return replace(self, opened={**self.opened, number: Opened(at=at, members=members)})
 
+    def without_from(self, number: int) -> Notes:
+        """Of a group that strayed: what was noted when this gate and later ones opened is true no more.
+
+        Else the members that are restarted on the way back would count as restarted for the steps after it.
+        """
+        return replace(self, opened={each: one for each, one in self.opened.items() if each < number})
+
     def with_step_asked(self, number: int) -> Notes:
         """With a step that has begun, as somebody asks for its gate."""
         before = self.opened.get(number - 1)

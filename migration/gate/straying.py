@@ -35,13 +35,17 @@ def _of_plan(sight: Sight) -> Iterator[Strayed]:
 
 
 def _fallen_back(sight: Sight) -> Iterator[Strayed]:
-    """The type or the assignor is that of an earlier step, not that of this step's begin or end."""
+    """The type or the assignor is that of an earlier step, not that of this step's begin or end.
+
+    Where the gate has been open, later steps may have begun.
+    """
     ways, group, position = outcomes(sight.plan), sight.group, sight.position
     if group is None or group.state is not GroupState.STABLE:
         return
     begin = position + 1 if sight.was_open else position
     now = Outcome(type=group.type, protocol=group.protocol or None)
-    if any(_agree(now, way) for way in ways[begin : position + 2]):
+    end = len(ways) if sight.was_open else position + 2
+    if any(_agree(now, way) for way in ways[begin:end]):
         return
     for place in range(begin - 1, -1, -1):
         if _agree(now, ways[place]) and not _agree(now, ways[place + 1]):

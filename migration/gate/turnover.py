@@ -50,6 +50,11 @@ def turnover(
     )
 
 
+def is_named(member: PlannedMember, names: Collection[str]) -> bool:
+    """Whether rounds that use these names mean the member."""
+    return any(name in names for name in member.called)
+
+
 _Key = Callable[[PlannedMember], object]
 _LIKENESS: tuple[_Key, ...] = (
     lambda one: one.instance,

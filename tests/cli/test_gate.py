@@ -159,8 +159,24 @@ def test_notes_follow_the_group_until_the_next_step_has_begun(scene: Scene) -> N
     assert scene.gate(1).status == 0
     assert scene.gate(2).status == 1, "no member is new since the gate was asked last"
     scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
-    assert scene.gate(1).status == 0
+    answer = scene.gate(1)
+    assert answer.status == 0
+    assert "step 2 has begun since this gate opened" in answer.stderr
     assert scene.gate(2).status == 0, "the second step had begun: what was noted before it stays"
+
+
+def test_a_way_back_does_not_count_for_the_steps_after_it(scene: Scene) -> None:
+    """The first bounce is done anew after the group strayed: nobody has done the second one."""
+    scene.see(ONCE)
+    assert scene.gate(1).status == 0
+    assert scene.gate(2).status == 1
+    scene.see(classic(3, 2, 3))  # one is back as it was: range
+    strayed = scene.gate(2, "--output", "json").document
+    assert (strayed["strayed"], strayed["back_to"]["step"]) == (True, 1)
+    scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
+    assert scene.gate(2).status == 3, "who was there when it began is to be noted anew"
+    assert scene.gate(1).status == 0
+    assert scene.gate(2).status == 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from coordinator.model import Client, Cluster, GroupState, GroupType, Member, Subscription, UserData
-from migration.conditions import Leads, NoUserData, Precedes, Present, Speaking, StateIn, TypeIs
+from migration.conditions import Leads, MemberCount, NoUserData, Precedes, Present, Speaking, StateIn, TypeIs
 from migration.gate import judge_gate
 from migration.gate.checks import check_condition
 from migration.gate.rest import check_steady
@@ -31,6 +31,7 @@ BOUNCES = plan_for(BEFORE, Destination.COOPERATIVE)
 ROLL = plan_for(BEFORE, Destination.CONSUMER)
 ONCE = classic(2, 2, 2, protocol=COOPERATIVE)
 """After the first bounce."""
+TWICE = classic(3, 3, 3, protocol=COOPERATIVE)
 CONVERTED = consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC))
 ROLLED = consumer((2, CONSUMER), (2, CONSUMER), (2, CONSUMER))
 
@@ -90,6 +91,22 @@ def test_concurrency_counts() -> None:
     assert [len(names) for names in plan.steps[0].rounds] == [2, 1]
     assert ask(plan, 1, classic(2, 1, 1), round=1).open is False
     assert ask(plan, 1, classic(2, 2, 1), round=1).open is True
+
+
+def test_a_member_that_came_after_the_plan_is_restarted_like_the_others() -> None:
+    """Nobody's round names it: it was let in with the drift accepted."""
+    once, fourth = classic(2, 2, 2, 2, protocol=COOPERATIVE), classic(3, 3, 3, 2, protocol=COOPERATIVE)
+    found = ask(BOUNCES, 2, fourth, began=once)
+    assert (found.open, waiting(found)) == (False, ["m4"])
+    assert ask(BOUNCES, 2, classic(3, 3, 3, 3, protocol=COOPERATIVE), began=once).open is True
+
+
+@pytest.mark.parametrize("lives", [(), (2,), (2, 2)])
+def test_fewer_are_noted_than_the_step_restarts(lives: tuple[int, ...]) -> None:
+    """Notes that lost members: that those who are left were restarted says nothing of the others."""
+    began = replace(ONCE, members=ONCE.members[: len(lives)])
+    group = classic(*(3,) * len(lives), *(2,) * (3 - len(lives)), protocol=COOPERATIVE)
+    assert ask(BOUNCES, 2, group, began=began).open is not True
 
 
 def test_all_restarted_and_the_list_the_wrong_way_round() -> None:
@@ -170,6 +187,14 @@ def test_a_member_that_comes_back_as_it_was() -> None:
     assert "came back without the consumer protocol" in found.reasons[0]
 
 
+def test_another_member_converted_the_group() -> None:
+    """The one whose turn it was came back as it was, and somebody else speaks the consumer protocol."""
+    found = ask(ROLL, 1, consumer((2, CLASSIC), (2, CONSUMER), (1, CLASSIC)))
+    assert (found.open, waiting(found)) == (False, ["m1"])
+    crashed = consumer((2, CONSUMER), (1, CLASSIC), (2, CLASSIC))
+    assert ask(ROLL, 1, crashed).open is True, "m3 has not had its turn"
+
+
 def test_a_mixed_group_at_rest() -> None:
     found = ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)), began=CONVERTED)
     assert found.open is False
@@ -199,6 +224,14 @@ def test_fallen_back_needs_no_stray_in_the_plan() -> None:
     )
     assert found.strayed is not None
     assert found.strayed.back_to == 0
+
+
+def test_fallen_back_after_the_next_step_had_begun() -> None:
+    assert ask(BOUNCES, 1, TWICE, was_open=True).open is True
+    found = ask(BOUNCES, 1, classic(3, 3, 3), was_open=True)
+    assert found.strayed is not None
+    assert (found.strayed.back_to, "fell back" in found.strayed.message) == (0, True)
+    assert ask(ROLL, 1, ROLLED, was_open=True).strayed is None
 
 
 def test_an_old_member_is_back_after_the_end() -> None:
@@ -366,6 +399,16 @@ def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str)
     assert not check.by_waiting
     assert words in check.text
     assert restarted in check.text
+
+
+def test_two_bridges_are_one_more_member() -> None:
+    """The second one would hide that a member is missing."""
+    gate = (MemberCount(at_least=4), Present(client_id="kohort-bridge"))
+    plan = replace(ROLL, steps=(Step(title="t", actions=(), gate=gate),))
+    bridges = [replace(member("kohort-bridge", run), owned={}) for run in (1, 2)]
+    found = ask(plan, 1, replace(BEFORE, members=(*bridges, *classic(1, 1, 0).members)))
+    assert (found.open, waiting(found)) == (False, ["m3"])
+    assert ask(plan, 1, replace(BEFORE, members=(bridges[0], *BEFORE.members))).open is True
 
 
 def test_user_data() -> None:
