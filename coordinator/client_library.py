@@ -27,6 +27,9 @@ _ALIASES = {
     "spring-kafka": "java",
 }
 
+_NUMBERED_APART = frozenset({"node-rdkafka", "confluent-kafka-javascript"})
+"""Bindings whose own versions say nothing of librdkafka's (node-rdkafka 3.6.1 holds librdkafka 2.12.0)."""
+
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DEFAULT_CLIENT_IDS = (
     (r"consumer-.+-\d+", "java"),
@@ -57,6 +60,11 @@ def canonical_library(name: str) -> str:
     if lower not in LIBRARIES:
         raise ValueError(f"unknown client library {name!r}; known: {', '.join(sorted(LIBRARIES))}")
     return lower
+
+
+def tells_version(name: str, version: str) -> bool:
+    """Whether a version that was given with a library or binding is that of the library."""
+    return name.strip().lower() not in _NUMBERED_APART or "librdkafka-" in version
 
 
 def library_of(member: Member) -> KnownLibrary:

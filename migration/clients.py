@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from coordinator.client_library import KnownLibrary, canonical_library, library_of
+from coordinator.client_library import KnownLibrary, canonical_library, library_of, tells_version
 from coordinator.model import Group, Member
 from migration.client_config import ClientConfig
 
@@ -133,9 +133,9 @@ def parse_clients(values: Iterable[str]) -> ToldClients:
     for value in values:
         member, equals, client = value.rpartition("=")
         name, _, version = client.partition(":")
-        told = (library_named(name).name, version or None)
         if version:
             parse_version(version)
+        told = (library_named(name).name, version if version and tells_version(name, version) else None)
         if equals:
             single[member] = told
         elif everybody not in (None, told):
@@ -152,9 +152,13 @@ def library_named(name: str) -> Library:
     return LIBRARIES[canonical_library(name)]
 
 
+_VERSION = re.compile(r"(?:[\w.+-]*rdkafka-)?v?(\d+(?:\.\d+)*)", re.ASCII)
+"""A binding of librdkafka names both versions to the broker: `1.4.0-librdkafka-2.11.0`."""
+
+
 def parse_version(text: str) -> Version:
     """The leading numbers of a version; ValueError when there are none."""
-    match = re.match(r"v?(\d+(?:\.\d+)*)", text.strip())
+    match = _VERSION.match(text.strip())
     if not match:
         raise ValueError(f"{text!r} is not a version")
     return tuple(map(int, match.group(1).split(".")))
@@ -170,9 +174,10 @@ def client_of(member: Member, told: ToldClients) -> MemberClient:
     if known.name is None and told.otherwise is not None:
         return _told(told.otherwise)
     library = LIBRARIES[known.name] if known.name else None
-    return MemberClient(
-        library=library, version=_version_or_none(member.client.version), known_by=known.known_by
-    )
+    version = member.client.version
+    if version is not None and not tells_version(member.client.library or "", version):
+        version = None
+    return MemberClient(library=library, version=_version_or_none(version), known_by=known.known_by)
 
 
 def clients_of(group: Group, told: ToldClients) -> dict[str | None, MemberClient]:
@@ -203,3 +208,13 @@ def _version_or_none(text: str | None) -> Version | None:
 
 def version_text(version: Version) -> str:
     return ".".join(map(str, version))
+
+
+def surely_before(version: Version, needed: Version) -> bool:
+    """Whether it is older, whatever the numbers are that were not said: 2.11 is older than 2.12.0, 2 may not be."""
+    return version < needed[: len(version)]
+
+
+def surely_since(version: Version, needed: Version) -> bool:
+    """Whether it is not older, whatever the numbers are that were not said: 4 is 4.0 at least, 2 may not be 2.4."""
+    return (*version, *(0,) * (len(needed) - len(version))) >= needed

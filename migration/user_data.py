@@ -38,12 +38,16 @@ def members_with_data(case: Case) -> tuple[str, ...]:
 def data_will_come(case: Case) -> bool:
     """Whether the next rebalance may bring user data although there is none now.
 
-    Of a group on cooperative-sticky in which librdkafka may lead: one that never rejoined shows nothing yet.
+    Of a group on cooperative-sticky in which librdkafka may lead: one that never rejoined shows nothing yet. And of
+    sarama on sticky, where the source does not show user data: it is there from the first generation on.
     """
     group = case.group
-    if group.type is not GroupType.CLASSIC or not group.members or group.protocol != COOPERATIVE_STICKY:
+    if group.type is not GroupType.CLASSIC or not group.members or members_with_data(case):
         return False
-    return not members_with_data(case) and "librdkafka" in libraries_of(case)
+    if group.protocol == STICKY:
+        unseen = any(member.user_data is None for member in group.members)
+        return unseen and libraries_of(case) == {"sarama"}
+    return group.protocol == COOPERATIVE_STICKY and "librdkafka" in libraries_of(case)
 
 
 def online_way(case: Case) -> OnlineWay | None:

@@ -124,15 +124,16 @@ def user_data_may_come(case: Case) -> Iterator[Finding]:
     """A group of librdkafka on cooperative-sticky passes while no member has rejoined, and not a moment longer."""
     if _to_consumer(case) and data_will_come(case):
         known = all(member.user_data is not None for member in case.group.members)
+        library = "librdkafka" if case.group.protocol == "cooperative-sticky" else "sarama"
         yield Finding(
             rule="user-data-to-come",
             level=Level.WARNING,
-            message="librdkafka members on cooperative-sticky: "
+            message=f"{library} members on {case.group.protocol}: "
             + (
                 "no assignment carries user data yet, but the next rebalance of a librdkafka leader puts it there"
                 if known
                 else "whether their assignments carry user data cannot be seen here, and a "
-                "librdkafka leader puts it there"
+                f"{library} leader puts it there"
             )
             + ", and the broker then refuses the online upgrade.",
             remedy="Do not trust a trial on a fresh group. "

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coordinator.model import GroupType
-from migration.clients import LIBRARIES, Library, MemberClient, Version, version_text
+from migration.clients import (
+    LIBRARIES,
+    Library,
+    MemberClient,
+    Version,
+    surely_before,
+    surely_since,
+    version_text,
+)
 from migration.model import Destination, Finding, Level
 from migration.rules.about import about_members, named
 from migration.rules.case import Case
@@ -70,7 +78,7 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
     for member, client in case.clients.items():
         if client.library is not None and not _is_there(case, member):
             said = _support(client.library, client.version, case.destination)
-            if said is not None and said[0] is Level.BLOCKER and online_way(case) is OnlineWay.RANGE_FIRST:
+            if said is not None and said[0] is Level.BLOCKER and _leaves_sarama(case):
                 said = (Level.WARNING, *_REPLACED)
             if said is not None:
                 judged.setdefault((client.library.name, *said), []).append(member)
@@ -84,6 +92,12 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
             remedy=remedy,
             source=LIBRARIES[library].source,
         )
+
+
+def _leaves_sarama(case: Case) -> bool:
+    """Whether the plan is the one that replaces sarama's members on the way."""
+    to_consumer = case.destination is Destination.CONSUMER and not case.offline
+    return to_consumer and online_way(case) is OnlineWay.RANGE_FIRST
 
 
 def _is_there(case: Case, member: str | None) -> bool:
@@ -115,15 +129,16 @@ def _support(
         remedy = f"Stay where the group is, or move its members to {' or '.join(other)} first."
         return Level.BLOCKER, f"{what}, in any version", remedy
     since = f"can do {destination.value} since {version_text(needed)}"
-    if version is None:
+    if version is None or not (surely_before(version, needed) or surely_since(version, needed)):
         best = version_text(wanted or needed)
         remedy = f"Check that it is {best} or later, and say it with --client {library.name}:VERSION."
-        return Level.WARNING, f"{since}; the version is not known", remedy
-    if version < needed:
+        known = "the version is not known" if version is None else f"{version_text(version)} may be older"
+        return Level.WARNING, f"{since}; {known}", remedy
+    if surely_before(version, needed):
         remedy = f"Upgrade the client to {version_text(wanted or needed)} or later first, in a "
         "rolling restart of its own."
         return Level.BLOCKER, f"{since}, and this is {version_text(version)}", remedy
-    if wanted is not None and version < wanted:
+    if wanted is not None and not surely_since(version, wanted):
         fault = library.cooperative_fault if to_cooperative else library.consumer_fault
         remedy = f"Upgrade the client to {version_text(wanted)} or later first."
         return Level.WARNING, f"{version_text(version)} {fault}", remedy

@@ -23,6 +23,7 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
         (["java:4.1", "m1=sarama"], ("java", "4.1"), {"m1": ("sarama", None)}),
         (["a=b=java"], None, {"a=b": ("java", None)}),
         (["java:4.1", "java:4.1"], ("java", "4.1"), {}),
+        (["node-rdkafka:3.6.1"], ("librdkafka", None), {}),
     ],
 )
 def test_what_client_says(
@@ -55,6 +56,7 @@ def test_what_client_may_not_say(values: list[str], message: str) -> None:
         ("2.12.0-RC1", (2, 12, 0)),
         (" 3 ", (3,)),
         ("4.1.0-ccs", (4, 1, 0)),
+        ("1.4.0-librdkafka-2.11.0", (2, 11, 0)),
     ],
 )
 def test_versions(text: str, version: tuple[int, ...]) -> None:
@@ -86,6 +88,11 @@ def test_told_beats_recorded_and_that_beats_the_member_id() -> None:
     assert client_of(one, parse_clients(["sarama"])).library is LIBRARIES["sarama"]
     for name in (one.id, "seat", one.client.id):
         assert client_of(one, parse_clients(["sarama", f"{name}=franz-go"])).library is LIBRARIES["franz-go"]
+
+
+def test_a_binding_may_be_numbered_apart_from_its_library() -> None:
+    assert client_of(member("m", "node-rdkafka", "3.6.1"), ToldClients()).version is None
+    assert client_of(member("m", "confluent-kafka-go", "2.6.1"), ToldClients()).version == (2, 6, 1)
 
 
 def test_strangers_are_named() -> None:

@@ -92,6 +92,9 @@ WAYS = {
         CONSUMER, [], ["stop-all", "start-all"],
     ),
     "sarama-sticky-to-consumer": (SARAMA, CONSUMER, [], ["shed-user-data", "first-member", "other-members"]),
+    "sarama-sticky-unseen-to-consumer": (
+        group_of("sarama:1.45", "sticky"), CONSUMER, [], ["shed-user-data", "first-member", "other-members"],
+    ),
     "empty-to-consumer": (EMPTY, CONSUMER, ["java:4.1.0"], ["start-all"]),
     "half-way-to-consumer": (MIXED, CONSUMER, [], ["other-members"]),
     "consumer-already": (NEWER, CONSUMER, [], []),
@@ -137,6 +140,7 @@ BLOCKED = {
     "assignor-unknown": (replace(GROUP, protocol=""), COOPERATIVE, [], ["assignor-unknown"]),
     "too-old": (GROUP, CONSUMER, ["java:3.9.1"], ["client-support"]),
     "cannot": (GROUP, COOPERATIVE, ["sarama:1.45"], ["client-support"]),
+    "sarama-sticky-to-cooperative": (SARAMA, COOPERATIVE, [], ["client-support"]),
     "old-librdkafka": (LIBRDKAFKA, CONSUMER, ["librdkafka:2.11.1"], ["client-support"]),
     "user-data": (WITH_DATA, CONSUMER, [], ["assignment-user-data"]),
     "connect": (replace(GROUP, protocol_type="connect", protocol="sessioned"), CONSUMER, [], ["protocol-type"]),

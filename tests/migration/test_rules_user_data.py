@@ -32,6 +32,9 @@ WAYS = {
     "java-cooperative": (_group("java", "cooperative-sticky", b"", b""), None),
     "java-custom": (_group("java", "com.example.Weighted", b"w=1", b"w=2"), None),
     "sarama": (_group("sarama", "sticky", b"abcd", b"abcd"), OnlineWay.RANGE_FIRST),
+    "sarama-unseen": (_group("sarama", "sticky", None, None), OnlineWay.RANGE_FIRST),
+    "sarama-without": (_group("sarama", "sticky", b"", b""), None),
+    "java-sticky-unseen": (_group("java", "sticky", None, None), None),
     "java-sticky-with-data": (_group("java", "sticky", b"abcd"), None),
     "nobody": (EMPTY, None),
 }
@@ -59,6 +62,7 @@ def test_data_of_a_fresh_group_will_come() -> None:
         ("librdkafka-fresh", "user-data-to-come", Level.WARNING, "trial on a fresh group"),
         ("librdkafka-unseen", "user-data-to-come", Level.WARNING, "Ask the live cluster"),
         ("sarama", "assignment-user-data", Level.WARNING, "[range, sticky], range first"),
+        ("sarama-unseen", "user-data-to-come", Level.WARNING, "[range, sticky], range first"),
         ("java-custom", "assignment-user-data", Level.BLOCKER, "--offline"),
         ("java-cooperative", "user-data-to-come", None, ""),
     ],
