@@ -34,9 +34,12 @@ class Library:
     """Older versions with a cooperative assignor have faults that a plan warns of."""
     cooperative_fault: str = ""
     """What those do."""
+    assignors: tuple[str, ...]
+    """Those of Kafka's that it has, and its own, by their names in the protocol; the first is the plain choice."""
     source: str
 
 
+_KAFKAS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 LIBRARIES: Mapping[str, Library] = {
     library.name: library
     for library in (
@@ -45,6 +48,7 @@ LIBRARIES: Mapping[str, Library] = {
             cooperative=(2, 4),
             two_bounces=True,
             consumer=(4, 0),
+            assignors=_KAFKAS,
             source="KIP-429 and KIP-848 as released in Apache Kafka 2.4 and 4.0",
         ),
         Library(
@@ -56,6 +60,7 @@ LIBRARIES: Mapping[str, Library] = {
             consumer_fault="loops on GROUP_ID_NOT_FOUND, the answer to a refused upgrade",
             cooperative_wanted=(2, 6, 1),
             cooperative_fault="may rejoin in a loop with cooperative-sticky",
+            assignors=("range", "roundrobin", "cooperative-sticky"),
             source="librdkafka releases 1.6.0, 2.6.1, 2.12.0 and 2.15.0; issue 5541",
         ),
         Library(
@@ -63,6 +68,7 @@ LIBRARIES: Mapping[str, Library] = {
             cooperative=(1, 17, 0),
             two_bounces=True,
             consumer=(1, 19, 0),
+            assignors=_KAFKAS,
             source="franz-go issue 686 (before 1.17.0 partitions are stranded in the first bounce)",
         ),
         Library(
@@ -70,19 +76,31 @@ LIBRARIES: Mapping[str, Library] = {
             cooperative=(3, 0, 0),
             two_bounces=False,
             consumer=None,
+            assignors=_KAFKAS,
             source="kafka-python 3.0.12: KafkaConfigurationError for a list that mixes eager and cooperative",
         ),
         Library(
-            name="aiokafka", cooperative=None, two_bounces=False, consumer=None, source="aiokafka assignors"
+            name="aiokafka",
+            cooperative=None,
+            two_bounces=False,
+            consumer=None,
+            assignors=("range", "roundrobin", "sticky"),
+            source="aiokafka assignors",
         ),
         Library(
-            name="kafkajs", cooperative=None, two_bounces=False, consumer=None, source="KafkaJS assigners"
+            name="kafkajs",
+            cooperative=None,
+            two_bounces=False,
+            consumer=None,
+            assignors=("RoundRobinAssigner",),
+            source="KafkaJS assigners",
         ),
         Library(
             name="sarama",
             cooperative=None,
             two_bounces=False,
             consumer=None,
+            assignors=("range", "roundrobin", "sticky"),
             source="sarama balance strategies",
         ),
     )

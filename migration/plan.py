@@ -59,6 +59,7 @@ def make_plan(
         configs=tuple(configs),
         access=access,
         settings=settings or {},
+        assignor=assignor,
         offline=offline,
     )
     findings = () if has_arrived(case) else judge(case)

@@ -17,6 +17,7 @@ from migration.paths.stop_and_start import start, stop_and_start
 from migration.paths.trip import EAGER, Trip
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
 from migration.rules import Case
+from migration.rules.assignors import ALSO_KNOWN
 from migration.user_data import OnlineWay, members_with_data, online_way
 
 COOPERATIVE = "cooperative-sticky"
@@ -52,7 +53,7 @@ def has_arrived(case: Case) -> bool:
     listed = {name for member in group.members for name in member.protocols or ()}
     if case.destination is Destination.COOPERATIVE:
         return group.protocol == COOPERATIVE and listed <= {COOPERATIVE}
-    return group.protocol in EAGER and COOPERATIVE not in listed
+    return group.protocol in (*EAGER, *ALSO_KNOWN) and COOPERATIVE not in listed
 
 
 def leader_matters(group: Group, destination: Destination) -> bool:

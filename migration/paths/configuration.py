@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from migration.client_config import LIBRARIES_WITH_FILES
 from migration.clients import LIBRARIES
 
 _JAVA_PACKAGE = "org.apache.kafka.clients.consumer"
@@ -54,15 +55,20 @@ def assignors(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]
     return _each(libraries, lambda library: [_strategy(library, names)])
 
 
-def consumer(libraries: Sequence[str], old_assignor: str | None) -> tuple[str, ...]:
+def consumer(
+    libraries: Sequence[str], old_assignor: str | None, offered: Sequence[str] | None = None
+) -> tuple[str, ...]:
     """What makes a member speak the consumer protocol; for Java and librdkafka where a library cannot.
 
-    `old_assignor` is the one it had: the nearest of the broker's is asked for, none where it is not known.
+    `old_assignor` is the one it had: the nearest of the broker's is asked for, none where it is not known, or is not
+    among those that the brokers have (`offered`; None: not known): they refuse a member that asks for it.
     """
+    nearest = nearest_of_broker(old_assignor)
+    asked = f"group.remote.assignor={nearest}" if nearest else _UNKNOWN
+    if nearest is not None and offered is not None and nearest not in offered:
+        asked = f"# no group.remote.assignor: the brokers do not offer {nearest}"
     able = [name for name in libraries if name in LIBRARIES and LIBRARIES[name].consumer is not None]
-    return _each(
-        able or ["java", "librdkafka"], lambda library: _consumer(library, nearest_of_broker(old_assignor))
-    )
+    return _each(able or ["java", "librdkafka"], lambda library: _consumer(library, nearest, asked))
 
 
 def classic(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -101,7 +107,7 @@ def _join(known: Mapping[str, str], names: Sequence[str], comma: str = ",") -> s
     return comma.join(known.get(name, f"<the class behind {name!r}>") for name in names)
 
 
-def _consumer(library: str, assignor: str | None) -> list[str]:
+def _consumer(library: str, assignor: str | None, asked: str) -> list[str]:
     if library == "franz-go":
         balancer = _FRANZ_GO["range" if assignor == "range" else "cooperative-sticky"]
         return [NEXT_GENERATION, f"kgo.Balancers({balancer})"]
@@ -109,7 +115,7 @@ def _consumer(library: str, assignor: str | None) -> list[str]:
     gone += ["group.protocol.type"] if library == "librdkafka" else []
     return [
         "group.protocol=consumer",
-        f"group.remote.assignor={assignor}" if assignor else _UNKNOWN,
+        asked,
         *(f"# remove: {name}" for name in gone),
     ]
 
@@ -117,6 +123,8 @@ def _consumer(library: str, assignor: str | None) -> list[str]:
 def _classic(library: str, names: Sequence[str]) -> list[str]:
     if library == "franz-go":
         return [f"# remove: {NEXT_GENERATION}", _strategy(library, names)]
+    if library not in LIBRARIES_WITH_FILES:  # it knows no other protocol
+        return [_strategy(library, names)]
     return [
         "group.protocol=classic",
         _strategy(library, names),

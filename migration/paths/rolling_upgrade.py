@@ -47,7 +47,7 @@ def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Ste
         title="Convert the group with one member" if trip.size > 1 else "Restart the only member",
         actions=(*_code(trip), *restart_actions(trip, rounds)),
         rounds=rounds.names,
-        config=configuration.consumer(trip.libraries, trip.old_assignor),
+        config=configuration.consumer(trip.libraries, trip.old_assignor, trip.offered),
         expect=_conversion(trip, first),
         course=rounds.course(Manner.RESTART, _start(trip)),
         complete_when="The group is of type consumer and Stable, with all its members, and one of them speaks the "
@@ -73,7 +73,7 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
         title="Roll the other members",
         actions=(*(_code(trip) if fallen_back_to == OTHERS else ()), *restart_actions(trip, rounds)),
         rounds=rounds.names,
-        config=configuration.consumer(trip.libraries, trip.old_assignor),
+        config=configuration.consumer(trip.libraries, trip.old_assignor, trip.offered),
         expect="Members of both protocols side by side; only the partitions of the members that are away, and those "
         "that move for the balance, wait. Committed offsets are taken over.",
         course=rounds.course(Manner.RESTART, _start(trip)),
@@ -160,5 +160,4 @@ def _code(trip: Trip) -> tuple[str, ...]:
 
 
 def _start(trip: Trip) -> Start:
-    assignor = configuration.nearest_of_broker(trip.old_assignor)
-    return Start(protocol=MemberProtocol.CONSUMER, remote_assignor=assignor)
+    return Start(protocol=MemberProtocol.CONSUMER, remote_assignor=trip.remote_assignor)

@@ -31,15 +31,18 @@ def start(trip: Trip) -> Path:
 
 
 def classic_assignor(trip: Trip) -> str:
-    """The assignor of a classic group that is to be: as asked for, as its members list, or Kafka's first default."""
+    """The assignor of a classic group that is to be: as asked for, as its members list, or Kafka's first default.
+
+    One that all the libraries have: no member could list another.
+    """
     if trip.assignor:
         return trip.assignor
     if trip.case.destination is Destination.COOPERATIVE:
         return "cooperative-sticky"
-    listed = [member.protocols for member in trip.members if member.protocols]
+    listed = [name for member in trip.members for name in member.protocols or ()]
     if trip.case.destination is Destination.EAGER:
-        listed = [tuple(name for name in names if name in EAGER) for names in listed]
-    return next((names[0] for names in listed if names), "range")
+        listed = [name for name in listed if name in EAGER]
+    return next(filter(trip.all_have, [*listed, "range"]), trip.plain_assignor)
 
 
 def _stop(trip: Trip) -> Step:
@@ -87,7 +90,7 @@ def _stop(trip: Trip) -> Step:
 def _start(trip: Trip) -> Step:
     consumer = trip.case.destination is Destination.CONSUMER
     assignor = classic_assignor(trip)
-    remote = configuration.nearest_of_broker(trip.old_assignor)
+    remote = trip.remote_assignor
     rounds = in_rounds(trip, trip.members, at_once=True)
     start = (
         Start(protocol=MemberProtocol.CONSUMER, remote_assignor=remote)
@@ -122,7 +125,7 @@ def _start(trip: Trip) -> Step:
 
 def _lines(trip: Trip, assignor: str, *, consumer: bool) -> tuple[str, ...]:
     if consumer:
-        return configuration.consumer(trip.libraries, trip.old_assignor)
+        return configuration.consumer(trip.libraries, trip.old_assignor, trip.offered)
     if trip.case.destination is Destination.CLASSIC:
         return configuration.classic(trip.libraries, [assignor])
     return configuration.assignors(trip.libraries, [assignor])

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from coordinator.model import GroupState, GroupType, Member, MemberProtocol
+from migration.clients import LIBRARIES
 from migration.commands import Connection
 from migration.model import PlannedMember, names_of
+from migration.paths import configuration
 from migration.rules import Case
+from migration.rules.assignors import offered_assignors
 
 BRIDGE = "kohort-bridge"
 """Client id of the temporary member that leads a group over (`bridge_leader.py`)."""
@@ -77,9 +80,30 @@ class Trip:
         return settings[POLICY].lower() if settings and POLICY in settings else None
 
     @property
+    def remote_assignor(self) -> str | None:
+        """The broker's assignor to ask for; None where the nearest one is not known, or not offered."""
+        nearest = configuration.nearest_of_broker(self.old_assignor)
+        return nearest if self.offered is None or nearest in self.offered else None
+
+    @property
+    def offered(self) -> tuple[str, ...] | None:
+        """The brokers' assignors; None where they are not known."""
+        return offered_assignors(self.case)
+
+    @property
     def old_assignor(self) -> str | None:
         """The assignor in use; None where nobody uses one, or it is not known."""
         return self.case.group.protocol or None
+
+    @property
+    def plain_assignor(self) -> str:
+        """The first choice of the first library: KafkaJS has its own round robin only."""
+        return LIBRARIES[self.libraries[0]].assignors[0] if self.libraries else "range"
+
+    def all_have(self, assignor: str) -> bool:
+        """Whether every library has it; of one that no library has, its owner knows."""
+        having = [name for name, library in LIBRARIES.items() if assignor in library.assignors]
+        return not having or all(name in having for name in self.libraries)
 
     def speaking(self, protocol: MemberProtocol) -> tuple[Member, ...]:
         """The members that speak it; in a group of one protocol a member of which it is not known speaks that."""

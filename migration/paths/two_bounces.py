@@ -119,21 +119,21 @@ def to_eager(trip: Trip) -> Path:
     """The two bounces in reverse, with the eager assignor first in the list; the second, where the first is done."""
     if trip.old_assignor in EAGER:
         return _eager_again(trip, trip.old_assignor)
-    new = trip.assignor or "range"
+    old, new = trip.old_assignor or COOPERATIVE, trip.assignor or "range"
     return Path(
         name="two bounces in reverse",
         steps=(
             _first(
                 trip,
-                old=COOPERATIVE,
+                old=old,
                 new=new,
                 title="First bounce: every member knows both assignors",
-                expect=f"The group stays on {COOPERATIVE} until the last restart, then it is on {new}. A member that "
+                expect=f"The group stays on {old} until the last restart, then it is on {new}. A member that "
                 "was restarted is eager: it gives up everything in each rebalance.",
             ),
             _second(
                 trip,
-                old=COOPERATIVE,
+                old=old,
                 new=new,
                 title="Second bounce: only the eager assignor is left",
                 expect=f"The group stays on {new}; every rebalance gives up everything for a moment.",
@@ -145,9 +145,9 @@ def to_eager(trip: Trip) -> Path:
                 why_not=f"The first restarted member would die with {dangers.INCONSISTENT}: nobody else lists {new}.",
             ),
             Alternative(
-                title=f"{COOPERATIVE} first in the list of the first bounce",
+                title=f"{old} first in the list of the first bounce",
                 why_not="It works too, but the broker shows nothing when the first bounce is complete: the protocol "
-                f"would stay {COOPERATIVE} until the second one begins.",
+                f"would stay {old} until the second one begins.",
             ),
             Alternative(
                 title="Stop all members, start all members",

@@ -161,6 +161,12 @@ def metadata_can_be_read(case: Case) -> Iterator[Finding]:
         )
 
 
+def offered_assignors(case: Case) -> tuple[str, ...] | None:
+    """The brokers' assignors by their names, the default first; None where they are not known."""
+    listed = setting_list(case, "group.consumer.assignors")
+    return None if listed is None else tuple(_short(name) for name in listed)
+
+
 def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
     """Which assignor of the broker takes over."""
     successor = (KAFKAS_OWN | ALSO_KNOWN).get(case.group.protocol or "")
@@ -170,9 +176,9 @@ def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
         or not successor
     ):
         return
-    offered = setting_list(case, "group.consumer.assignors")
-    names = [_short(name) for name in offered or ()]
-    if offered is not None and successor not in names:
+    offered = offered_assignors(case)
+    names = offered or ()
+    if offered is not None and successor not in offered:
         yield Finding(
             rule="assignor-successor",
             level=Level.WARNING,

@@ -32,6 +32,8 @@ class Case:
     """Configuration files of the members."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The group's settings (`consumer.session.timeout.ms`), as far as they are known."""
+    assignor: str | None = None
+    """The assignor that was asked for, of a way back."""
     offline: bool = False
     """Whether all members are to stop before any starts on the new protocol: nothing is converted online then."""
     access: Access | None = None

@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     client_configs.remote_assignor_is_offered,
     client_configs.configs_have_no_leftovers,
     clients.library_mixes_assignors,
+    clients.library_has_the_assignor,
     clients.members_share_a_library,
     broker.brokers_offer_the_protocol,
     broker.group_version_is_finalised,

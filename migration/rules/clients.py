@@ -166,6 +166,24 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
         )
 
 
+def library_has_the_assignor(case: Case) -> Iterator[Finding]:
+    """No member can list an assignor that its library does not have."""
+    lacking: dict[str, list[str | None]] = {}
+    for member, client in case.clients.items():
+        if case.assignor is not None and client.library and case.assignor not in client.library.assignors:
+            lacking.setdefault(client.library.name, []).append(member)
+    for name, members in lacking.items():
+        yield about_members(
+            case,
+            members,
+            rule="assignor-of-library",
+            level=Level.BLOCKER,
+            message=f"--assignor {case.assignor}: {name} has no such assignor.",
+            remedy=f"{name} has {', '.join(LIBRARIES[name].assignors)}; ask for one of those, or for none.",
+            source="librdkafka's CONFIGURATION.md; sarama, aiokafka and KafkaJS assignors",
+        )
+
+
 def members_share_a_library(case: Case) -> Iterator[Finding]:
     """A group of several libraries: the leader's computes for all of them, and nobody can move alone."""
     by_library: dict[str, list[str]] = {}

@@ -72,6 +72,10 @@ WAYS = {
     "librdkafka-to-eager": (LIBRDKAFKA_STICKY, EAGER, [], ["stop-all", "start-all"]),
     "franz-go-to-eager": (JAVA_STICKY, EAGER, ["franz-go:1.22.0"], ["stop-all", "start-all"]),
     "empty-to-eager": (EMPTY, EAGER, ["java:4.1.0"], ["start-all"]),
+    "kafkajs-eager-already": (group_of("kafkajs:2.2", "RoundRobinAssigner"), EAGER, [], []),
+    "custom-to-eager": (
+        replace(GROUP, protocol="com.example.Weighted"), EAGER, [], ["first-bounce", "second-bounce"],
+    ),
     "eager-already": (GROUP, EAGER, [], []),
     "between-the-bounces-back": (listing(GROUP, "range", "cooperative-sticky"), EAGER, [], ["only-bounce"]),
     "java-to-consumer": (GROUP, CONSUMER, [], ["first-member", "other-members"]),

@@ -25,7 +25,7 @@ from migration.conditions import (
     TypeIs,
 )
 from migration.course import Manner
-from migration.model import Destination, Plan, Step, names_of
+from migration.model import Destination, Level, Plan, Step, names_of
 from migration.plan import make_plan
 from migration.plan_file import plan_from_data, plan_to_data
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, MIXED, NEW, NEWER, plan
@@ -179,6 +179,47 @@ def test_each_library_gets_its_own_words(client: str, lines: list[str]) -> None:
 def test_the_nearest_broker_side_assignor(protocol: str, assignor: str) -> None:
     for step in plan(replace(GROUP, protocol=protocol), CONSUMER).steps:
         assert f"group.remote.assignor={assignor}" in step.config
+
+
+def test_no_assignor_is_asked_for_that_the_brokers_lack() -> None:
+    cluster = replace(NEW, settings={"group.consumer.assignors": "uniform"})
+    for step in plan(GROUP, CONSUMER, cluster=cluster).steps:
+        assert "# no group.remote.assignor: the brokers do not offer range" in step.config
+
+
+@pytest.mark.parametrize(
+    ("client", "line"),
+    [
+        ("kafkajs:2.2", "partitionAssigners: [PartitionAssigners.roundRobin]"),
+        ("kafka-python:3.0.12", "partition_assignment_strategy=[RangePartitionAssignor]"),
+    ],
+)
+def test_a_library_of_the_classic_protocol_alone_gets_lines_that_it_knows(client: str, line: str) -> None:
+    made = plan(NEWER, CLASSIC, client)
+    assert made.steps[-1].config == (f"# {client.partition(':')[0]}", line)
+    assert ProtocolIs(protocol="RoundRobinAssigner" if "js" in client else "range") in made.steps[-1].gate
+
+
+def test_members_go_back_to_an_assignor_that_all_of_them_have() -> None:
+    first, second = MIXED.members
+    other = replace(second, protocols=("sticky", "range"))
+    for library, assignor in (("java", "sticky"), ("librdkafka", "range")):
+        made = plan(replace(MIXED, members=(first, other)), CLASSIC, f"{first.id}={library}:99")
+        assert ProtocolIs(protocol=assignor) in made.steps[-1].gate
+
+
+def test_an_assignor_that_a_library_lacks_is_refused() -> None:
+    made = make_plan(NEWER, NEW, CLASSIC, parse_clients(["librdkafka:2.16.0"]), assignor="sticky")
+    assert [(found.rule, found.members) for found in made.findings if found.level is Level.BLOCKER] == [
+        ("assignor-of-library", ("m1", "m2"))
+    ]
+
+
+def test_a_custom_assignor_is_what_the_way_to_an_eager_one_begins_with() -> None:
+    first, second = plan(replace(GROUP, protocol="com.example.Weighted"), EAGER).steps
+    assert "stays on com.example.Weighted" in first.expect
+    assert "<the class behind 'com.example.Weighted'>" in first.config[1]
+    assert "back on com.example.Weighted" in second.strays[0].message
 
 
 def test_franz_go_stays_classic_unless_its_first_balancer_has_a_likeness_on_the_broker() -> None:
