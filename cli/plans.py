@@ -155,7 +155,7 @@ def _configs_of(group: Group, wish: Wish, selection: SelectionOptions) -> tuple[
     return tuple(
         config
         for config in wish.configs
-        if (named := config.setting("group.id")) is None or named.value == group.id
+        if (named := config.setting("group.id")) is None or named.is_placeholder or named.value == group.id
     )
 
 

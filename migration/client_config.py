@@ -69,6 +69,11 @@ class Setting:
     line: int | None
 
     @property
+    def is_placeholder(self) -> bool:
+        """Whether the value is filled in later, by Spring or a template: `${GROUP:payments}`, `{{ group }}`."""
+        return any(mark in self.value for mark in ("${", "#{", "{{"))
+
+    @property
     def place(self) -> str:
         """For messages: `session.timeout.ms (line 7)`."""
         return self.written if self.line is None else f"{self.written} (line {self.line})"

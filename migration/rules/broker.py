@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from coordinator.model import GroupState, GroupType, MemberProtocol
 from migration.model import Destination, Finding, Level
 from migration.rules.case import Case
+from migration.user_data import OnlineWay, online_way
 
 _KIP = "KIP-848, Compatibility, Deprecation, and Migration Plan"
 _MANAGER = "GroupMetadataManager of Kafka 4.3.1"
@@ -190,6 +191,16 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
             remedy=f"Raise {name} on every broker and restart them one by one, or run at most {most} members.",
             source=_MANAGER,
         )
+    elif _has_bridge_to_come(case) and len(case.clients) == most:
+        yield Finding(
+            rule="group-size",
+            level=Level.BLOCKER,
+            message=f"The group has {most} members, as many as {name} allows, and goes online only by a bridge "
+            "leader, a member more: the first member of the consumer protocol would be refused with "
+            "GROUP_MAX_SIZE_REACHED.",
+            remedy=f"Raise {name} on every broker and restart them one by one, or run one member less. {_OFFLINE}",
+            source=_MANAGER,
+        )
     elif size == most and must_convert(case):
         yield Finding(
             rule="group-size",
@@ -200,6 +211,11 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
             f"Or raise {name} first.",
             source=_MANAGER,
         )
+
+
+def _has_bridge_to_come(case: Case) -> bool:
+    """Whether the plan is one by a bridge leader; the clients of a case are those that move, without the bridge."""
+    return must_convert(case) and len(case.clients) > 1 and online_way(case) is OnlineWay.BRIDGE_LEADER
 
 
 def _too_large(case: Case) -> str:

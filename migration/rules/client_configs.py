@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
+from coordinator.model import Member
 from migration.client_config import (
     HEARTBEAT_INTERVAL,
     PROTOCOL,
@@ -15,6 +16,7 @@ from migration.client_config import (
     Setting,
 )
 from migration.model import Destination, Finding, Level
+from migration.rules.about import about_members
 from migration.rules.broker import setting, setting_list, setting_number
 from migration.rules.case import Case
 
@@ -37,8 +39,10 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
     """A file of another group says nothing about this one."""
     for config in case.configs:
         group = config.setting("group.id")
-        if group is not None and group.value != case.group.id:
-            yield Finding(
+        if group is not None and not group.is_placeholder and group.value != case.group.id:
+            yield about_members(
+                case,
+                _owners(case, config),
                 rule="client-config-group",
                 level=Level.BLOCKER,
                 message=f"{config.name}: {group.place} names another group, {group.value!r}.",
@@ -52,7 +56,9 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         clients = _clients_of(case, config)
         if config.library is not None and clients and config.library not in clients:
-            yield Finding(
+            yield about_members(
+                case,
+                _owners(case, config),
                 rule="client-config-library",
                 level=Level.BLOCKER if config.is_for_library else Level.WARNING,
                 message=f"{config.name} is a file for {config.library} ({config.known_by}), and the members that it is "
@@ -62,7 +68,9 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
                 source="A plan is as good as what it is told",
             )
         elif config.library is None:
-            yield Finding(
+            yield about_members(
+                case,
+                _owners(case, config),
                 rule="client-config-library",
                 level=Level.INFO,
                 message=f"Which library {config.name} is for cannot be told ({config.known_by}): it is read for all.",
@@ -71,13 +79,22 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
             )
 
 
+def _owners(case: Case, config: ClientConfig) -> list[str]:
+    """The members that a file was given for by name; none where it is for all, or all of a library."""
+    return [member.id for member in case.group.members if config.member in _names(member)]
+
+
+def _names(member: Member) -> tuple[str, ...]:
+    return tuple(name for name in (member.id, member.instance, member.client.id) if name is not None)
+
+
 def _clients_of(case: Case, config: ClientConfig) -> set[str]:
     """The libraries of the members whose file it is, as far as they are known."""
     libraries = set()
     members = {member.id: member for member in case.group.members}
     for member_id, client in case.clients.items():
         member = members.get(member_id or "")
-        names = (member.id, member.instance, member.client.id) if member else ()
+        names = _names(member) if member else ()
         if client.library is not None and (config.member is None or config.member in names):
             libraries.add(client.library.name)
     return libraries
@@ -94,7 +111,9 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
         if not left:
             continue
         is_new = config.protocol == wanted
-        yield Finding(
+        yield about_members(
+            case,
+            _owners(case, config),
             rule="client-config-leftover",
             level=Level.BLOCKER if is_new else Level.WARNING,
             message=f"{config.name}: with {PROTOCOL}={wanted} the client refuses to start while the file has "
@@ -124,7 +143,9 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
         if config.library != "librdkafka" or names is None or listed is None:
             continue
         if "cooperative-sticky" in names and len(set(names)) > 1:
-            yield Finding(
+            yield about_members(
+                case,
+                _owners(case, config),
                 rule="client-config-mixed",
                 level=Level.BLOCKER,
                 message=f"{config.name}: {listed.place} lists {', '.join(names)}. librdkafka refuses to start with "
@@ -136,7 +157,9 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
             )
         unknown = sorted(set(names) - {"range", "roundrobin", "cooperative-sticky"})
         if unknown:
-            yield Finding(
+            yield about_members(
+                case,
+                _owners(case, config),
                 rule="client-config-mixed",
                 level=Level.BLOCKER,
                 message=f"{config.name}: {listed.place} lists {', '.join(unknown)}, which librdkafka does not have "
@@ -153,7 +176,9 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         said = config.setting(PROTOCOL)
         if said is not None and config.protocol == "consumer":
-            yield Finding(
+            yield about_members(
+                case,
+                _owners(case, config),
                 rule="client-config-protocol",
                 level=Level.BLOCKER,
                 message=f"{config.name}: {said.place} is consumer: a member that starts with it "
@@ -172,7 +197,9 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         asked = config.setting(REMOTE_ASSIGNOR)
         if asked is not None and asked.value not in offered and "." not in "".join(offered):
-            yield Finding(
+            yield about_members(
+                case,
+                _owners(case, config),
                 rule="client-config-assignor",
                 level=Level.BLOCKER,
                 message=f"{config.name}: {asked.place} asks for {asked.value!r}, and the brokers have "
@@ -216,7 +243,9 @@ def _now(case: Case, key: str) -> str:
 
 def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
     problems = [problem for key, value in moving.items() if (problem := _problem(case, key, value))]
-    settings = ",".join(f"consumer.{key}={value}" for key, value in moving.items())
+    settings = ",".join(
+        f"consumer.{key}={value if _is_number(value) else 'MILLISECONDS'}" for key, value in moving.items()
+    )
     command = (
         "kafka-configs.sh --bootstrap-server … --alter --entity-type groups "
         f"--entity-name {quote(case.group.id)} --add-config {settings}"
@@ -242,15 +271,24 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
 
 def _problem(case: Case, key: str, value: str) -> str | None:
     """Why the group cannot have a timeout; None when it can."""
-    if not (value.isascii() and value.isdigit()):
+    if not _is_number(value):
         return f"{key}={value} is no number of milliseconds"
     least, most = (_bound(case, f"group.consumer.{side}.{key}") for side in ("min", "max"))
-    usual = "" if case.cluster.settings else ", unless the brokers are set otherwise"
     if int(value) < least:
-        return f"{key}={value} is below group.consumer.min.{key}={least}{usual}"
+        return f"{key}={value} is below group.consumer.min.{key}={least}{_unless(case, f'min.{key}')}"
     if int(value) > most:
-        return f"{key}={value} is above group.consumer.max.{key}={most}{usual}"
+        return f"{key}={value} is above group.consumer.max.{key}={most}{_unless(case, f'max.{key}')}"
     return None
+
+
+def _is_number(value: str) -> bool:
+    return value.isascii() and value.isdigit()
+
+
+def _unless(case: Case, bound: str) -> str:
+    """What is to be said of a bound that is Kafka's default, for want of the brokers' own."""
+    known = setting(case, f"group.consumer.{bound}") is not None
+    return "" if known else ", unless the brokers are set otherwise"
 
 
 def _bound(case: Case, name: str) -> int:

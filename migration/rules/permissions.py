@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from coordinator.model import GroupType
 from migration.access import undescribable
@@ -57,7 +58,7 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
             "member that subscribes to "
             "it, it is refused with TOPIC_AUTHORIZATION_FAILED.",
             remedy=f"If members run as {principal}: kafka-acls.sh --bootstrap-server … --add --allow-principal "
-            f"{principal} --operation Describe --topic {missing[0]} (and so on).",
+            f"{quote(principal)} --operation Describe --topic {missing[0]} (and so on).",
             source=_SOURCE,
         )
 

@@ -146,6 +146,9 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
     "another-group": (
         {"group.id": "refunds"}, "java:4.1", CONSUMER, "client-config-group", Level.BLOCKER, "'refunds'",
     ),
+    "a-group-to-be-filled-in": (
+        {"group.id": "${GROUP:refunds}"}, "java:4.1", CONSUMER, "client-config-group", None, "",
+    ),
     "this-group": ({"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-group", None, ""),
     "another-library": (
         {"enable.partition.eof": "x"}, "java:4.1", CONSUMER, "client-config-library", Level.WARNING, "run java",
@@ -185,6 +188,15 @@ def test_what_a_file_says(
     assert finding is None or said in finding.message
 
 
+def test_what_is_said_of_the_file_of_a_member_names_it() -> None:
+    for owner, member_named in (("m2", "m2"), (None, None)):
+        finding = found(
+            plan(GROUP, CONSUMER, configs=[_config(TIMEOUTS, member=owner)]), "client-config-leftover"
+        )
+        assert finding is not None
+        assert (finding.member, finding.members) == (member_named, ())
+
+
 def test_the_command_that_moves_the_timeouts() -> None:
     odd = replace(GROUP, id="a b")
     finding = found(plan(odd, CONSUMER, configs=[_config(TIMEOUTS)]), "group-timeouts")
@@ -193,6 +205,28 @@ def test_the_command_that_moves_the_timeouts() -> None:
         "--entity-type groups --entity-name 'a b' "
         "--add-config consumer.session.timeout.ms=50000,consumer.heartbeat.interval.ms=6000"
     )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({}, "=45000, unless the brokers are set otherwise"),
+        ({"group.consumer.min.session.timeout.ms": "45000"}, "=45000."),
+    ],
+)
+def test_bounds_that_are_not_known_are_kafkas(bounds: dict[str, str], said: str) -> None:
+    cluster = replace(NEW, settings={"group.consumer.migration.policy": "bidirectional", **bounds})
+    configs = [_config({"session.timeout.ms": "10000"})]
+    finding = found(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
+    assert finding is not None
+    assert finding.message.endswith(f"below group.consumer.min.session.timeout.ms{said}".rstrip(".") + ".")
+
+
+def test_no_nonsense_is_put_into_a_command() -> None:
+    configs = [_config({"session.timeout.ms": "${TIMEOUT:`id`}"})]
+    finding = found(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
+    assert finding is not None
+    assert finding.remedy.endswith("--add-config consumer.session.timeout.ms=MILLISECONDS")
 
 
 def test_the_brokers_bounds_are_theirs() -> None:

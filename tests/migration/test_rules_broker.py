@@ -18,6 +18,7 @@ from tests.migration.cases import (
     NEW,
     blockers,
     found,
+    group_of,
     plan,
     upgraded,
 )
@@ -30,6 +31,7 @@ NEWER = replace(
     group_epoch=3,
 )
 MIXED = replace(NEWER, members=(upgraded("m1"), upgraded("m2", MemberProtocol.CLASSIC)))
+BRIDGED = group_of("librdkafka:2.16.0", "cooperative-sticky")
 POLICY = "group.consumer.migration.policy"
 
 
@@ -77,6 +79,8 @@ def test_an_offline_plan_needs_no_policy() -> None:
         (GROUP, CONSUMER, "group.consumer.max.size", 1, Level.BLOCKER, "'the group size exceeds'"),
         (GROUP, CONSUMER, "group.consumer.max.size", 2, Level.WARNING, "GROUP_MAX_SIZE_REACHED"),
         (GROUP, CONSUMER, "group.consumer.max.size", 3, None, ""),
+        (BRIDGED, CONSUMER, "group.consumer.max.size", 3, Level.BLOCKER, "a bridge leader, a member more"),
+        (BRIDGED, CONSUMER, "group.consumer.max.size", 4, None, ""),
         (GROUP, CONSUMER, "group.max.size", 1, None, ""),
         (GROUP, COOPERATIVE, "group.consumer.max.size", 1, None, ""),
         (MIXED, CONSUMER, "group.consumer.max.size", 1, Level.BLOCKER, "may not come back"),

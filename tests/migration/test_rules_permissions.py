@@ -57,6 +57,13 @@ TABLE = {
 }  # fmt: skip
 
 
+def test_the_command_for_a_principal_with_spaces() -> None:
+    named = replace(MAY_READ, principal="User:CN=a b,O=c")
+    finding = found(plan(READER, CONSUMER, access=Access(entries=(named,))), "acl")
+    assert finding is not None
+    assert "--allow-principal 'User:CN=a b,O=c' --operation" in finding.remedy
+
+
 @pytest.mark.parametrize(("access", "level", "said"), TABLE.values(), ids=TABLE.keys())
 def test_access(access: Access | None, level: Level | None, said: str) -> None:
     finding = found(plan(READER, CONSUMER, access=access), "acl")
