@@ -26,7 +26,7 @@ from migration.model import Alternative, Danger, Step, Stray
 from migration.paths import configuration, dangers
 from migration.paths.path import Path
 from migration.paths.rolling_upgrade import FIRST, first_member, offline, other_members
-from migration.paths.rounds import STABLE
+from migration.paths.rounds import GONE, STABLE
 from migration.paths.trip import BRIDGE, Trip
 from migration.succession import leader_of
 
@@ -190,6 +190,28 @@ def _restart_leader(trip: Trip, candidates: list[Member], leader: str | None) ->
             ),
         ),
         way_back="Stop the bridge: a librdkafka member leads again, nothing else has changed.",
+    )
+
+
+def stop_left_bridge(trip: Trip) -> Step:
+    """Of a bridge that stands while the plan needs none: it speaks the classic protocol, and no gate would open."""
+    return Step(
+        id=STOP,
+        title="Stop the bridge that an earlier plan left",
+        actions=(
+            f"Stop every member with the client id {BRIDGE}, with Ctrl-C where it runs. It is none of those below.",
+        ),
+        expect="Nothing of the real topics moves: the bridge owns none of their partitions.",
+        complete_when="The bridge is gone, and the group is Stable, or Empty where nobody else was there.",
+        gate=(STABLE if trip.size else GONE, Absent(client_id=BRIDGE)),
+        dangers=(
+            Danger(
+                what="Nobody knows where the bridge runs.",
+                symptom=f"`kohort describe --members` shows {BRIDGE} and its host.",
+                then="End the console consumer on that host.",
+            ),
+        ),
+        way_back="Nothing to go back to: the bridge consumes nothing.",
     )
 
 

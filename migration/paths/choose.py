@@ -8,7 +8,8 @@ from coordinator.model import Group, GroupType, MemberProtocol
 from migration import commands
 from migration.clients import Library
 from migration.model import Alternative, Destination, Step
-from migration.paths.bridge_leader import bridge_leader
+from migration.paths.bridge_leader import START as BRIDGE_STARTS
+from migration.paths.bridge_leader import bridge_leader, stop_left_bridge
 from migration.paths.path import Path
 from migration.paths.replace_library import shed_user_data
 from migration.paths.rolling_downgrade import rolling_downgrade
@@ -36,6 +37,9 @@ def choose_path(trip: Trip) -> Path:
         Destination.CLASSIC: _to_classic,
     }
     path = start(trip) if trip.is_empty else choose[trip.case.destination](trip)
+    if trip.has_bridge and not any(step.id == BRIDGE_STARTS for step in path.steps):
+        others = tuple(step for step in path.steps if step.rounds or trip.is_empty)
+        path = replace(path, steps=(stop_left_bridge(trip), *others))
     return replace(path, steps=tuple(_with_commands(trip, n, step) for n, step in enumerate(path.steps, 1)))
 
 
@@ -110,7 +114,17 @@ def _to_consumer(trip: Trip) -> Path:
 def _to_classic(trip: Trip) -> Path:
     if trip.case.offline:
         return stop_and_start(trip, _member_by_member(trip, "downgrade", DOWNGRADES))
+    if not trip.speaking(MemberProtocol.CONSUMER):
+        return stop_and_start(trip, _nobody_left())
     return rolling_downgrade(trip)
+
+
+def _nobody_left() -> Alternative:
+    return Alternative(
+        title="One member after the other, while the group goes on",
+        why_not="The group turns classic when its last member of the consumer protocol leaves, and that one has left "
+        "already: group.consumer.migration.policy did not allow it then.",
+    )
 
 
 def _libraries(trip: Trip) -> list[Library]:

@@ -93,7 +93,7 @@ def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
         level=Level.BLOCKER if way is None else Level.WARNING,
         message=f"{whose} {size} bytes of user data: the broker would refuse the online upgrade with "
         "GROUP_ID_NOT_FOUND.",
-        remedy=_past(way),
+        remedy=_past(case, way),
         source=_FIELD_STUDY,
     )
 
@@ -104,7 +104,12 @@ def _size(case: Case, member: str) -> int:
     )
 
 
-def _past(way: OnlineWay | None) -> str:
+def _past(case: Case, way: OnlineWay | None) -> str:
+    if way is not None and len(case.clients) == 1:
+        return (
+            "It is the only member: stop it, and while it is away the group is Empty and converts whatever its "
+            "assignment held (of a static member: when its session has ended)."
+        )
     match way:
         case OnlineWay.BRIDGE_LEADER:
             return (
@@ -138,7 +143,7 @@ def user_data_may_come(case: Case) -> Iterator[Finding]:
             + ", and the broker then refuses the online upgrade.",
             remedy="Do not trust a trial on a fresh group. "
             + ("" if known else "Ask the live cluster with a login that the wire client can use. ")
-            + _past(online_way(case)),
+            + _past(case, online_way(case)),
             source=_FIELD_STUDY,
         )
 

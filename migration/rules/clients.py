@@ -97,7 +97,7 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
 def _leaves_sarama(case: Case) -> bool:
     """Whether the plan is the one that replaces sarama's members on the way."""
     to_consumer = case.destination is Destination.CONSUMER and not case.offline
-    return to_consumer and online_way(case) is OnlineWay.RANGE_FIRST
+    return to_consumer and len(case.clients) > 1 and online_way(case) is OnlineWay.RANGE_FIRST
 
 
 def _is_there(case: Case, member: str | None) -> bool:

@@ -24,12 +24,14 @@ from tests.migration.cases import (
     member,
     plan,
     policy,
+    upgraded,
     warnings,
 )
 
 LIBRDKAFKA = group_of("librdkafka:2.15.0", "range")
 JAVA_STICKY = group_of("java:4.1.0", "cooperative-sticky")
 LIBRDKAFKA_STICKY = group_of("librdkafka:2.15.0", "cooperative-sticky")
+BRIDGE = member("kohort-bridge")
 ONE_STATIC = group_of("librdkafka:2.15.0", "cooperative-sticky", 1)
 ONE_STATIC = replace(ONE_STATIC, members=(replace(ONE_STATIC.members[0], instance="s1"),))
 WITH_DATA = replace(
@@ -103,6 +105,18 @@ WAYS = {
     "half-way-to-consumer": (MIXED, CONSUMER, [], ["other-members"]),
     "consumer-already": (NEWER, CONSUMER, [], []),
     "to-classic": (NEWER, CLASSIC, [], ["all-but-one", "last-member"]),
+    "classic-members-alone-to-classic": (
+        replace(NEWER, members=tuple(upgraded(name, MemberProtocol.CLASSIC) for name in ("m1", "m2"))),
+        CLASSIC, [], ["stop-all", "start-all"],
+    ),
+    "bridge-left-behind": (replace(NEWER, members=(*NEWER.members, BRIDGE)), CONSUMER, [], ["stop-bridge"]),
+    "bridge-left-half-way": (
+        replace(MIXED, members=(*MIXED.members, BRIDGE)), CONSUMER, [], ["stop-bridge", "other-members"],
+    ),
+    "bridge-left-to-eager": (
+        replace(LIBRDKAFKA_STICKY, members=(*LIBRDKAFKA_STICKY.members, BRIDGE)), EAGER, [],
+        ["stop-bridge", "stop-all", "start-all"],
+    ),
     "half-way-to-classic": (MIXED, CLASSIC, [], ["last-member"]),
     "one-member-to-classic": (replace(NEWER, members=NEWER.members[:1]), CLASSIC, [], ["last-member"]),
     "empty-to-classic": (EMPTY_NEWER, CLASSIC, ["java:4.1.0"], ["start-all"]),
@@ -144,6 +158,7 @@ BLOCKED = {
     "assignor-unknown": (replace(GROUP, protocol=""), COOPERATIVE, [], ["assignor-unknown"]),
     "too-old": (GROUP, CONSUMER, ["java:3.9.1"], ["client-support"]),
     "cannot": (GROUP, COOPERATIVE, ["sarama:1.45"], ["client-support"]),
+    "one-sarama-member": (group_of("sarama:1.45", "sticky", 1), CONSUMER, [], ["client-support"]),
     "sarama-sticky-to-cooperative": (SARAMA, COOPERATIVE, [], ["client-support"]),
     "old-librdkafka": (LIBRDKAFKA, CONSUMER, ["librdkafka:2.11.1"], ["client-support"]),
     "user-data": (WITH_DATA, CONSUMER, [], ["assignment-user-data"]),

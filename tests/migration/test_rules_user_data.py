@@ -74,6 +74,14 @@ def test_what_is_said(name: str, rule: str, level: Level | None, said: str) -> N
     assert found(plan(WAYS[name][0], COOPERATIVE), rule) is None
 
 
+def test_an_only_member_needs_no_bridge() -> None:
+    finding = found(
+        plan(_group("librdkafka", "cooperative-sticky", b"abcd"), CONSUMER), "assignment-user-data"
+    )
+    assert finding is not None
+    assert finding.remedy.startswith("It is the only member: stop it")
+
+
 def test_an_offline_plan_minds_no_user_data() -> None:
     made = plan(WAYS["java-custom"][0], CONSUMER, offline=True)
     assert found(made, "assignment-user-data") is None
