@@ -22,11 +22,12 @@ from migration.conditions import (
     TypeIs,
 )
 from migration.gate.answers import Check, await_all, count, name_all, planned
+from migration.gate.outcomes import outcomes
 from migration.gate.sight import Sight
 from migration.gate.turnover import Turnover, is_named
 from migration.model import PlannedMember
 from migration.plan_file import condition_tag
-from migration.succession import front_of, leader_of, leads, precedes
+from migration.succession import front_of, leader_of, leads, precedes, succession
 
 
 def check_condition(condition: Condition, sight: Sight) -> Check:
@@ -132,7 +133,9 @@ def _speaking(condition: Speaking, sight: Sight, tag: str) -> Check:
 
 
 def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
-    since = sight.turnover
+    since, spoken = sight.turnover, _spoken(sight)
+    if since is None and spoken and sight.members and spoken >= {member.id for member in sight.members}:
+        return Check(check=tag, holds=True, text="every member speaks the protocol that the step brings")
     if since is None:
         return Check(check=tag, holds=None, text=_not_noted(sight), by_waiting=False)
     rounds = sight.step.rounds if sight.step else ()
@@ -144,7 +147,10 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
     is_round = sight.round is not None and sight.round < len(rounds)
     wanted = len(due) if rounds and (is_round or not _are_everybody(sight, rounds)) else total
     text = f"{len(gone)} of {count(total, 'member')} have gone or come back under a new id"
-    if len(gone) >= wanted:
+    if early := [one for one in stayed if one.id in spoken]:
+        stayed = [one for one in stayed if one.id not in spoken]
+        text += f", {len(early)} speaks the new protocol since before the step began"
+    if len(gone) + len(early) >= wanted:
         return Check(check=tag, holds=True, text=text)
     old = [one for one in stayed if is_named(one, due)] or stayed
     if wanted != total:
@@ -155,6 +161,21 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
         text=f"{text}; still the old one: {name_all(old)}",
         awaited=await_all(old, "has not been restarted"),
     )
+
+
+def _spoken(sight: Sight) -> frozenset[str]:
+    """Members that speak the protocol to which the step moves them: they have its configuration, whenever it came.
+
+    In a group that the step made classic again, all of them.
+    """
+    gate = sight.step.gate if sight.step else ()
+    made_classic = outcomes(sight.plan)[sight.position].type is GroupType.CONSUMER and (
+        TypeIs(type=GroupType.CLASSIC) in gate
+    )
+    if made_classic and sight.group and sight.group.type is GroupType.CLASSIC:
+        return frozenset(member.id for member in sight.members)
+    wanted = {one.protocol for one in gate if isinstance(one, Speaking)}
+    return frozenset(member.id for member in sight.members if member.protocol in wanted)
 
 
 def _are_everybody(sight: Sight, rounds: Sequence[Sequence[str]]) -> bool:
@@ -210,7 +231,7 @@ def _precedes(condition: Precedes, sight: Sight, tag: str) -> Check:
     holds = precedes(sight.group, wanted)
     if holds is None:
         return Check(
-            check=tag, holds=None, text=f"whether {wanted} follows the leader {_unknown(sight.group)}"
+            check=tag, holds=None, text=f"whether {wanted} follows the leader {_untold_order(sight.group)}"
         )
     text = f"{wanted} comes first in the order of succession"
     if holds:
@@ -258,6 +279,13 @@ def _leads(condition: Leads, sight: Sight, tag: str) -> Check:
     found = [planned(member) for member in sight.members if member.id == leader]
     more = f"; {name_all(found)} does" if found else ""
     return Check(check=tag, holds=False, text=f"{wanted} does not lead the group{more}")
+
+
+def _untold_order(group: Group) -> str:
+    found = succession(group)
+    if found is None or found.leader is None or found.certain:
+        return _unknown(group)
+    return f"cannot be told: {found.why}"
 
 
 def _unknown(group: Group) -> str:

@@ -34,10 +34,12 @@ ONCE = classic(2, 2, 2, protocol=COOPERATIVE)
 TWICE = classic(3, 3, 3, protocol=COOPERATIVE)
 CONVERTED = consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC))
 ROLLED = consumer((2, CONSUMER), (2, CONSUMER), (2, CONSUMER))
+BACK = plan_for(ROLLED, Destination.CLASSIC)
 
 
 def test_the_plans_are_what_these_tests_take_them_for() -> None:
     assert [step.id for step in BOUNCES.steps] == ["first-bounce", "second-bounce"]
+    assert [step.id for step in BACK.steps] == ["all-but-one", "last-member"]
     assert [step.id for step in ROLL.steps] == ["first-member", "other-members"]
 
 
@@ -193,6 +195,21 @@ def test_another_member_converted_the_group() -> None:
     assert (found.open, waiting(found)) == (False, ["m1"])
     crashed = consumer((2, CONSUMER), (1, CLASSIC), (2, CLASSIC))
     assert ask(ROLL, 1, crashed).open is True, "m3 has not had its turn"
+
+
+def test_who_speaks_the_new_protocol_needs_no_second_restart() -> None:
+    early = consumer((2, CONSUMER), (1, CLASSIC), (2, CONSUMER))
+    assert ask(ROLL, 1, early).open is True
+    assert ask(ROLL, 2, early, began=early).open is False
+    assert ask(ROLL, 2, early, began=early, round=1).open is True
+    assert ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CONSUMER)), began=early).open is True
+
+
+def test_who_speaks_the_new_protocol_needs_no_notes() -> None:
+    assert ask(ROLL, 2, ROLLED).open is True
+    assert ask(ROLL, 2, CONVERTED).open is False
+    assert ask(BACK, 2, classic(3, 3, 3)).open is True
+    assert ask(BACK, 2, consumer((3, CLASSIC), (3, CLASSIC), (2, CONSUMER))).open is False
 
 
 def test_a_mixed_group_at_rest() -> None:
@@ -399,6 +416,16 @@ def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str)
     assert not check.by_waiting
     assert words in check.text
     assert restarted in check.text
+
+
+def test_an_order_that_is_not_told_is_not_an_unknown_leader() -> None:
+    ids = ("member-7", "member-49", "member-91")
+    members = tuple(Member(id=one, client=Client(id=one)) for one in ids)
+    stands = replace(BEFORE, members=members, leader="member-7")
+    sight = Sight(plan=ROLL, position=0, group=stands, cluster=Cluster())
+    check = check_condition(Precedes(client_id="member-49"), sight)
+    assert check.holds is None
+    assert "the members are not listed in a broker's order" in check.text
 
 
 def test_two_bridges_are_one_more_member() -> None:
