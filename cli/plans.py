@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 
 from cli.client_files import read_client_config, read_clients
@@ -61,6 +62,13 @@ def assignor_of(name: str | None, to: str) -> str | None:
     if name not in choices:
         raise UsageError(f"--assignor: {name!r} is none of {', '.join(choices)}")
     return name
+
+
+def bounce_of(seconds: float) -> float:
+    """What `--bounce-seconds` says. UsageError for what compares with nothing."""
+    if isnan(seconds):
+        raise UsageError("--bounce-seconds: nan is no number of seconds")
+    return seconds
 
 
 def told_of(values: Sequence[str], file: Path | None) -> ToldClients:

@@ -170,13 +170,13 @@ def library_named(name: str) -> Library:
     return LIBRARIES[canonical_library(name)]
 
 
-_VERSION = re.compile(r"(?:[\w.+-]*rdkafka-)?v?(\d+(?:\.\d+)*)", re.ASCII)
+_VERSION = re.compile(r"(?:[\w.+-]*rdkafka-)?v?(\d+(?:\.\d+)*)(?:[.]?[a-z_~+-][\w.+~-]*)?", re.ASCII | re.I)
 """A binding of librdkafka names both versions to the broker: `1.4.0-librdkafka-2.11.0`."""
 
 
 def parse_version(text: str) -> Version:
-    """The leading numbers of a version; ValueError when there are none."""
-    match = _VERSION.match(text.strip())
+    """The leading numbers of a version; ValueError when there are none, and for what is more than a version."""
+    match = _VERSION.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is not a version")
     return tuple(map(int, match.group(1).split(".")))

@@ -102,6 +102,7 @@ def plan(
     from cli.plans import (
         Wish,
         assignor_of,
+        bounce_of,
         configs_of,
         connection_of,
         document_of,
@@ -122,7 +123,7 @@ def plan(
         configs=configs_of(client_config or ()),
         offline=offline,
         concurrency=concurrency,
-        bounce_s=bounce_seconds,
+        bounce_s=bounce_of(bounce_seconds),
         assignor=assignor_of(assignor, to.value),
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,

@@ -93,6 +93,12 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
         )
 
 
+_ASK = (
+    "Plan against the live cluster with a login that may DESCRIBE_CONFIGS the cluster, or ask: "
+    "kafka-configs.sh --bootstrap-server … --entity-type brokers --entity-name ID --describe --all."
+)
+
+
 def settings_are_known(case: Case) -> Iterator[Finding]:
     """What cannot be read cannot be judged."""
     if not must_convert(case):
@@ -106,8 +112,16 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             message=f"{whose} are not known{asked}: whether {POLICY} allows the step, and how many members "
             "group.consumer.max.size allows.",
-            remedy="Plan against the live cluster with a login that may DESCRIBE_CONFIGS the cluster, or ask: "
-            "kafka-configs.sh --bootstrap-server … --entity-type brokers --entity-name ID --describe --all.",
+            remedy=_ASK,
+            source=_MANAGER,
+        )
+    elif POLICY not in cluster.settings and POLICY not in cluster.settings_differ:
+        yield Finding(
+            rule="broker-settings",
+            level=Level.WARNING,
+            message=f"{POLICY} is not among the brokers' settings of this source: whether it allows the step is not "
+            "known.",
+            remedy=_ASK,
             source=_MANAGER,
         )
     for name in (POLICY, "group.consumer.max.size", "group.max.size"):

@@ -32,6 +32,7 @@ USAGE = {
     "plan-without-to": (["plan", "billing"], "Missing option '--to'"),
     "plan-elsewhere": (["plan", "billing", "--to", "sideways"], "'sideways' is not one of"),
     "plan-nobody-at-once": (["plan", "billing", "--to", "eager", "--concurrency", "0"], "--concurrency"),
+    "plan-restart-of-no-length": (["plan", "billing", "--to", "eager", "--bounce-seconds", "nan"], "--bounce-seconds"),
     "plan-restart-of-the-past": (["plan", "billing", "--to", "eager", "--bounce-seconds", "-1"], "--bounce-seconds"),
     "plan-library": (
         ["plan", "billing", "--to", "consumer", "--client", "jawa", "--embedded", "{sample}"],

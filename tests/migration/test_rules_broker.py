@@ -113,6 +113,7 @@ def test_how_large_a_group_may_be(
             replace(NEW, settings={POLICY: "bidirectional"}, settings_problem="broker 2: no answer"),
             "some brokers",
         ),
+        (replace(NEW, settings={"group.consumer.max.size": "9"}), "is not among the brokers' settings"),
         (
             replace(NEW, settings={}, settings_differ={POLICY: ("bidirectional", "disabled")}),
             "do not agree on group.consumer.migration.policy: bidirectional, disabled",
