@@ -15,6 +15,7 @@ from migration.model import Baseline, Destination, Plan, Verdict
 from migration.paths import Trip, choose_path, has_arrived, planned_members
 from migration.paths.trip import BRIDGE
 from migration.rules import Case, judge
+from migration.rules.assignors import lists_are_known
 from migration.told_assignors import with_told_assignors
 
 DEFAULT_BOUNCE_S = 30.0
@@ -62,7 +63,7 @@ def make_plan(
         assignor=assignor,
         offline=offline,
     )
-    findings = () if has_arrived(case) else judge(case)
+    findings = tuple(lists_are_known(case)) if has_arrived(case) else judge(case)
     plan = Plan(
         group=group.id,
         origin=describe_protocol(group),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coordinator.model import GroupState, GroupType
+from migration.clients import MemberClient
 from migration.model import Destination, Finding, Level
 from migration.rules.about import about_members
 from migration.rules.broker import setting_list
@@ -36,6 +37,33 @@ def assignor_is_known(case: Case) -> Iterator[Finding]:
             remedy="A broker names it when the group is Stable: plan again then.",
             source="DescribeGroups of a running 4.3.1",
         )
+
+
+def lists_are_known(case: Case) -> Iterator[Finding]:
+    """A group that uses cooperative-sticky may stand between the two bounces: its members are eager still."""
+    group = case.group
+    mixing = [
+        member.id
+        for member in group.members
+        if member.protocols is None and _may_mix(case.clients.get(member.id))
+    ]
+    if case.destination is Destination.COOPERATIVE and group.protocol == "cooperative-sticky" and mixing:
+        yield about_members(
+            case,
+            mixing,
+            rule="assignor-lists",
+            level=Level.INFO,
+            message="A group does not show which other assignors its members list. One that lists an eager one too, "
+            "as after the first of two bounces, is eager still: it gives up everything in each rebalance.",
+            remedy="Look at partition.assignment.strategy of each member (its log prints it at the start). Where it "
+            "lists more than cooperative-sticky, give it with --client-config FILE: the plan is the second bounce.",
+            source="KIP-429, Compatibility and Upgrade Path",
+        )
+
+
+def _may_mix(client: MemberClient | None) -> bool:
+    """Whether a member may list eager and cooperative assignors; of an unknown library it may be."""
+    return client is None or client.library is None or client.library.two_bounces
 
 
 def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:

@@ -9,7 +9,19 @@ import pytest
 from coordinator.model import Client, Cluster, Group, GroupState, Subscription, UserData
 from migration.model import Destination, Level
 from migration.rules.about import without_members
-from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, found, member, plan
+from tests.migration.cases import (
+    CLASSIC,
+    CONSUMER,
+    COOPERATIVE,
+    EAGER,
+    EMPTY,
+    GROUP,
+    found,
+    group_of,
+    listing,
+    member,
+    plan,
+)
 
 STATIC = replace(GROUP, members=(replace(GROUP.members[0], instance="seat-1"), GROUP.members[1]))
 RACKS = replace(GROUP, members=tuple(replace(m, rack=r) for m, r in zip(GROUP.members, "ba", strict=True)))
@@ -181,6 +193,20 @@ def test_connect_has_its_own_way() -> None:
     made = plan(replace(GROUP, protocol_type="connect", protocol="eager"), CONSUMER)
     assert [finding.rule for finding in made.findings] == ["protocol-type"]
     assert "connect.protocol=sessioned" in made.findings[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("group", "rules"),
+    [
+        (group_of("java:4.1.0", "cooperative-sticky"), ["assignor-lists"]),
+        (listing(group_of("java:4.1.0", "cooperative-sticky"), "cooperative-sticky"), []),
+        (group_of("librdkafka:2.16.0", "cooperative-sticky"), []),
+    ],
+)
+def test_a_cooperative_group_may_be_between_the_bounces(group: Group, rules: list[str]) -> None:
+    made = plan(group, COOPERATIVE)
+    assert made.path == "nothing to do"
+    assert [finding.rule for finding in made.findings] == rules
 
 
 def test_members_that_want_different_topics() -> None:
