@@ -301,8 +301,12 @@ def _check_conditions(reader: _Reader, found: tuple[Condition, ...], path: Path)
             least, most = condition.at_least, condition.at_most
             if least is None and most is None:
                 reader.fail((*path, position), "expected at_least, at_most or both")
+            if least == 0 and most is None:
+                reader.fail((*path, position, "at_least"), "expected at least 1: every group has 0 members")
             if least is not None and most is not None and least > most:
                 reader.fail((*path, position, "at_most"), f"{most} is less than at_least, {least}")
+        if isinstance(condition, conditions.Speaking) and condition.at_least == 0:
+            reader.fail((*path, position, "at_least"), "expected at least 1: 0 members always do")
         if isinstance(condition, conditions.StateIn) and not condition.states:
             reader.fail((*path, position, "states"), "is empty")
 

@@ -195,7 +195,7 @@ def _of_rounds(
     names = {name for one in rounds for name in one}
     stayed = [one for one in since.stayed if is_named(one, names)]
     gone = [one for one in since.gone if is_named(one, names)]
-    if not _are_everybody(sight, rounds) and len(stayed) + len(gone) == sum(map(len, rounds)):
+    if names and not _are_everybody(sight, rounds) and len(stayed) + len(gone) == sum(map(len, rounds)):
         return stayed, gone
     return since.stayed, since.gone
 

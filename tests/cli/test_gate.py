@@ -331,6 +331,11 @@ def test_files_that_cannot_be_read(scene: Scene) -> None:
     assert scene.gate(1).status == 3
 
 
+def test_a_plan_on_stdin(scene: Scene) -> None:
+    answer = scene.kohort.quick("gate", "-", "--step", "1", "--snapshot", scene.source)
+    assert (answer.status, "read from a file" in answer.stderr) == (2, True)
+
+
 def test_a_plan_as_json(scene: Scene) -> None:
     scene.plan.write_text(json.dumps(plan_to_data(PLAN)))
     assert scene.gate(1).status == 1

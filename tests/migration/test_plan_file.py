@@ -191,6 +191,8 @@ def test_what_has_a_default_may_be_missing() -> None:
         (("steps", 0, "gate", 3, "at_least"), 10**400, "out of range"),
         (("steps", 0, "gate", 3, "at_least"), 9, "steps[0].gate[3].at_most: 3 is less than at_least, 9"),
         (("steps", 0, "gate", 4, "at_most"), None, "steps[0].gate[4]: expected at_least, at_most or both"),
+        (("steps", 0, "gate", 3), {"check": "member-count", "at_least": 0}, "gate[3].at_least: expected at least 1"),
+        (("steps", 0, "gate", 6, "at_least"), 0, "steps[0].gate[6].at_least: expected at least 1"),
         (("steps", 0, "gaet"), [], "steps[0].gaet: unknown field; a newer Kohort"),
         (("steps", 0, "gate", 2, "protokol"), "x", "steps[0].gate[2].protokol: unknown field"),
         (("steps", 1, "step"), 3, "steps[1].step: expected 2, found 3"),
