@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from coordinator.model import GroupState, GroupType, MemberProtocol
@@ -283,4 +284,19 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
             remedy="Use brokers 4.1 or later, or restart any one member once more when "
             "partitions stay without an owner.",
             source="apache/kafka pull 20926",
+        )
+
+
+def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
+    """Brokers before 4.3 refused a fenced member that came back as KIP-848 says, at epoch 0."""
+    match = re.match(r"(\d+)\.(\d+)", case.cluster.kafka or "")
+    if case.destination is Destination.CONSUMER and match and tuple(map(int, match.groups())) < (4, 3):
+        yield Finding(
+            rule="fenced-members",
+            level=Level.INFO,
+            message=f"The brokers are {case.cluster.kafka}. Unless their patch release has the fix of 4.3, a member of "
+            "the consumer protocol that was fenced cannot rejoin at epoch 0: it gets FENCED_MEMBER_EPOCH again and "
+            "again, and consumes nothing.",
+            remedy="Restart a member that logs it: it comes back under a new id.",
+            source="KAFKA-19233, apache/kafka pull 21305",
         )

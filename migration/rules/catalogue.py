@@ -41,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     assignors.assignor_is_kafkas_own,
     regexes.regexes_stay_the_same,
     broker.regex_members_may_go_back,
+    broker.fenced_members_may_stay_out,
     clients.callbacks_change,
     members.static_members_stop_first,
     members.racks_are_lost,

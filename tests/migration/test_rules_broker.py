@@ -148,6 +148,22 @@ def test_what_brokers_are_set_to(settings: Mapping[str, str], rule: str, level: 
     assert (finding and finding.level) is level
 
 
+@pytest.mark.parametrize(
+    ("kafka", "to", "level"),
+    [
+        ("4.0", CONSUMER, Level.INFO),
+        ("4.2-IV1", CONSUMER, Level.INFO),
+        ("4.3", CONSUMER, None),
+        ("4.10", CONSUMER, None),
+        (None, CONSUMER, None),
+        ("4.0", COOPERATIVE, None),
+    ],
+)
+def test_fenced_members_of_early_brokers(kafka: str | None, to: Destination, level: Level | None) -> None:
+    finding = found(plan(GROUP, to, cluster=replace(NEW, kafka=kafka)), "fenced-members")
+    assert (finding and finding.level) is level
+
+
 def test_brokers_without_the_protocol() -> None:
     made = plan(GROUP, CONSUMER, cluster=Cluster(consumer_protocol=False))
     assert blockers(made) == ["broker-version"]
