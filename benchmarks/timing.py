@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import subprocess
 import time
@@ -48,6 +49,8 @@ def _run(command: Sequence[str], env: Mapping[str, str] | None) -> float:
 def plain_environment(directory: Path) -> Path:
     """A virtual environment with Kohort and without the dev extra; returns its bin directory."""
     root = Path(__file__).parents[1]
+    # What an earlier build left there would be installed too, modules that are gone among them.
+    shutil.rmtree(root / "build", ignore_errors=True)
     python = directory / "bin" / "python"
     subprocess.run(["python3", "-m", "venv", str(directory)], check=True)
     install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
