@@ -175,6 +175,7 @@ class Asker:
             group=group,
             cluster=source.cluster(),
             partitions=self._partitions(source),
+            is_whole=self.options.snapshot is None,
             began_with=notes.members_at(question.position, plan),
             was_open=before is not None,
             round=question.round,

@@ -48,7 +48,7 @@ def _names(file: Path, text: str) -> Iterator[str]:
         yield from (found[1] for found in listed if found)
         return
     tree = _tree(file, text)
-    if isinstance(tree, dict) and "kohort" in tree:
+    if isinstance(tree, dict) and ("kohort" in tree or isinstance(tree.get("topics"), dict | list)):
         tree = tree.get("topics")
     if not isinstance(tree, dict | list):
         number, line = next(

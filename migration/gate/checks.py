@@ -51,6 +51,9 @@ def _type(condition: TypeIs, sight: Sight, tag: str) -> Check:
 
 def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
     wanted = " or ".join(state.value for state in condition.states)
+    if sight.group is None and GroupState.DEAD in condition.states and not sight.is_whole:
+        text = f"the file does not hold the group {sight.plan.group}: it may be gone, or was not saved"
+        return Check(check=tag, holds=None, text=text)
     if sight.group is None and GroupState.DEAD in condition.states:
         return Check(check=tag, holds=True, text=f"there is no group {sight.plan.group} any more")
     if sight.group is None:
@@ -58,9 +61,8 @@ def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
     state = sight.group.state
     if state is GroupState.UNKNOWN:
         return Check(check=tag, holds=None, text=f"the state of the group is not known; wanted: {wanted}")
-    holds = state in condition.states
     text = f"the group is {state.value}"
-    if holds:
+    if state in condition.states and not (state in _WITHOUT_MEMBERS and sight.members):
         return Check(check=tag, holds=True, text=text)
     # Who is still there is who is waited for, where the group is to be empty.
     left = [planned(member) for member in sight.members] if GroupState.EMPTY in condition.states else []
@@ -71,6 +73,9 @@ def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
         text=f"{text}, not {wanted}{more}",
         awaited=await_all(left, "is still a member"),
     )
+
+
+_WITHOUT_MEMBERS = frozenset({GroupState.EMPTY, GroupState.DEAD})
 
 
 def _protocol(condition: ProtocolIs, sight: Sight, tag: str) -> Check:

@@ -103,6 +103,8 @@ def notes_from_data(data: object, plan: Plan) -> Notes:
     """What `notes_to_data` wrote for this plan; NotesError for anything else."""
     expected = fingerprint(plan)
     try:
+        if str(data["kohort"]) != str(FORMAT_VERSION):  # type: ignore[index]
+            raise NotesError("these notes are of another version of Kohort")
         if data["plan"] != expected:  # type: ignore[index]
             raise NotesError("these notes are of another plan")
         opened = {int(number): _opened(one) for number, one in data["opened"].items()}  # type: ignore[index]

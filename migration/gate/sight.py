@@ -29,6 +29,8 @@ class Sight:
     cluster: Cluster
     partitions: Mapping[str, int] = field(default_factory=dict)
     """How many partitions topics have, 0 for one that is gone; what cannot be told is left out."""
+    is_whole: bool = True
+    """Whether a group that is not shown is not there; a snapshot may hold some of a cluster's groups only."""
     began_with: tuple[PlannedMember, ...] | None = None
     """The members when the step began; None where nobody noted them."""
     was_open: bool = False
