@@ -70,7 +70,7 @@ def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
     return Check(
         check=tag,
         holds=False,
-        text=f"{text}, not {wanted}{more}",
+        text=f"{text}{more}" if state in condition.states else f"{text}, not {wanted}{more}",
         awaited=await_all(left, "is still a member"),
     )
 

@@ -130,6 +130,18 @@ def test_a_group_that_is_gone(scene: Scene) -> None:
     assert "there is no group payments" in answer.stdout
 
 
+def test_a_snapshot_does_not_tell_that_a_group_is_gone(scene: Scene) -> None:
+    """It may hold other groups alone; only of a cluster, one that is not there is gone."""
+    offline = plan_for(BEFORE, Destination.COOPERATIVE, "librdkafka:2.5.0")
+    scene.plan.write_text("".join(yaml_lines(plan_to_data(offline))))
+    scene.see(None)
+    answer = scene.gate("stop-all")
+    assert answer.status == 3
+    assert "it may be gone, or was not saved" in answer.stdout
+    scene.see(classic(0, 0, 0))
+    assert scene.gate("stop-all").status == 0
+
+
 # Notes.
 
 
@@ -180,7 +192,17 @@ def test_a_way_back_does_not_count_for_the_steps_after_it(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "kohort: 1\nplan: other\nopened: {}", "a: [", "plan: 3", "\x00", "{" * 99]
+    "text",
+    [
+        "",
+        "[]",
+        f"kohort: 2\nplan: {fingerprint(PLAN)}\nopened: {{}}",
+        "kohort: 1\nplan: other\nopened: {}",
+        "a: [",
+        "plan: 3",
+        "\x00",
+        "{" * 99,
+    ],
 )
 def test_notes_that_are_none_are_said_and_not_used(scene: Scene, text: str) -> None:
     scene.see(TWICE)

@@ -135,10 +135,11 @@ def test_topics_out_of_a_source(kohort: Kohort, sample: Path) -> None:
         "Topic: orders-1\tTopicId: y\n",
         "kohort: 1\ntopics: {orders: {partitions: 1}, audit-eu: {}, orders-1: {}}\n",
         '{"orders": "id", "audit-eu": "id", "orders-1": "id"}',
+        '{"topics": {"orders": {"partitions": 1}, "audit-eu": {}, "orders-1": {}}}',
         '["orders", "audit-eu", "orders-1"]',
         "- orders\n- audit-eu\n- orders-1\n",
     ],
-    ids=["list", "describe", "snapshot", "mapping", "JSON list", "YAML list"],
+    ids=["list", "describe", "snapshot", "mapping", "topics", "JSON list", "YAML list"],
 )
 def test_files_of_topics(kohort: Kohort, tmp_path: Path, text: str) -> None:
     file = tmp_path / "topics"

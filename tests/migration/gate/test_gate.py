@@ -299,6 +299,8 @@ def test_stop_and_start() -> None:
     assert (left.open, waiting(left)) == (False, ["m2"])
     assert ask(OFFLINE, 1, EMPTY).open is True
     assert ask(OFFLINE, 1, None).open is True, "an empty group without offsets is removed"
+    unlike = ask(OFFLINE, 1, replace(BEFORE, state=GroupState.EMPTY))
+    assert (unlike.open, waiting(unlike)) == (False, ["m1", "m2", "m3"]), "a snapshot written by hand"
     assert ask(OFFLINE, 2, EMPTY, began=EMPTY).open is False
     assert ask(OFFLINE, 2, None, began=EMPTY).open is False
     assert ask(OFFLINE, 2, classic(2, 2, 2, protocol=COOPERATIVE), began=EMPTY).open is True
