@@ -128,9 +128,10 @@ class ClientConfig:
 
 def kafka_key(written: str) -> str | None:
     """Kafka's name in a key as a file has it: bare, behind a prefix (`consumer.`, `spring.kafka.consumer.properties.`),
-    with Spring's dashes (`group-id`) or Python's underscores (`session_timeout_ms`); None when it holds none.
+    with Spring's dashes (`group-id`) or brackets (`properties[session.timeout.ms]`), or Python's underscores
+    (`session_timeout_ms`); None when it holds none.
     """
-    dotted = written.strip()
+    dotted = written.strip().replace("[", ".").replace("]", "")
     for spelling in (dotted, dotted.replace("-", ".").replace("_", ".")):
         parts = spelling.split(".")
         if _OTHERS & set(parts[:-1]):

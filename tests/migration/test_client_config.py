@@ -51,6 +51,8 @@ def _config(text: Mapping[str, str], library: str | None = None, member: str | N
         ("spring.kafka.consumer.properties.session.timeout.ms", "session.timeout.ms"),
         ("spring.kafka.consumer.group-id", "group.id"),
         ("spring.kafka.consumer.heartbeat-interval", "heartbeat.interval.ms"),
+        ("spring.kafka.consumer.properties.[session.timeout.ms]", "session.timeout.ms"),
+        ("spring.kafka.consumer.properties[group.protocol]", "group.protocol"),
         ("session_timeout_ms", "session.timeout.ms"),
         ("group.protocol.type", "group.protocol.type"),
         ("my.own.setting", None),
