@@ -154,7 +154,7 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
     text = f"{len(gone)} of {count(total, 'member')} have gone or come back under a new id"
     if early := [one for one in stayed if one.id in spoken]:
         stayed = [one for one in stayed if one.id not in spoken]
-        text += f", {len(early)} speaks the new protocol since before the step began"
+        text += f", {len(early)} {_verb(len(early))} the new protocol since before the step began"
     if len(gone) + len(early) >= wanted:
         return Check(check=tag, holds=True, text=text)
     old = [one for one in stayed if is_named(one, due)] or stayed
@@ -171,16 +171,22 @@ def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
 def _spoken(sight: Sight) -> frozenset[str]:
     """Members that speak the protocol to which the step moves them: they have its configuration, whenever it came.
 
-    In a group that the step made classic again, all of them.
+    In a group that the step made classic again, all of them. Never one that was there when the plan was made: no id
+    changes its protocol, and a snapshot may leave out what its members speak.
     """
+    baseline = sight.plan.baseline
+    if baseline is None or sight.position <= 0:
+        return frozenset()
+    old = {member.id for member in baseline.members}
+    new = [member for member in sight.members if member.id not in old]
     gate = sight.step.gate if sight.step else ()
     made_classic = outcomes(sight.plan)[sight.position].type is GroupType.CONSUMER and (
         TypeIs(type=GroupType.CLASSIC) in gate
     )
     if made_classic and sight.group and sight.group.type is GroupType.CLASSIC:
-        return frozenset(member.id for member in sight.members)
+        return frozenset(member.id for member in new)
     wanted = {one.protocol for one in gate if isinstance(one, Speaking)}
-    return frozenset(member.id for member in sight.members if member.protocol in wanted)
+    return frozenset(member.id for member in new if member.protocol in wanted)
 
 
 def _are_everybody(sight: Sight, rounds: Sequence[Sequence[str]]) -> bool:

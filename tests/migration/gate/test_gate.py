@@ -205,6 +205,15 @@ def test_who_speaks_the_new_protocol_needs_no_second_restart() -> None:
     assert ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CONSUMER)), began=early).open is True
 
 
+def test_an_id_of_the_classic_group_never_speaks_the_consumer_protocol() -> None:
+    """A snapshot that leaves out what members speak: those of a consumer group are taken to speak its protocol."""
+    told = consumer((2, CONSUMER), (1, CONSUMER), (1, CONSUMER))
+    for began in (told, None):
+        assert ask(ROLL, 2, told, began=began).open is not True
+        assert ask(ROLL, 2, told, began=began, round=1).open is not True
+    assert waiting(ask(ROLL, 2, told, began=told)) == ["m2", "m3"]
+
+
 def test_who_speaks_the_new_protocol_needs_no_notes() -> None:
     assert ask(ROLL, 2, ROLLED).open is True
     assert ask(ROLL, 2, CONVERTED).open is False
