@@ -129,7 +129,8 @@ def test_a_broker_takes_its_directory_back(
     with broker_on(kafka_jars, theirs, tmp_path / "broker") as broker:
         said = Witness(broker, tools, Kohort(tmp_path / "home"), moving={BUSY}).note("back")
         assert not complaints(broker)
-        assert_same(said, real_log.last, but={"simple"})
+        # Of `aborted-only` nothing is left where compaction came past its transaction, with Kafka's cleaner too.
+        assert_same(said, real_log.last, but={"simple", "aborted-only"})
         (row,) = [row for row in said.group("simple")["offsets"] if row["partition"] == 0]
         assert (row["committed"], row["metadata"]) == (40, "from Kohort")
         assert_goes_on(broker, said)
