@@ -23,6 +23,7 @@ from tests.coordinator.storage.what_was_said import Document, Witness
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.connect import join_connect_group
+from tests.kafka.groups import wait_group
 from tests.kafka.member import Member
 from tests.kafka.members import Members, Setting
 from tests.kafka.tool_host import CONSUMER_GROUPS
@@ -75,7 +76,11 @@ class Story:
         self._produce(ORDERS, TOPICS[ORDERS])
         self._set_session("crash-consumer", CRASH_SESSION_MS)
         for group, starters in _FIRST.items():
-            for start in starters:
+            for start in starters[:1] if group in _CONVERTED else starters:
+                self._start(group, start)
+        for group in _CONVERTED:
+            wait_group(self.broker, group, members=1)
+            for start in _FIRST[group][1:]:
                 self._start(group, start)
         join_connect_group(self.broker, "connect")
         self._commits()
@@ -389,6 +394,9 @@ _FIRST: Mapping[str, Sequence[Start]] = {
     "share": [_share],
     "streams": [_streams],
 }
+_CONVERTED = ("downgraded", "mixed")
+"""Groups that a member of the consumer protocol converts. In the middle of their first rebalance Kafka 4.3.1 answers it
+with UNKNOWN_SERVER_ERROR: no protocol is chosen yet (NoSuchElementException in ConsumerGroup.fromClassicGroup)."""
 _JOINERS: Mapping[str, Start] = {
     "range": _RANGE,
     "cooperative": _COOPERATIVE,
