@@ -22,5 +22,7 @@ expected=0
 run kohort dry-run billing --assignor roundrobin
 run kohort dry-run billing --assignor range --add 1
 run kohort plan billing --to cooperative --client java:3.7.0 --output markdown
+run kohort describe search-indexer --migration
+run kohort plan search-indexer --to consumer --client librdkafka:2.15.0 --output markdown
 expected=1
-run kohort plan search-indexer --to consumer
+run kohort plan legacy-etl --to consumer --client java:4.1.0

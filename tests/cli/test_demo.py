@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from coordinator.storage.batches import encode_batch
@@ -61,3 +64,18 @@ def test_a_directory_that_cannot_be_made(kohort: Kohort, tmp_path: Path) -> None
     answer = kohort("demo", file / "below")
     assert (answer.status, answer.stdout) == (3, "")
     assert str(file / "below") in answer.stderr
+
+
+def test_the_demonstration_comes_to_its_end() -> None:
+    """`make demo`: every command ends with the status that the script expects of it."""
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    ended = subprocess.run(
+        ["sh", "docs/demo.sh"],
+        cwd=root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
