@@ -118,7 +118,7 @@ class JavaMap:
             self.determined = False
             return left < right
         a, b = self.keys[left], self.keys[right]
-        return a < b  # type: ignore[operator]
+        return a < b  # type: ignore[operator]  # the keys of one map are of one type
 
 
 class _Bin:

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
@@ -54,41 +55,32 @@ for name, verb in (
 ):
     app.command(name, cls=OWN_PARSERS.get(name))(expand(verb))
 
-log = typer.Typer(
-    name="log",
-    help="Look into a broker's own log of groups and offsets.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(log)
-for log_name, log_verb in (("dump", log_dump.log_dump), ("verify", log_verify.log_verify)):
-    log.command(log_name)(expand(log_verb))
-
-offsets = typer.Typer(
-    name="offsets",
-    help="Look after committed offsets: reset, export, import, clone, delete.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(offsets)
-for offsets_name, offsets_verb in (
-    ("reset", reset.reset),
-    ("export", export.export),
-    ("import", load.load),
-    ("clone", clone.clone),
-    ("delete", offsets_delete.delete),
-):
-    offsets.command(offsets_name)(expand(offsets_verb))
-
-configs = typer.Typer(
-    name="config",
-    help="Look after the settings of groups: get, set, unset.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(configs)
-for config_name, config_verb in (("get", config.get), ("set", config.set_), ("unset", config.unset)):
-    configs.command(config_name)(expand(config_verb))
+FAMILIES: Mapping[str, tuple[str, Mapping[str, Callable[..., None]]]] = {
+    "log": (
+        "Look into a broker's own log of groups and offsets.",
+        {"dump": log_dump.log_dump, "verify": log_verify.log_verify},
+    ),
+    "offsets": (
+        "Look after committed offsets: reset, export, import, clone, delete.",
+        {
+            "reset": reset.reset,
+            "export": export.export,
+            "import": load.load,
+            "clone": clone.clone,
+            "delete": offsets_delete.delete,
+        },
+    ),
+    "config": (
+        "Look after the settings of groups: get, set, unset.",
+        {"get": config.get, "set": config.set_, "unset": config.unset},
+    ),
+}
+"""Commands of two words: what the first stands for, and what may follow it."""
+for family, (purpose, verbs) in FAMILIES.items():
+    commands = typer.Typer(name=family, help=purpose, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(commands)
+    for member, command in verbs.items():
+        commands.command(member)(expand(command))
 
 
 def _print_version(asked: bool) -> None:

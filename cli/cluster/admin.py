@@ -43,8 +43,17 @@ _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKER
 _LEADER_MOVED = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
 _PAUSES_S = (0.1, 0.3, 0.9)
 """Before partitions whose leader has moved are asked for again."""
+# confluent-kafka's OffsetSpec has no annotations.
+EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 _NO_OFFSET = -1001
 """librdkafka's OFFSET_INVALID: nothing is committed."""
+
+
+def at_or_after(time_ms: int) -> OffsetSpec:
+    """The first record of that time or a later one."""
+    spec: OffsetSpec = OffsetSpec.for_timestamp(time_ms)
+    return spec
 
 
 class AdminReader:
@@ -101,22 +110,14 @@ class AdminReader:
         self, topics: Iterable[Topic]
     ) -> tuple[dict[str, dict[int, int | None]], tuple[Problem, ...]]:
         """Log end offsets by topic and partition; None where a partition's leader did not tell."""
-        wanted = {
-            TopicPartition(topic.name, partition): OffsetSpec.latest()  # type: ignore[no-untyped-call]
-            for topic in topics
-            for partition in range(topic.partitions)
-        }
+        places = [(topic.name, partition) for topic in topics for partition in range(topic.partitions)]
+        found, unread = self.log_offsets(places, LATEST)
         ends: dict[str, dict[int, int | None]] = {}
-        problems: list[Problem] = []
-        if not wanted:
-            return ends, ()
-        for place, future in self.admin.list_offsets(wanted, request_timeout=self.timeout_s).items():
-            offset: int | None = None
-            try:
-                offset = future.result().offset
-            except KafkaException as error:
-                problems.append(Problem(subject=f"{place.topic}-{place.partition}", message=_words(error)))
-            ends.setdefault(place.topic, {})[place.partition] = offset
+        for topic_name, partition in places:
+            ends.setdefault(topic_name, {})[partition] = found.get((topic_name, partition))
+        problems = (
+            Problem(subject=f"{name}-{number}", message=why) for (name, number), why in unread.items()
+        )
         return ends, tuple(problems)
 
     def log_offsets(

@@ -24,13 +24,12 @@ def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> 
 
 
 def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
-    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+    from cli.cluster.admin import EARLIEST, LATEST, at_or_after
 
-    earliest, no_earliest = source.admin.log_offsets(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
-    end, no_end = source.admin.log_offsets(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+    earliest, no_earliest = source.admin.log_offsets(places, EARLIEST)
+    end, no_end = source.admin.log_offsets(places, LATEST)
     if at_ms is None:
         return Positions(earliest=earliest, end=end, unread=no_earliest | no_end)
     # Every record is of 1970 or later, or of no time at all; a broker reads small negative times as something else.
-    spec = OffsetSpec.for_timestamp(max(at_ms, 0))
-    at, not_at = source.admin.log_offsets(places, spec)
+    at, not_at = source.admin.log_offsets(places, at_or_after(max(at_ms, 0)))
     return Positions(earliest=earliest, end=end, at=at, unread=no_earliest | no_end | not_at)

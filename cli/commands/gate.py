@@ -16,6 +16,7 @@ DEFAULT_WAIT_S = 300
 class WithWait(TyperCommand):
     """Lets `--wait` stand alone: typer has no options whose value may be left out."""
 
+    # Typer keeps the type that the inherited method takes to itself; it is always given its own Context.
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Put the default behind a `--wait` that no number follows."""
         return super().parse_args(ctx, with_default(args))

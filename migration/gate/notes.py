@@ -102,12 +102,14 @@ def _member_data(member: PlannedMember) -> dict[str, str]:
 def notes_from_data(data: object, plan: Plan) -> Notes:
     """What `notes_to_data` wrote for this plan; NotesError for anything else."""
     expected = fingerprint(plan)
+    if not isinstance(data, dict):
+        raise NotesError("these are no notes of a gate")
     try:
-        if str(data["kohort"]) != str(FORMAT_VERSION):  # type: ignore[index]
+        if str(data["kohort"]) != str(FORMAT_VERSION):
             raise NotesError("these notes are of another version of Kohort")
-        if data["plan"] != expected:  # type: ignore[index]
+        if data["plan"] != expected:
             raise NotesError("these notes are of another plan")
-        opened = {int(number): _opened(one) for number, one in data["opened"].items()}  # type: ignore[index]
+        opened = {int(number): _opened(one) for number, one in data["opened"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise NotesError("these are no notes of a gate") from None
     if not all(0 <= number <= len(plan.steps) for number in opened):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from coordinator.model import GroupState, GroupType, MemberProtocol
 from migration.model import Destination, Finding, Level
@@ -141,53 +141,49 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
 def policy_allows_it(case: Case) -> Iterator[Finding]:
     """Each policy opens one direction, both, or none."""
     policy = (setting(case, POLICY) or "").lower()
-    if not policy or not must_convert(case):
-        return
-    if case.destination is Destination.CONSUMER:
-        yield from _policy_to_consumer(policy)
-    else:
-        yield from _policy_to_classic(policy)
-
-
-def _policy_to_consumer(policy: str) -> Iterator[Finding]:
-    if policy in ("disabled", "downgrade"):
+    found = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
+    if found is not None and must_convert(case):
+        level, means, remedy = found
         yield Finding(
             rule="migration-policy",
-            level=Level.BLOCKER,
-            message=f"{POLICY}={policy}: the broker refuses the online upgrade with GROUP_ID_NOT_FOUND "
-            "('online upgrade is disabled').",
-            remedy=f"Set {POLICY}=bidirectional on every broker and restart them one by one. {_OFFLINE}",
-            source=_MANAGER,
-        )
-    elif policy == "upgrade":
-        yield Finding(
-            rule="migration-policy",
-            level=Level.WARNING,
-            message=f"{POLICY}=upgrade: there is no online way back. When the last member of the consumer protocol has "
-            "left, the group stays on it, with classic members in it.",
-            remedy=f"Set {POLICY}=bidirectional on every broker first, or be ready to stop all members to go back.",
+            level=level,
+            message=f"{POLICY}={policy}: {means}",
+            remedy=f"Set {POLICY}=bidirectional {remedy}",
             source=_MANAGER,
         )
 
 
-def _policy_to_classic(policy: str) -> Iterator[Finding]:
-    if policy == "disabled":
-        yield Finding(
-            rule="migration-policy",
-            level=Level.BLOCKER,
-            message=f"{POLICY}=disabled: a classic member cannot join (INCONSISTENT_GROUP_PROTOCOL).",
-            remedy=f"Set {POLICY}=bidirectional on every broker and restart them one by one. {_OFFLINE}",
-            source=_MANAGER,
-        )
-    elif policy == "upgrade":
-        yield Finding(
-            rule="migration-policy",
-            level=Level.BLOCKER,
-            message=f"{POLICY}=upgrade: classic members may join, but the group never turns classic when the last "
-            "member of the consumer protocol leaves.",
-            remedy=f"Set {POLICY}=bidirectional (or downgrade) on every broker and restart them one by one. {_OFFLINE}",
-            source=_MANAGER,
-        )
+_NO_UPGRADE = (
+    Level.BLOCKER,
+    "the broker refuses the online upgrade with GROUP_ID_NOT_FOUND ('online upgrade is disabled').",
+    f"on every broker and restart them one by one. {_OFFLINE}",
+)
+_POLICIES: Mapping[bool, Mapping[str, tuple[Level, str, str]]] = {
+    True: {
+        "disabled": _NO_UPGRADE,
+        "downgrade": _NO_UPGRADE,
+        "upgrade": (
+            Level.WARNING,
+            "there is no online way back. When the last member of the consumer protocol has left, the group stays on "
+            "it, with classic members in it.",
+            "on every broker first, or be ready to stop all members to go back.",
+        ),
+    },
+    False: {
+        "disabled": (
+            Level.BLOCKER,
+            "a classic member cannot join (INCONSISTENT_GROUP_PROTOCOL).",
+            f"on every broker and restart them one by one. {_OFFLINE}",
+        ),
+        "upgrade": (
+            Level.BLOCKER,
+            "classic members may join, but the group never turns classic when the last member of the consumer protocol "
+            "leaves.",
+            f"(or downgrade) on every broker and restart them one by one. {_OFFLINE}",
+        ),
+    },
+}
+"""To the consumer protocol, or from it: what a policy means for the way, and what to set on the brokers."""
 
 
 def group_is_small_enough(case: Case) -> Iterator[Finding]:
