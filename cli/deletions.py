@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.changing import GROUPS_NAMED, counted, summed
+from cli.changing import GROUPS_NAMED
 from cli.cluster.port import Source
 from cli.cluster.writer import ClusterWriter, Failed
+from cli.group_offsets_change import GroupOffsetsChange
 from cli.offset_plans import find_groups
 from cli.output import notice
 from cli.render.document import Document, Table, columns
-from cli.views.offset_changes import applied, merged
+from cli.views.offset_changes import Outcome, applied, merged
 from coordinator.model import GroupType, Problem
 from coordinator.offset_changes.deletion import (
     GroupDeletion,
@@ -20,47 +21,19 @@ from coordinator.offset_changes.deletion import (
     plan_group_deletion,
     plan_offsets_deletion,
 )
-from coordinator.offset_changes.model import Place
 from coordinator.offset_changes.scope import TopicScope
 
 
 @dataclass(slots=True, kw_only=True)
-class OffsetsDeletions:
-    """Committed offsets of groups that are to go (`cli.changing.Change`)."""
+class OffsetsDeletions(GroupOffsetsChange[OffsetsDeletion]):
+    """Committed offsets of groups that are to go."""
 
-    plans: tuple[OffsetsDeletion, ...]
-    problems: tuple[Problem, ...]
-    writer: ClusterWriter | None
-    outcome: Mapping[str, Mapping[Place, Failed | None]] | None = None
+    verb, did, what = "delete", "deleted", "committed offset"
 
-    @property
-    def is_empty(self) -> bool:
-        return not any(plan.applicable for plan in self.plans)
-
-    @property
-    def question(self) -> str:
-        groups = [plan for plan in self.plans if plan.applicable]
-        of = groups[0].group if len(groups) == 1 else f"{len(groups)} groups"
-        return f"delete {counted(sum(len(plan.offsets) for plan in groups), 'committed offset')} of {of}"
-
-    @property
-    def refused(self) -> bool:
-        said = (failed for places in (self.outcome or {}).values() for failed in places.values())
-        return any(plan.refusals for plan in self.plans) or any(each and each.refused for each in said)
-
-    @property
-    def done(self) -> str | None:
-        gone = {
-            group: sum(failed is None for failed in places.values())
-            for group, places in (self.outcome or {}).items()
-        }
-        return summed("deleted", gone, "offset")
-
-    def apply(self) -> None:
-        if self.writer is None:
-            raise ValueError("a change without a writer is only shown")
-        places = {plan.group: [place for place, _ in plan.offsets] for plan in self.plans if plan.applicable}
-        self.outcome = self.writer.delete_offsets(places)
+    def send(self, writer: ClusterWriter) -> Outcome:
+        return writer.delete_offsets(
+            {plan.group: [place for place, _ in plan.offsets] for plan in self.going}
+        )
 
     def document(self) -> Document:
         errors = [*self.problems]

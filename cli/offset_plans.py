@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.changing import counted, summed
 from cli.cluster.port import Source
 from cli.cluster.writer import ClusterWriter
 from cli.errors import UsageError
+from cli.group_offsets_change import GroupOffsetsChange
 from cli.output import notice
 from cli.render.document import Document
 from cli.views.offset_changes import Outcome, change_document
@@ -117,49 +117,19 @@ class Topics:
 
 
 @dataclass(slots=True, kw_only=True)
-class OffsetsChange:
-    """A change of the offsets of groups (`cli.changing.Change`)."""
+class OffsetsChange(GroupOffsetsChange[GroupChange]):
+    """Offsets of groups that are to be set."""
+
+    verb, did = "set", "set"
 
     command: str
-    plans: tuple[GroupChange, ...]
-    problems: tuple[Problem, ...]
     facts: Mapping[str, Any]
-    writer: ClusterWriter | None
-    """None where it is only shown."""
-    outcome: Outcome | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(plan.applicable for plan in self.plans)
-
-    @property
-    def question(self) -> str:
-        groups = [plan for plan in self.plans if plan.applicable]
-        of = groups[0].group if len(groups) == 1 else f"{len(groups)} groups"
-        return f"set {counted(sum(len(plan.changes) for plan in groups), 'offset')} of {of}"
-
-    @property
-    def refused(self) -> bool:
-        said = (failed for places in (self.outcome or {}).values() for failed in places.values())
-        return any(plan.refusals for plan in self.plans) or any(each and each.refused for each in said)
-
-    @property
-    def done(self) -> str | None:
-        set_ = {
-            group: sum(failed is None for failed in places.values())
-            for group, places in (self.outcome or {}).items()
-        }
-        return summed("set", set_, "offset")
 
     def document(self) -> Document:
         return change_document(self.command, self.plans, self.problems, self.outcome, self.facts)
 
-    def apply(self) -> None:
-        if self.writer is None:
-            raise ValueError("a change without a writer is only shown")
-        self.outcome = self.writer.commit(
-            {plan.group: plan.changes for plan in self.plans if plan.applicable}
-        )
+    def send(self, writer: ClusterWriter) -> Outcome:
+        return writer.commit({plan.group: plan.changes for plan in self.going})
 
 
 def say_what_is_new(plans: Iterable[GroupChange]) -> None:

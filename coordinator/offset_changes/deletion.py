@@ -28,6 +28,11 @@ class OffsetsDeletion:
     problems: tuple[Problem, ...] = ()
 
     @property
+    def count(self) -> int:
+        """How many offsets would go."""
+        return len(self.offsets)
+
+    @property
     def applicable(self) -> bool:
         """Whether there is something to delete, and nothing speaks against it."""
         return bool(self.offsets) and not self.refusals and not self.problems

@@ -78,6 +78,11 @@ class GroupChange:
     problems: tuple[Problem, ...] = ()
 
     @property
+    def count(self) -> int:
+        """How many offsets would be set."""
+        return len(self.changes)
+
+    @property
     def applicable(self) -> bool:
         """Whether there is something to send, and nothing speaks against it."""
         return bool(self.changes) and not self.refusals and not self.problems
