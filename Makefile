@@ -19,7 +19,7 @@ demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(SETUP) ## Run all tests, JOBS files at once; fetches Apache Kafka once
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --reruns 1 --only-rerun 'TimeoutError: not within'
 
 check: $(SETUP) ## Format, lint, types and import rules
 	$(BIN)/ruff format --check .

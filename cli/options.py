@@ -105,6 +105,15 @@ class OutputOptions:
     output: Annotated[OutputFormat, typer.Option("--output", help="How to print.")] = OutputFormat.TABLE
 
 
+OnlyTopics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
+    ),
+]
+"""Narrows what is meant: `cli.offset_plans.parse_scopes` reads it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
     """Which groups are meant."""

@@ -223,7 +223,7 @@ def _stable(broker: Broker, group: str, members: int) -> DescribedGroup:
         (found,) = ask(broker.port, request, DescribeGroupsResponse).groups
         return found if found.group_state == "Stable" and len(found.members) == members else None
 
-    return wait_until(stable, f"{group} is stable with {members} members", timeout_s=30.0)
+    return wait_until(stable, f"{group} is stable with {members} members")
 
 
 def _compare_real(assignor: Assignor, topics: tuple[TopicSpec, ...], group: DescribedGroup) -> None:

@@ -103,8 +103,11 @@ def _static(members: Members, broker: Broker, group: str, topic: str, position: 
 
 
 def _mixed(members: Members, broker: Broker, group: str, topic: str, position: int) -> object:
-    start = _java(group_protocol="consumer") if position == 1 else _java()
-    return start(members, broker, group, topic, position)
+    """Let the second one convert a group at rest: one in its first rebalance answers it UNKNOWN_SERVER_ERROR."""
+    if position == 0:
+        return _java()(members, broker, group, topic, position)
+    wait_group(broker, group, members=position, state="Stable")
+    return _java(group_protocol="consumer")(members, broker, group, topic, position)
 
 
 def _streams(members: Members, broker: Broker, group: str, topic: str, _: int) -> object:

@@ -61,7 +61,7 @@ def test_a_member_that_gives_nothing_up_and_who_waits_for_it(
     slow = RawConsumer(broker=broker, group=group, topics=(topic,))
     quick = RawConsumer(broker=broker, group=group, topics=(topic,))
     slow.join()
-    wait_until(lambda: slow.has(4), "all partitions", timeout_s=10.0)
+    wait_until(lambda: slow.has(4), "all partitions")
     assert waits(describe(group)) == {slow.id: []}
 
     quick.join()
@@ -91,7 +91,7 @@ def test_a_member_that_has_not_heard_of_a_new_target(
     first = RawConsumer(broker=broker, group=group, topics=(topic,))
     second = RawConsumer(broker=broker, group=group, topics=(topic,))
     first.join()
-    wait_until(lambda: first.has(1), "the partition", timeout_s=10.0)
+    wait_until(lambda: first.has(1), "the partition")
     second.join()
     found = describe(group)
     # One partition for two: the first keeps it, and has only to hear of the epoch.
@@ -106,7 +106,7 @@ def test_a_static_member_that_is_away(broker: Broker, describe: Callable[[str], 
     member = RawConsumer(broker=broker, group=group, topics=(topic,), instance="s")
     other = RawConsumer(broker=broker, group=group, topics=(topic,))
     member.join()
-    wait_until(lambda: member.has(2), "all partitions", timeout_s=10.0)
+    wait_until(lambda: member.has(2), "all partitions")
     other.join()
     member.accept()
     other.accept()
@@ -189,7 +189,7 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     assert in_the_log() == found
 
     third = members.confluent(broker, group, [topic], group_protocol="consumer")
-    wait_until(third.assignment, "the new member has partitions", timeout_s=30.0)
+    wait_until(third.assignment, "the new member has partitions")
     wait_group(broker, group, members=3)
     found = describe(group)
     assert found["standing"] == "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one."
@@ -227,7 +227,7 @@ def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     first.wait_assignment({topic: [0, 1, 2, 3]})
     assert describe(group)["upgrade_blocked_by"] == []
     second = join()
-    wait_until(lambda: len(second.assignment().get(topic, [])) == 2, "each has two", timeout_s=30.0)
+    wait_until(lambda: len(second.assignment().get(topic, [])) == 2, "each has two")
     wait_group(broker, group, members=2)
     found = describe(group)
     assert sorted(found["upgrade_blocked_by"]) == sorted([str(first.member_id()), str(second.member_id())])

@@ -132,7 +132,7 @@ def test_who_may_not_read_the_topic_is_told_so(
         told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], TIMEOUT_S)[group.id]
         return isinstance(told, Untold) and "authoriz" in told.why.lower()
 
-    wait_until(refused, "the denial holds", timeout_s=10.0)
+    wait_until(refused, "the denial holds")
     answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap)
     assert answer.status == 0, answer.stderr
     words = " ".join(answer.stdout.split())

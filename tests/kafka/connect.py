@@ -39,7 +39,7 @@ def join_connect_group(broker: Broker, group: str) -> str:
         answer = ask(broker.port, request, JoinGroupResponse)
         return answer if answer.error_code is ErrorCode.none else None
 
-    member = wait_until(joined, f"a worker joins {group}", timeout_s=10.0)
+    member = wait_until(joined, f"a worker joins {group}")
     synced = ask(
         broker.port,
         SyncGroupRequest(

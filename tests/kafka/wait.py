@@ -11,7 +11,7 @@ def wait_until(
     check: Callable[[], Found | None],
     what: str | Callable[[], str],
     *,
-    timeout_s: float = 30.0,
+    timeout_s: float = 90.0,
     every_s: float = 0.05,
 ) -> Found:
     """Return the first answer of `check` that is true.

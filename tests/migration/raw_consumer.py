@@ -54,7 +54,7 @@ class RawConsumer:
             return None if answer.error_code in LOADING else answer
 
         wait_for_coordinator(self.broker)
-        self._take(wait_until(joined, "the coordinator has loaded", timeout_s=20.0))
+        self._take(wait_until(joined, "the coordinator has loaded"))
 
     def heartbeat(self) -> None:
         """One that says what it owns."""

@@ -59,7 +59,7 @@ class RawGroup:
             answer = self._join("", None)
             return answer.member_id if answer.error_code is ErrorCode.member_id_required else None
 
-        return wait_until(given, f"a member of {self.id} gets an id", timeout_s=20.0)
+        return wait_until(given, f"a member of {self.id} gets an id")
 
     def grow(self, count: int) -> None:
         """New members, and a rebalance in which everybody joins.
@@ -86,7 +86,7 @@ class RawGroup:
         pool = ThreadPoolExecutor(1 + len(others))
         started = [pool.submit(self._join, first, self.static.get(first))]
         if others:
-            wait_until(self._rebalances, f"{self.id} rebalances", timeout_s=20.0)
+            wait_until(self._rebalances, f"{self.id} rebalances")
         started += [pool.submit(self._join, each, self.static.get(each)) for each in others]
         pool.shutdown(wait=False)
         return started

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.consent import ConsentOptions
-from cli.options import OutputOptions, SourceOptions
+from cli.options import OnlyTopics, OutputOptions, SourceOptions
 
 
 def clone(
@@ -16,12 +16,7 @@ def clone(
     target: Annotated[
         str, typer.Argument(metavar="TO", help="The group that gets them; made where there is none.")
     ],
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
-        ),
-    ] = None,
+    topic: OnlyTopics = None,
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,

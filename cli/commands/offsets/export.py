@@ -7,18 +7,13 @@ from typing import Annotated
 
 import typer
 
-from cli.options import SelectionOptions, SourceOptions
+from cli.options import OnlyTopics, SelectionOptions, SourceOptions
 
 
 def export(
     *,
     selection: SelectionOptions,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
-        ),
-    ] = None,
+    topic: OnlyTopics = None,
     with_group: Annotated[
         bool, typer.Option("--with-group", help="With the group's name in each line also for one group.")
     ] = False,
