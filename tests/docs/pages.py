@@ -1,0 +1,78 @@
+"""The pages of the documentation, and the commands that they show."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+_BLOCK = re.compile(r"^(`{3,})(\w+)\n(.*?)^\1$", re.S | re.M)
+_COMMAND = re.compile(r"^\$ (.*)$", re.M)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced block: its language, and what stands in it."""
+
+    language: str
+    text: str
+
+    @property
+    def commands(self) -> list[str]:
+        """The lines after a prompt."""
+        return _COMMAND.findall(self.text)
+
+
+def pages() -> list[Path]:
+    """The README and everything in docs/."""
+    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> Iterator[Block]:
+    """Blocks of one language, in order."""
+    for _, found, text in _BLOCK.findall(page.read_text()):
+        if found == language:
+            yield Block(language=found, text=text)
+
+
+def as_a_reader(home: Path) -> dict[str, str]:
+    """The environment of somebody who has just installed Kohort; `home` is empty."""
+    scripts = Path(sys.executable).parent
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KOHORT_", "XDG_"))}
+    return {**kept, "HOME": str(home), "PATH": f"{scripts}:{os.environ['PATH']}", "COLUMNS": "80"}
+
+
+def shown(block: Block, environment: Mapping[str, str], directory: Path) -> str:
+    """The block as a terminal would show it now: each command and what it printed, errors too."""
+    text = ""
+    for command in block.commands:
+        run = subprocess.run(
+            command, shell=True, cwd=directory, env=environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+        )  # fmt: skip
+        assert "Traceback" not in run.stdout
+        text += f"$ {command}\n{run.stdout}"
+    return text
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """The words of every `kohort …` in a shell text: comments, pipes and redirections are left out."""
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
+        words.whitespace_split = True
+        command: list[str] = []
+        for word in [*words, ";"]:
+            if set(word) <= set("|&;<>()"):
+                if command[:1] == ["kohort"]:
+                    yield command[1:]
+                # What follows > and < is a file, and no command.
+                command = ["<file>"] if set(word) <= set("<>") else []
+            else:
+                command.append(word)

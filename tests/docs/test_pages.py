@@ -1,0 +1,49 @@
+"""What the documentation shows was really printed: every console block is run again, page by page, in order.
+
+Each page begins in an empty directory and an empty home in which only `kohort demo` has run, the tutorial before it.
+KOHORT_WRITE_GOLDEN=1 writes what is printed into the pages instead.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT, as_a_reader, blocks, pages, shown
+
+FROM_NOTHING = {DOCS / "tutorial.md"}
+"""Pages that run `kohort demo` themselves."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in pages() if any(blocks(page, "console"))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_a_page_shows_what_is_printed(page: Path, tmp_path: Path) -> None:
+    home, directory = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    directory.mkdir()
+    environment = as_a_reader(home)
+    if page not in FROM_NOTHING:
+        subprocess.run(["kohort", "demo"], env=environment, check=True, capture_output=True)
+    written = [block.text for block in blocks(page, "console")]
+    printed = [shown(block, environment, directory) for block in blocks(page, "console")]
+    if os.environ.get("KOHORT_WRITE_GOLDEN"):
+        text = page.read_text()
+        for old, new in zip(written, printed, strict=True):
+            text = text.replace(old, new)
+        page.write_text(text)
+        return
+    assert printed == written
+
+
+def test_the_main_job_is_in_the_readme() -> None:
+    commands = [command for block in blocks(ROOT / "README.md", "console") for command in block.commands]
+    for verb in ("list", "describe", "validate-regex", "dry-run", "plan"):
+        assert any(
+            command.startswith(f"kohort {verb} ") or command == f"kohort {verb}" for command in commands
+        )
