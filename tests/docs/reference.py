@@ -1,0 +1,92 @@
+"""The reference of the commands, written from the commands themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import typer.main
+
+from cli.app import app
+from cli.options import SOURCE_PANEL
+from tests.docs.pages import DOCS
+
+SCHEMAS = DOCS / "schemas"
+HEAD = """# Commands
+
+Written from the commands themselves by `tests/docs/test_reference.py`; do not edit. `kohort COMMAND --help` prints the
+same. What stands on standard output, what on standard error and what the exit status says is in the
+[README](../README.md#exit-status).
+"""
+
+
+def reference() -> str:
+    """The whole page."""
+    commands = dict(_commands(typer.main.get_command(app), ""))
+    index = "".join(
+        f"| [`{name}`](#kohort-{name.replace(' ', '-')}) | {_summary(command)} |\n"
+        for name, command in commands.items()
+    )
+    sections = "".join(_section(name, command) for name, command in commands.items())
+    return f"{HEAD}\n| command | what it does |\n| --- | --- |\n{index}{_sources(commands)}{sections}"
+
+
+def _commands(group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, command in sorted(group.commands.items()):
+        if command.hidden:
+            continue
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
+
+
+def _summary(command: Any) -> str:
+    paragraph: str = command.help.strip().partition("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def _section(name: str, command: Any) -> str:
+    context = _context(name, command)
+    usage = " ".join([f"kohort {name}", *command.collect_usage_pieces(context)])
+    told = "\n\n".join(" ".join(part.split()) for part in command.help.strip().split("\n\n"))
+    text = f"\n## kohort {name}\n\n```text\n{usage}\n```\n\n{told}\n"
+    schema = SCHEMAS / f"{name.replace(' ', '-')}.json"
+    if schema.exists():
+        text += f"\n`--output json`: [{schema.name}](schemas/{schema.name}).\n"
+    own = [each for each in command.params if not _names_source(each)]
+    text += _table(own, context)
+    if len(own) < len(command.params):
+        text += f"\nAnd the options of [{SOURCE_PANEL.lower()}](#{SOURCE_PANEL.lower().replace(' ', '-')}).\n"
+    return text
+
+
+def _sources(commands: Mapping[str, Any]) -> str:
+    """The options that name a source, once; every command that has them has all of them."""
+    tables = {
+        _table([each for each in command.params if _names_source(each)], _context(name, command))
+        for name, command in commands.items()
+    }
+    (table,) = tables - {""}
+    return f"\n## {SOURCE_PANEL}\n{table}"
+
+
+def _context(name: str, command: Any) -> Any:
+    return command.context_class(command, info_name=f"kohort {name}")
+
+
+def _names_source(parameter: Any) -> bool:
+    return getattr(parameter, "rich_help_panel", None) == SOURCE_PANEL
+
+
+def _table(parameters: Iterable[Any], context: Any) -> str:
+    records = [parameter.get_help_record(context) for parameter in parameters]
+    rows = [
+        f"| `{_cell(name)}` | {_cell(' '.join(told.split()))} |\n"
+        for name, told in (record for record in records if record is not None)
+    ]
+    return "\n| | |\n| --- | --- |\n" + "".join(rows) if rows else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
