@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.cluster.port import Read
-from cli.options import SourceOptions
-from cli.output import notice
 from coordinator.model import Cluster, Group, GroupListing, GroupType, Offsets, Problem, Topic
 from coordinator.wire.client import Client
 from coordinator.wire.errors import UnsupportedMechanism
@@ -23,6 +22,7 @@ from migration.access import Access
 if TYPE_CHECKING:
     from cli.cluster.admin import AdminReader
     from cli.cluster.wire_reader import WireReader
+    from cli.options import SourceOptions
 
 
 class LiveSource:
@@ -36,6 +36,8 @@ class LiveSource:
         try:
             self.client = Client.connect(settings, timeout_ms=timeout_ms)
         except UnsupportedMechanism:
+            from cli.output import notice
+
             notice(
                 "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
                 f"can log in with sasl.mechanism={settings.sasl_mechanism}"
@@ -43,17 +45,28 @@ class LiveSource:
 
     @classmethod
     def connect(cls, options: SourceOptions) -> LiveSource:
-        """From the options; the command line's bootstrap servers win over the file's."""
+        """From the options of a command."""
+        return cls.open(
+            bootstrap_server=options.bootstrap_server,
+            command_config=options.command_config,
+            timeout_ms=options.timeout_ms,
+        )
+
+    @classmethod
+    def open(
+        cls, *, bootstrap_server: str | None, command_config: Path | None, timeout_ms: int
+    ) -> LiveSource:
+        """Connect; the bootstrap servers that are named win over the file's."""
         settings = ConnectionSettings()
-        if options.command_config is not None:
+        if command_config is not None:
             from cli.cluster.properties import load_properties
 
-            settings = load_properties(options.command_config)
-        if options.bootstrap_server:
-            servers = tuple(part.strip() for part in options.bootstrap_server.split(",") if part.strip())
+            settings = load_properties(command_config)
+        if bootstrap_server:
+            servers = tuple(part.strip() for part in bootstrap_server.split(",") if part.strip())
             settings = replace(settings, bootstrap_servers=servers)
-        settings = replace(settings, api_timeout_ms=options.timeout_ms)
-        return cls(settings, options.timeout_ms)
+        settings = replace(settings, api_timeout_ms=timeout_ms)
+        return cls(settings, timeout_ms)
 
     @cached_property
     def admin(self) -> AdminReader:

@@ -1,0 +1,194 @@
+"""From arguments to `Options`, with the tool's own words for what makes no sense."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError, VersionAsked
+from cli.dropin.flags import Given, read_flags
+from cli.dropin.options import DEFAULT_TIMEOUT_MS, Action, Options
+
+PURPOSE = (
+    "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
+    "or reset consumer group offsets."
+)
+NO_EXECUTE = (
+    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will "
+    "require either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you "
+    "are scripting this command and want to keep the current default behavior without prompting."
+)
+"""What a reset says that has neither `--dry-run` nor `--execute`."""
+
+ONLY_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("members", ("describe",)),
+    ("offsets", ("describe",)),
+    ("state", ("describe", "list")),
+    ("verbose", ("describe",)),
+    ("type", ("list",)),
+)
+"""Flags that need one of others, in the order in which joptsimple names them."""
+
+SCENARIOS = (
+    "to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file",
+)  # fmt: skip
+"""Where a reset may lead to, in the order in which the tool looks for two of them."""
+
+_LONG = re.compile(r"[+-]?[0-9]+")
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Read and check a command line; like the tool, say on stderr where a reset has no `--execute`.
+
+    :raises ToolUsageError: where the tool prints an error and its usage; also for `--help` and without arguments
+    :raises ToolFailure: for values that the tool finds fault with only while it runs: numbers that are none
+    :raises VersionAsked: for `--version`
+    """
+    given = read_flags([_text(argument) for argument in arguments])
+    if not given.has("help", "version"):
+        _check_available(given)
+    if not arguments or given.has("help"):
+        raise ToolUsageError(PURPOSE)
+    if given.has("version"):
+        raise VersionAsked
+    _check_combination(given)
+    actions = [action for action in Action if given.has(action.value)]
+    if len(actions) != 1:
+        names = ", ".join(f"--{action.value}" for action in Action)
+        raise ToolUsageError(f"Command must include exactly one action: {names}")
+    if actions == [Action.VALIDATE_REGEX]:
+        return _regex_options(given)
+    return _options(actions[0], given)
+
+
+def _text(argument: str) -> str:
+    """An argument whose bytes are not UTF-8 as Java reads it: with a replacement character for what is not text."""
+    return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _check_available(given: Given) -> None:
+    lonely = [flag for flag, others in ONLY_WITH if given.has(flag) and not given.has(*others)]
+    if lonely:
+        raise ToolUsageError(
+            f"Option(s) [{', '.join(lonely)}] are unavailable given other options on the command line"
+        )
+
+
+def _check_combination(given: Given) -> None:
+    if not given.has("validate-regex", "bootstrap-server"):
+        raise ToolUsageError('Missing required argument "[bootstrap-server]"')
+    if given.has("describe"):
+        _check_describe(given)
+    if given.has("delete"):
+        _check_groups_named("delete", given)
+        if given.has("topic"):
+            raise ToolUsageError(
+                "The consumer does not support topic-specific offset deletion from a consumer group."
+            )
+    if given.has("delete-offsets") and not (given.has("group") and given.has("topic")):
+        raise ToolUsageError("Option [delete-offsets] takes the following options: [group], [topic]")
+    if given.has("reset-offsets"):
+        _check_reset(given)
+    _check_apart("group", ["all-groups"], given)
+    _check_apart("group", ["list"], given)
+    _check_apart("topic", ["describe", "list"], given)
+
+
+def _check_describe(given: Given) -> None:
+    _check_groups_named("describe", given)
+    if sum(given.has(flag) for flag in ("members", "offsets", "state")) > 1:
+        raise ToolUsageError(
+            "Option [describe] takes at most one of these options: [members], [offsets], [state]"
+        )
+    if given.has("state") and _single("state", given, ToolUsageError) is not None:
+        raise ToolUsageError("Option [describe] does not take a value for [state]")
+
+
+def _check_reset(given: Given) -> None:
+    if given.has("dry-run") and given.has("execute"):
+        raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if not given.has("dry-run", "execute"):
+        print(NO_EXECUTE, file=sys.stderr)
+    _check_groups_named("reset-offsets", given)
+    for scenario in SCENARIOS:
+        _check_apart(scenario, [other for other in SCENARIOS if other != scenario], given)
+
+
+def _check_groups_named(action: str, given: Given) -> None:
+    if not given.has("group", "all-groups"):
+        raise ToolUsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
+
+
+def _check_apart(flag: str, others: Sequence[str], given: Given) -> None:
+    for other in others:
+        if given.has(flag) and given.has(other):
+            raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
+
+
+def _regex_options(given: Given) -> Options:
+    regex = _single("validate-regex", given, ToolUsageError)
+    servers = given.all("bootstrap-server")
+    config = given.all("command-config")
+    return Options(
+        action=Action.VALIDATE_REGEX,
+        regex=regex,
+        bootstrap_server=servers[0] if servers else "",
+        command_config=Path(config[0]) if config else None,
+    )
+
+
+def _options(action: Action, given: Given) -> Options:
+    """The options, in the order in which the tool finds fault with values."""
+    config = _single("command-config", given)
+    server = _single("bootstrap-server", given)
+    offsets = [_long("to-offset", text) for text in given.all("to-offset")]
+    files, moments = given.all("from-file"), given.all("to-datetime")
+    duration, shift, timeout = (_single(flag, given) for flag in ("by-duration", "shift-by", "timeout"))
+    return Options(
+        action=action,
+        bootstrap_server=server or "",
+        command_config=None if config is None else Path(config),
+        groups=tuple(given.all("group")),
+        all_groups=given.has("all-groups"),
+        topics=tuple(given.all("topic")),
+        all_topics=given.has("all-topics"),
+        members=given.has("members"),
+        offsets=given.has("offsets"),
+        state=(_single("state", given) or "") if given.has("state") else None,
+        type=(_single("type", given) or "") if given.has("type") else None,
+        verbose=given.has("verbose"),
+        dry_run=given.has("dry-run"),
+        execute=given.has("execute"),
+        export=given.has("export"),
+        to_offset=offsets[0] if offsets else None,
+        from_file=Path(files[0]) if files else None,
+        to_datetime=moments[0] if moments else None,
+        by_duration=duration,
+        shift_by=None if shift is None else _long("shift-by", shift),
+        to_earliest=given.has("to-earliest"),
+        to_latest=given.has("to-latest"),
+        to_current=given.has("to-current"),
+        timeout_ms=DEFAULT_TIMEOUT_MS if timeout is None else _long("timeout", timeout),
+    )
+
+
+def _single(flag: str, given: Given, error: type[Exception] = ToolFailure) -> str | None:
+    """The value of a flag that may have one only; None where it has none."""
+    values = given.all(flag)
+    if len(values) > 1:
+        message = f"Found multiple arguments for option {flag}, but you asked for only one"
+        raise _failure(message) if error is ToolFailure else error(message)
+    return values[0] if values else None
+
+
+def _long(flag: str, text: str) -> int:
+    """A number as Java's Long reads it."""
+    if _LONG.fullmatch(text) is None or not -(2**63) <= int(text) < 2**63:
+        raise _failure(f"Cannot parse argument '{text}' of option {flag}")
+    return int(text)
+
+
+def _failure(message: str) -> ToolFailure:
+    return ToolFailure(message, USAGE_STATUS)
