@@ -1,19 +1,21 @@
 """`ConnectionSettings` in librdkafka's words, for confluent-kafka's AdminClient."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from coordinator.wire.security import ConnectionSettings, TlsSettings
+from coordinator.wire.security import ConnectionSettings, OAuthSettings, TlsSettings
 
 _LONGEST_SOCKET_TIMEOUT_MS = 300_000
 _SHORTEST_SETUP_TIMEOUT_MS = 1_000
 
 
-def librdkafka_config(settings: ConnectionSettings) -> dict[str, str | int | float | bool]:
+def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
     """The configuration dictionary. It holds secrets in clear: never print it.
 
+    Values are texts, but oauth_cb is a function: librdkafka is handed the token that the wire client logs in with.
     librdkafka's bounds are kept: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
     """
-    config: dict[str, str | int | float | bool] = {key: secret.reveal() for key, secret in settings.extra}
+    config: dict[str, Any] = {key: secret.reveal() for key, secret in settings.extra}
     if settings.bootstrap_servers:
         config["bootstrap.servers"] = ",".join(settings.bootstrap_servers)
     config["security.protocol"] = settings.security_protocol.value
@@ -29,13 +31,30 @@ def librdkafka_config(settings: ConnectionSettings) -> dict[str, str | int | flo
     return config
 
 
-def _sasl(settings: ConnectionSettings) -> dict[str, str]:
-    config = {"sasl.mechanism": settings.sasl_mechanism or "GSSAPI"}
+def _sasl(settings: ConnectionSettings) -> dict[str, Any]:
+    config: dict[str, Any] = {"sasl.mechanism": settings.sasl_mechanism or "GSSAPI"}
     if settings.sasl_username is not None:
         config["sasl.username"] = settings.sasl_username
     if settings.sasl_password is not None:
         config["sasl.password"] = settings.sasl_password.reveal()
+    if settings.oauth is not None:
+        config["oauth_cb"] = _hands_token(settings.oauth, settings.api_timeout_ms)
     return config
+
+
+def _hands_token(
+    oauth: OAuthSettings, timeout_ms: int
+) -> Callable[[str], tuple[str, float, str, dict[str, str]]]:
+    """confluent-kafka's oauth_cb: token, end of its life in seconds since 1970, principal, extensions."""
+
+    def hand(_config: str) -> tuple[str, float, str, dict[str, str]]:
+        from coordinator.wire.deadline import Deadline
+        from coordinator.wire.token import token_source
+
+        token = token_source(oauth).token(Deadline(timeout_ms))
+        return token.value.reveal(), token.expires_s, token.subject, dict(oauth.extensions)
+
+    return hand
 
 
 def _tls(tls: TlsSettings) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from cli.cluster.config_file import ConfigFileError, read_text
 from cli.cluster.jaas import BadJaas, LoginModule, parse_jaas
+from cli.cluster.oauthbearer import MODULE as OAUTH_MODULE
+from cli.cluster.oauthbearer import oauth_settings
 from cli.cluster.stores import tls_settings
 from cli.cluster.typed_properties import Properties
 from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
@@ -16,6 +18,8 @@ _ALIASES = {
     "metadata.broker.list": "bootstrap.servers",
     "sasl.mechanisms": "sasl.mechanism",
     "socket.timeout.ms": "request.timeout.ms",
+    "sasl.oauthbearer.client.id": "sasl.oauthbearer.client.credentials.client.id",
+    "sasl.oauthbearer.client.secret": "sasl.oauthbearer.client.credentials.client.secret",
 }
 """librdkafka's names of what Java calls otherwise."""
 
@@ -44,7 +48,12 @@ _OWN_KEYS = frozenset(
 _BOTH_UNDERSTAND = ("sasl.oauthbearer.", "sasl.kerberos.")
 """Java's keys that librdkafka knows by the same name and with the same meaning."""
 
-_MODULES = {"PlainLoginModule": ("PLAIN",), "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512")}
+_PASSWORD_MODULES = {"PlainLoginModule": ("PLAIN",), "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512")}
+_MODULES = {**_PASSWORD_MODULES, OAUTH_MODULE: ("OAUTHBEARER",)}
+"""The mechanisms that go with a login module."""
+
+_TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
+"""What librdkafka is not told where it is handed the token itself."""
 
 
 def load_properties(path: Path) -> ConnectionSettings:
@@ -85,13 +94,16 @@ def _settings(properties: Properties) -> ConnectionSettings:
     protocol = _security_protocol(properties)
     module = _login_module(properties)
     username, password = _credentials(properties, module)
+    mechanism = _mechanism(properties, module) if protocol.sasl else None
+    oauth = oauth_settings(properties, module) if mechanism == "OAUTHBEARER" else None
     servers = properties.text("bootstrap.servers") or ""
     return ConnectionSettings(
         bootstrap_servers=tuple(server.strip() for server in servers.split(",") if server.strip()),
         security_protocol=protocol,
-        sasl_mechanism=_mechanism(properties, module) if protocol.sasl else None,
+        sasl_mechanism=mechanism,
         sasl_username=username,
         sasl_password=password,
+        oauth=oauth,
         tls=tls_settings(properties),
         client_id=properties.text("client.id") or defaults.client_id,
         connection_setup_timeout_ms=properties.positive(
@@ -99,7 +111,7 @@ def _settings(properties: Properties) -> ConnectionSettings:
         ),
         request_timeout_ms=properties.positive("request.timeout.ms", defaults.request_timeout_ms),
         api_timeout_ms=properties.positive("default.api.timeout.ms", defaults.api_timeout_ms),
-        extra=_extra(properties),
+        extra=_extra(properties, () if oauth is None else _TOKEN_KEYS),
     )
 
 
@@ -124,7 +136,7 @@ def _login_module(properties: Properties) -> LoginModule | None:
 
 def _credentials(properties: Properties, module: LoginModule | None) -> tuple[str | None, Secret | None]:
     username, password = properties.text("sasl.username"), properties.secret("sasl.password")
-    if module is not None and module.short_name in _MODULES:
+    if module is not None and module.short_name in _PASSWORD_MODULES:
         options = module.options
         if "username" not in options or "password" not in options:
             raise properties.error("sasl.jaas.config", f"{module.short_name} needs username and password.")
@@ -140,24 +152,21 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
             "sasl.jaas.config",
             f"sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism={fitting[-1]}.",
         )
-    if (
-        mechanism
-        and fitting
-        and mechanism not in fitting
-        and mechanism in ("PLAIN", *_MODULES["ScramLoginModule"])
-    ):
+    known = {name for names in _MODULES.values() for name in names}
+    if mechanism in known and fitting and mechanism not in fitting:
         raise properties.error(
             "sasl.mechanism", f"{mechanism} does not go with the login module of sasl.jaas.config."
         )
     return mechanism or "GSSAPI"
 
 
-def _extra(properties: Properties) -> tuple[tuple[str, Secret], ...]:
-    """What only librdkafka understands."""
+def _extra(properties: Properties, left_out: tuple[str, ...]) -> tuple[tuple[str, Secret], ...]:
+    """What only librdkafka understands, without keys that begin as one of `left_out`."""
     return tuple(
         (key, Secret(entry.value))
         for key, entry in properties.entries.items()
         if key in LIBRDKAFKA_KEYS
         and key not in _OWN_KEYS
+        and not key.startswith(left_out)
         and (key not in JAVA_KEYS or key.startswith(_BOTH_UNDERSTAND))
     )

@@ -5,8 +5,9 @@ from typing import Any
 
 from coordinator.wire.address import Address
 from coordinator.wire.apis import SASL_AUTHENTICATE, SASL_HANDSHAKE
+from coordinator.wire.deadline import Deadline
 from coordinator.wire.errors import AuthenticationFailed
-from coordinator.wire.sasl import dialogue
+from coordinator.wire.sasl import Dialogue, dialogue
 from coordinator.wire.security import ConnectionSettings
 from coordinator.wire.steps import Steps
 
@@ -14,33 +15,42 @@ Ask = Callable[..., Steps[Any]]
 """``ask(api, **fields)`` sends one request and returns its response."""
 
 
-def authenticate(address: Address, settings: ConnectionSettings, ask: Ask) -> Steps[None]:
+def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[None]:
     """Agree on the mechanism (KIP-43), then let it talk (KIP-152).
 
     :raises UnsupportedMechanism: this client does not speak the mechanism
-    :raises AuthenticationFailed: the broker does not offer it, or refuses the user
+    :raises AuthenticationFailed: there is nothing to log in with, the broker does not offer the mechanism, or it
+        refuses the user
+    :raises Unreachable: whoever gives the token does not answer
     """
+    mechanism = dialogue(settings, deadline)
+    message = next(mechanism)
     try:
-        yield from _authenticate(settings, ask)
+        yield from _talk(settings, mechanism, message, ask)
     except AuthenticationFailed as error:
         raise AuthenticationFailed(f"{address}: {error}", address=str(address)) from None
 
 
-def _authenticate(settings: ConnectionSettings, ask: Ask) -> Steps[None]:
-    mechanism = dialogue(settings)
-    message = next(mechanism)
+def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask: Ask) -> Steps[None]:
     offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
     if offer.error_code:
         raise AuthenticationFailed(
             f"the broker does not offer sasl.mechanism {settings.sasl_mechanism}, "
-            f"only {', '.join(offer.mechanisms) or 'none'}"
+            f"only {', '.join(sorted(offer.mechanisms)) or 'none'}. Set sasl.mechanism to one of these, or name "
+            "another listener."
         )
     while True:
         answer = yield from ask(SASL_AUTHENTICATE, auth_bytes=message)
         if answer.error_code:
             reason = answer.error_message or answer.error_code.name
-            raise AuthenticationFailed(f"{reason}. Check user name and password.")
+            raise AuthenticationFailed(f"{reason}. {_next_step(settings)}")
         try:
             message = mechanism.send(answer.auth_bytes)
         except StopIteration:
             return
+
+
+def _next_step(settings: ConnectionSettings) -> str:
+    if settings.oauth is None:
+        return "Check user name and password."
+    return "Check that the token is for this cluster: its issuer, audience, scope and end."

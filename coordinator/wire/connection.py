@@ -265,4 +265,4 @@ class Connection:
             (response,) = yield from self._exchange(api, [request], deadline)
             return response
 
-        yield from authenticate(self.address, self._settings, ask)
+        yield from authenticate(self.address, self._settings, ask, deadline)

@@ -67,11 +67,31 @@ class TlsSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthSettings:
+    """Where the token of sasl.mechanism OAUTHBEARER comes from: the grant client_credentials of RFC 6749.
+
+    `token_endpoint` is an http or https URL, or a ``file:`` URL of a file that holds the token itself (then there is
+    no client). `extensions` go to the broker beside the token (RFC 7628). `ca_*`: whom to trust at an https endpoint,
+    the system's store when neither is set. `url_encode_header`: Java's sasl.oauthbearer.header.urlencode.
+    """
+
+    token_endpoint: str
+    client_id: str = ""
+    client_secret: Secret = field(default_factory=lambda: Secret(""))
+    scope: str | None = None
+    extensions: tuple[tuple[str, str], ...] = ()
+    url_encode_header: bool = False
+    ca_path: str | None = None
+    ca_pem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionSettings:
     """Everything needed to talk to a cluster.
 
     `bootstrap_servers` are ``host:port`` texts and may be empty (the command line names them).
-    `sasl_mechanism` is set exactly when `security_protocol.sasl`. Times are milliseconds:
+    `sasl_mechanism` is set exactly when `security_protocol.sasl`; `oauth` only with OAUTHBEARER, and only where
+    the token is to be had without librdkafka. Times are milliseconds:
     `request_timeout_ms` for one answer of one broker, `api_timeout_ms` for a whole call.
     `extra` holds librdkafka settings that only librdkafka understands.
     """
@@ -81,6 +101,7 @@ class ConnectionSettings:
     sasl_mechanism: str | None = None
     sasl_username: str | None = None
     sasl_password: Secret | None = None
+    oauth: OAuthSettings | None = None
     tls: TlsSettings = field(default_factory=TlsSettings)
     client_id: str = "kohort"
     connection_setup_timeout_ms: int = 10_000

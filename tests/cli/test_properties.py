@@ -223,8 +223,10 @@ def test_a_mechanism_that_only_librdkafka_speaks_is_kept(tmp_path: Path) -> None
         tmp_path,
         "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
         "sasl.oauthbearer.method=oidc\nsasl.oauthbearer.token.endpoint.url=https://login\n"
+        "sasl.oauthbearer.grant.type=urn:ietf:params:oauth:grant-type:jwt-bearer\n"
         "sasl.jaas.config=x.OAuthBearerLoginModule required ;\n",
     )
+    assert settings.oauth is None
     config = librdkafka_config(settings)
     assert config["sasl.mechanism"] == "OAUTHBEARER"
     assert config["sasl.oauthbearer.token.endpoint.url"] == "https://login"
