@@ -6,15 +6,17 @@ from cli.errors import CommandError
 
 
 class ConfigFileError(CommandError):
-    """A configuration file cannot be used. `line` is 1-based, None when no line is to blame.
+    """A configuration file cannot be used. `line` and `column` are 1-based, None when no line is to blame.
 
     The text names file, line, problem and next step, and never a secret's value.
     """
 
-    def __init__(self, path: Path, line: int | None, message: str) -> None:
-        super().__init__(f"{path}{'' if line is None else f', line {line}'}: {message}")
+    def __init__(self, path: Path, line: int | None, message: str, *, column: int | None = None) -> None:
+        place = "" if line is None else f", line {line}" + ("" if column is None else f", column {column}")
+        super().__init__(f"{path}{place}: {message}")
         self.path = path
         self.line = line
+        self.column = column
         self.message = message
 
 

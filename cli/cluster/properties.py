@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from cli.cluster.config_file import ConfigFileError, read_text
@@ -68,6 +69,14 @@ def load_properties(path: Path) -> ConnectionSettings:
         entries = parse_properties(text)
     except BadProperty as error:
         raise ConfigFileError(path, error.line, f"{error}.") from None
+    return settings_of(path, entries)
+
+
+def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
+    """Settings from properties, of which the last of a key counts; `path` and their lines are for messages.
+
+    :raises ConfigFileError: as `load_properties` does
+    """
     for entry in entries:
         _check_key(path, entry)
     latest = {_ALIASES.get(entry.key, entry.key): entry for entry in entries}

@@ -1,0 +1,158 @@
+"""The configuration file: where it is, whether it may be believed, and what it says."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.cluster.config_file import ConfigFileError
+
+if TYPE_CHECKING:
+    from cli.contexts.model import Contexts
+
+FILE_VARIABLE = "KOHORT_CONFIG"
+MAX_BYTES = 1024 * 1024
+"""A thousand contexts take a fifth of it."""
+
+
+def config_path(environ: Mapping[str, str] | None = None) -> Path | None:
+    """`$KOHORT_CONFIG`, else `$XDG_CONFIG_HOME/kohort/config.yaml`, by default below ~/.config.
+
+    None where there is no home directory to look in.
+    """
+    environ = os.environ if environ is None else environ
+    named = environ.get(FILE_VARIABLE)
+    if named:
+        return Path(named).absolute()
+    home = environ.get("XDG_CONFIG_HOME") or ""
+    # The XDG specification: relative paths in its variables are to be ignored.
+    if not os.path.isabs(home):
+        home = os.path.join(os.path.expanduser("~"), ".config")
+    return Path(home) / "kohort" / "config.yaml" if os.path.isabs(home) else None
+
+
+def load_contexts() -> Contexts | None:
+    """What the configuration file says; None where there is none.
+
+    :raises ConfigFileError: it cannot be read, is malformed, holds secrets that others may read, or is not to be
+        believed; KOHORT_CONFIG names a file that does not exist
+    """
+    path = config_path()
+    if path is None:
+        return None
+    try:
+        text = config_text(path)
+    except FileNotFoundError:
+        if os.environ.get(FILE_VARIABLE):
+            raise ConfigFileError(
+                path, None, f"{FILE_VARIABLE} names this file, and it does not exist. Check the path."
+            ) from None
+        return None
+    from cli.contexts.read import read_contexts
+
+    contexts = read_contexts(path, text)
+    check_privacy(contexts)
+    return contexts
+
+
+def config_text(path: Path) -> str:
+    """The text of a configuration file that nobody but this user, and root, could have written.
+
+    :raises FileNotFoundError: there is none
+    :raises ConfigFileError: it cannot be read, or is not to be believed
+    """
+    content, status = read_regular(path, MAX_BYTES)
+    if status is None:
+        return ""
+    if status.st_uid not in (os.geteuid(), 0):
+        raise ConfigFileError(
+            path, None, "the file belongs to another user, who could point Kohort at any cluster. "
+            f"Make it yours: cp {path} FILE, and name that in {FILE_VARIABLE}."
+        )  # fmt: skip
+    if status.st_mode & stat.S_IWOTH:
+        raise ConfigFileError(path, None, f"anybody may write this file. Run: chmod o-w {path}")
+    return decoded(path, content)
+
+
+def check_privacy(contexts: Contexts) -> None:
+    """ConfigFileError when the file itself holds secrets, and others may read it."""
+    holding = [context for context in contexts.by_name.values() if context.literal_secrets]
+    if not holding:
+        return
+    status = contexts.path.stat()
+    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        first = holding[0]
+        raise ConfigFileError(
+            contexts.path, first.line, f"the context {first.name} has a secret in this file "
+            f"({first.literal_secrets[0]}), and other users may read it. Run: chmod 600 {contexts.path}"
+        )  # fmt: skip
+
+
+def read_secret_file(path: Path) -> str:
+    """A secret that is kept in a file of its own, without the line end behind it.
+
+    :raises ConfigFileError: it cannot be read, is empty, belongs to somebody else, or others may read it
+    """
+    try:
+        content, status = read_regular(path, MAX_SECRET_BYTES)
+    except FileNotFoundError:
+        raise ConfigFileError(path, None, "the file of a secret does not exist. Check the path.") from None
+    if status is not None and status.st_uid not in (os.geteuid(), 0):
+        raise ConfigFileError(
+            path, None, "this secret belongs to another user. Keep it in a file of your own."
+        )
+    if status is not None and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigFileError(path, None, f"other users may read this secret. Run: chmod 600 {path}")
+    text = decoded(path, content)
+    text = text.removesuffix("\n").removesuffix("\r")
+    if not text or "\0" in text:
+        raise ConfigFileError(
+            path, None, "this file holds no secret: it is empty, or not text. Write it anew."
+        )
+    return text
+
+
+MAX_SECRET_BYTES = 64 * 1024
+"""Chains of certificates with their keys are a fifth of it."""
+
+
+def read_regular(path: Path, limit: int) -> tuple[bytes, os.stat_result | None]:
+    """The content of a regular file, and whose it is; of /dev/null nothing.
+
+    The status is that of the very file that was read, whatever its name stands for a moment later.
+    :raises FileNotFoundError: there is none
+    :raises ConfigFileError: it cannot be read, is no regular file or too large
+    """
+    try:
+        # A pipe that nobody writes to must not hold the command up.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigFileError(path, None, f"the file cannot be read: {reason}.") from None
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if os.path.samestat(status, os.stat(os.devnull)):
+            return b"", None
+        if not stat.S_ISREG(status.st_mode):
+            raise ConfigFileError(path, None, "this is no regular file. Name one.")
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ConfigFileError(path, None, f"the file has more than {limit} bytes; no such file is so long.")
+    return content, status
+
+
+def decoded(path: Path, content: bytes) -> str:
+    """UTF-8 text; a byte order mark is dropped. ConfigFileError."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise ConfigFileError(
+            path, line, f"byte {error.start} is not UTF-8. Save the file as UTF-8.", column=column
+        ) from None

@@ -1,0 +1,79 @@
+"""The client properties of a context, with their secrets fetched from where they are kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.cluster.config_file import ConfigFileError
+from cli.contexts.model import Context, Keeper, PropertyValue
+
+if TYPE_CHECKING:
+    from coordinator.java_properties import Property
+    from coordinator.wire.security import ConnectionSettings
+
+STAND_IN = "-"
+"""The value of what is not fetched while properties are only checked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InlineProperties:
+    """The properties of one context of one file."""
+
+    path: Path
+    context: Context
+
+    def settings(self) -> ConnectionSettings:
+        """What they say to a client, without bootstrap servers.
+
+        :raises ConfigFileError: a secret cannot be had; a key is unknown; a value makes no sense
+        """
+        return self._settings({value.key: self._fetched(value) for value in self.context.properties})
+
+    def check(self) -> None:
+        """Complain of what can be known without the secrets. ConfigFileError."""
+        self._settings(
+            {
+                value.key: value.text if value.keeper is Keeper.LITERAL else STAND_IN
+                for value in self.context.properties
+                # The shape of what is not fetched is not known.
+                if value.keeper is Keeper.LITERAL or value.key != "sasl.jaas.config"
+            }
+        )
+
+    def _settings(self, values: Mapping[str, str]) -> ConnectionSettings:
+        from cli.cluster.properties import settings_of
+        from coordinator.java_properties import Property
+
+        places = {value.key: value for value in self.context.properties}
+        entries = [Property(key=key, value=text, line=places[key].line) for key, text in values.items()]
+        try:
+            return settings_of(self.path, entries)
+        except ConfigFileError as error:
+            raise self._with_column(error, entries) from None
+
+    def _with_column(self, error: ConfigFileError, entries: list[Property]) -> ConfigFileError:
+        """The error with its column, where no other property stands on the same line."""
+        columns = {value.column for value in self.context.properties if value.line == error.line}
+        line = self.context.line if error.line is None else error.line
+        column = columns.pop() if len(columns) == 1 else None
+        message = f"the context {self.context.name}: {error.message}"
+        return ConfigFileError(self.path, line, message, column=column)
+
+    def _fetched(self, value: PropertyValue) -> str:
+        if value.keeper is Keeper.LITERAL:
+            return value.text
+        if value.keeper is Keeper.FILE:
+            from cli.contexts.file import read_secret_file
+
+            return read_secret_file(Path(value.text))
+        text = os.environ.get(value.text)
+        if not text:
+            raise ConfigFileError(
+                self.path, value.line, f"{value.key} is kept in the environment variable {value.text}, which is "
+                "not set. Set it.", column=value.column
+            )  # fmt: skip
+        return text

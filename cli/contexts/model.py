@@ -1,0 +1,129 @@
+"""What a configuration file says: contexts, and which of them is in force."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from cli.render.output_format import OutputFormat
+
+MAX_NAME = 64
+_NAME = re.compile(r"\w[\w.@:+-]*")
+
+_SECRET_WORDS = ("password", "passphrase", "secret", "jaas.config")
+_SECRET_KEYS = frozenset(
+    {
+        "sasl.kerberos.kinit.cmd",
+        "sasl.oauthbearer.assertion.private.key.pem",
+        "sasl.oauthbearer.config",
+        "ssl.key.pem",
+        "ssl.keystore.key",
+    }
+)
+_USER_INFO = re.compile(r"://[^/\s]*@")
+
+
+def is_name(text: str) -> bool:
+    """Whether a context may be called so: letters, digits and `. _ - @ : +`, a letter or digit first."""
+    return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
+
+
+NAME_RULE = f"a name is made of letters, digits and . _ - @ : +, begins with a letter or digit, and has at most {MAX_NAME}"
+
+
+def is_secret_key(key: str) -> bool:
+    """Whether the values of a client property are for nobody's eyes."""
+    return key in _SECRET_KEYS or any(word in key for word in _SECRET_WORDS)
+
+
+def is_secret(key: str, value: str) -> bool:
+    """Whether a value must not be shown: by its key, or since it holds a private key or a URL's password."""
+    return is_secret_key(key) or "PRIVATE KEY" in value or _USER_INFO.search(value) is not None
+
+
+class SourceKind(Enum):
+    """What a context names."""
+
+    LIVE = "live"
+    SNAPSHOT = "snapshot"
+    LOG = "log"
+    EMBEDDED = "embedded"
+
+
+class Keeper(Enum):
+    """Where the value of a property is kept."""
+
+    LITERAL = "literal"
+    """In the configuration file itself."""
+    ENVIRONMENT = "environment"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyValue:
+    """A client property of a context. `text` is the value, the variable's name or the file's; repr hides it."""
+
+    key: str
+    keeper: Keeper
+    text: str
+    line: int
+    column: int
+
+    def __repr__(self) -> str:
+        return f"PropertyValue(key={self.key!r}, keeper={self.keeper}, line={self.line})"
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether the value must not be shown."""
+        return self.keeper is not Keeper.LITERAL or is_secret(self.key, self.text)
+
+    @property
+    def is_literal_secret(self) -> bool:
+        """Whether the configuration file itself holds a secret."""
+        return self.keeper is Keeper.LITERAL and self.is_secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A named source, and what is usual with it. Paths are absolute; None: not said."""
+
+    name: str
+    line: int
+    kind: SourceKind
+    bootstrap_server: str | None = None
+    command_config: Path | None = None
+    properties: tuple[PropertyValue, ...] = ()
+    snapshot: Path | None = None
+    embedded: Path | None = None
+    log_dirs: tuple[Path, ...] = ()
+    as_of: str | None = None
+    topics: Path | None = None
+    timeout_ms: int | None = None
+    output: OutputFormat | None = None
+    protected: bool = False
+
+    @property
+    def place(self) -> str:
+        """What it names, for people: bootstrap servers or paths."""
+        if self.kind is SourceKind.LIVE:
+            return self.bootstrap_server or f"the bootstrap.servers of {self.command_config}"
+        if self.kind is SourceKind.LOG:
+            return ", ".join(map(str, self.log_dirs))
+        return str(self.snapshot or self.embedded)
+
+    @property
+    def literal_secrets(self) -> tuple[str, ...]:
+        """The keys whose secrets stand in the configuration file itself."""
+        return tuple(value.key for value in self.properties if value.is_literal_secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contexts:
+    """A configuration file. `current` is one of the contexts, or None."""
+
+    path: Path
+    current: str | None
+    by_name: Mapping[str, Context]

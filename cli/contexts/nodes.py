@@ -1,0 +1,189 @@
+"""A YAML or JSON text as a tree in which every value knows where it stands.
+
+Scalars stay the text that they are: `on` and `0123` are names like any other; only a plain `null`, `~` or nothing at
+all is None. Anchors, aliases, tags and second documents are refused: no configuration needs them, and what is hidden
+behind an alias is not what a reader sees.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import yaml
+
+MAX_DEPTH = 8
+"""No configuration is half as deep; deeper ones are hostile."""
+
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+# The wheels of PyYAML bring libyaml; a build without it reads the same files, slower.
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class MalformedText(ValueError):
+    """The text is no tree; `line` and `column` are 1-based. The message never quotes a value."""
+
+    def __init__(self, line: int, column: int, message: str) -> None:
+        super().__init__(message)
+        self.line, self.column = line, column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Where a value stands: line and column are 1-based, begin and end are indices into the text."""
+
+    line: int
+    column: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """A word; None for null. The text may be a secret: repr hides it."""
+
+    span: Span
+    text: str | None
+    plain: bool
+
+    def __repr__(self) -> str:
+        return f"Scalar(line={self.span.line}, column={self.span.column})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """A list. The span of one in block style ends with its last item."""
+
+    span: Span
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A key and its value."""
+
+    key: Scalar
+    name: str
+    value: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """A mapping. The span of one in block style ends with its last value."""
+
+    span: Span
+    entries: dict[str, Entry]
+    flow: bool
+    """Whether it stands in braces."""
+
+
+Node: TypeAlias = Scalar | Items | Fields
+Plain: TypeAlias = "str | list[Plain] | dict[str, Plain] | None"
+
+
+def parse_nodes(text: str) -> Node | None:
+    """The tree of a text; None when there is nothing but comments. MalformedText."""
+    strange = _UNPRINTABLE.search(text)
+    if strange is not None:
+        line = text.count("\n", 0, strange.start()) + 1
+        column = strange.start() - text.rfind("\n", 0, strange.start())
+        raise MalformedText(
+            line, column, f"the character U+{ord(strange[0]):04X} has no place in a text file"
+        )
+    try:
+        return _Events(text).document()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = str(getattr(error, "problem", None) or "it cannot be parsed")
+        hint = "; indent with blanks, not with tabs" if "'\\t'" in problem else ""
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise MalformedText(line, column, f"not YAML: {problem}{hint}") from None
+
+
+def plain(node: Node | None) -> Plain:
+    """The values alone."""
+    if isinstance(node, Fields):
+        return {name: plain(entry.value) for name, entry in node.entries.items()}
+    if isinstance(node, Items):
+        return [plain(each) for each in node.nodes]
+    return None if node is None else node.text
+
+
+class _Events:
+    """Builds the tree from the parser's events, so that a deep file ends early and not in a full stack."""
+
+    def __init__(self, text: str) -> None:
+        self.parser = _Loader(text)
+
+    def document(self) -> Node | None:
+        event = self._next()
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = self._next()
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+        tree = self._node(event, 0)
+        self._next()
+        extra = self._next()
+        if not isinstance(extra, yaml.StreamEndEvent):
+            raise _malformed(extra, "a second YAML document; one is wanted")
+        is_empty = isinstance(tree, Scalar) and tree.text is None
+        return None if is_empty else tree
+
+    def _next(self) -> Any:
+        return self.parser.get_event()
+
+    def _node(self, event: Any, depth: int) -> Node:
+        if isinstance(event, yaml.AliasEvent) or event.anchor:
+            raise _malformed(event, "anchors and aliases (& and *) are not read here; write the value out")
+        if event.tag not in (None, "!"):
+            raise _malformed(event, "tags (!) are not read here; write the plain value")
+        if isinstance(event, yaml.ScalarEvent):
+            is_plain = not event.style or event.style == ":"
+            text = None if is_plain and event.value in _NULLS else event.value
+            return Scalar(span=_span(event, _end(event)), text=text, plain=is_plain)
+        if depth >= MAX_DEPTH:
+            raise _malformed(event, f"nested more than {MAX_DEPTH} levels deep")
+        return (
+            self._items(event, depth)
+            if isinstance(event, yaml.SequenceStartEvent)
+            else self._fields(event, depth)
+        )
+
+    def _items(self, start: Any, depth: int) -> Items:
+        nodes: list[Node] = []
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            nodes.append(self._node(event, depth + 1))
+        end = nodes[-1].span.end if nodes and not start.flow_style else _end(event)
+        return Items(span=_span(start, end), nodes=tuple(nodes))
+
+    def _fields(self, start: Any, depth: int) -> Fields:
+        entries: dict[str, Entry] = {}
+        end = _end(start)
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            key = self._node(event, MAX_DEPTH) if isinstance(event, yaml.ScalarEvent) else None
+            if not isinstance(key, Scalar):
+                raise _malformed(event, "a key that is not a plain word")
+            name = event.value
+            if name in entries:
+                first = entries[name].key.span.line
+                raise _malformed(event, f"the key {name!r} stands here twice; line {first} has it first")
+            entries[name] = Entry(key=key, name=name, value=self._node(self._next(), depth + 1))
+            end = entries[name].value.span.end
+        if start.flow_style:
+            end = _end(event)
+        return Fields(span=_span(start, end), entries=entries, flow=bool(start.flow_style))
+
+
+def _span(event: Any, end: int) -> Span:
+    mark = event.start_mark
+    return Span(line=mark.line + 1, column=mark.column + 1, begin=mark.index, end=end)
+
+
+def _end(event: Any) -> int:
+    return int(event.end_mark.index)
+
+
+def _malformed(event: Any, message: str) -> MalformedText:
+    return MalformedText(event.start_mark.line + 1, event.start_mark.column + 1, message)

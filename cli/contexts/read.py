@@ -1,0 +1,284 @@
+"""From the tree of a configuration file to contexts; every complaint names line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from cli.cluster.config_file import ConfigFileError
+from cli.contexts.model import (
+    NAME_RULE,
+    Context,
+    Contexts,
+    Keeper,
+    PropertyValue,
+    SourceKind,
+    is_name,
+    is_secret,
+)
+from cli.contexts.nodes import Entry, Fields, Items, MalformedText, Node, Scalar, Span, parse_nodes
+from cli.render.output_format import OutputFormat
+
+FORMAT = "1"
+MAX_CONTEXTS = 1_000
+MAX_MS = 2**31 - 1
+_TOP = ("kohort", "current", "contexts")
+_KINDS = {
+    "bootstrap_server": SourceKind.LIVE,
+    "command_config": SourceKind.LIVE,
+    "properties": SourceKind.LIVE,
+    "snapshot": SourceKind.SNAPSHOT,
+    "log_dirs": SourceKind.LOG,
+    "as_of": SourceKind.LOG,
+    "topics": SourceKind.LOG,
+    "embedded": SourceKind.EMBEDDED,
+}
+_NAMING = "bootstrap_server, command_config, snapshot, log_dirs or embedded"
+_KNOWN = (*_KINDS, "timeout_ms", "output", "protected")
+
+
+def read_contexts(path: Path, text: str) -> Contexts:
+    """The contexts that a text says; `path` is for messages and for paths that are relative to the file.
+
+    :raises ConfigFileError: with line and column, and never a value that may be a secret
+    """
+    try:
+        root = parse_nodes(text)
+    except MalformedText as error:
+        raise ConfigFileError(path, error.line, f"{error}.", column=error.column) from None
+    return _Reader(path).contexts(root)
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def contexts(self, root: Node | None) -> Contexts:
+        if root is None:
+            return Contexts(path=self.path, current=None, by_name={})
+        top = self._fields(root, "the file")
+        self._check_keys(top.entries.values(), _TOP, "of the file")
+        version = top.entries.get("kohort")
+        if version is not None and self._text(version) != FORMAT:
+            raise self._error(
+                version.value.span, f"kohort: this is no format that this version reads; it reads {FORMAT}."
+            )
+        found: dict[str, Context] = {}
+        listed = top.entries.get("contexts")
+        if listed is not None and not _is_null(listed.value):
+            named = self._fields(listed.value, "contexts")
+            if len(named.entries) > MAX_CONTEXTS:
+                raise self._error(named.span, f"more than {MAX_CONTEXTS} contexts.")
+            found = {name: self._context(entry) for name, entry in named.entries.items()}
+        return Contexts(
+            path=self.path, current=self._current(top.entries.get("current"), found), by_name=found
+        )
+
+    def _current(self, entry: Entry | None, found: dict[str, Context]) -> str | None:
+        if entry is None or _is_null(entry.value):
+            return None
+        name = self._text(entry)
+        if name not in found:
+            hint = nearest(name, found) or f"The file has {', '.join(found) or 'none'}."
+            raise self._error(entry.value.span, f"current: there is no context {name!r}. {hint}")
+        return name
+
+    def _context(self, entry: Entry) -> Context:
+        if not is_name(entry.name):
+            raise self._error(entry.key.span, f"{entry.name!r} cannot name a context: {NAME_RULE}.")
+        entries = self._fields(entry.value, f"the context {entry.name}").entries
+        self._check_keys(entries.values(), _KNOWN, "of a context")
+        kind = self._kind(entry, entries)
+        for one, other in (("command_config", "properties"),):
+            if one in entries and other in entries:
+                raise self._error(
+                    entries[other].key.span, f"{one} and {other} are two ways to say the same; keep one."
+                )
+        if "properties" in entries and "bootstrap_server" not in entries:
+            raise self._error(
+                entries["properties"].key.span, "properties want a bootstrap_server beside them."
+            )
+        return Context(
+            name=entry.name,
+            line=entry.key.span.line,
+            kind=kind,
+            bootstrap_server=self._servers(entries.get("bootstrap_server")),
+            command_config=self._path(entries.get("command_config")),
+            properties=self._properties(entries.get("properties")),
+            snapshot=self._path(entries.get("snapshot")),
+            embedded=self._path(entries.get("embedded")),
+            log_dirs=self._paths(entries.get("log_dirs")),
+            as_of=self._moment(entries.get("as_of")),
+            topics=self._path(entries.get("topics")),
+            timeout_ms=self._milliseconds(entries.get("timeout_ms")),
+            output=self._output(entries.get("output")),
+            protected=self._flag(entries.get("protected")),
+        )
+
+    def _kind(self, entry: Entry, entries: dict[str, Entry]) -> SourceKind:
+        said = [name for name in entries if name in _KINDS]
+        kinds = {_KINDS[name] for name in said}
+        if len(kinds) > 1:
+            other = next(name for name in said if _KINDS[name] is not _KINDS[said[0]])
+            raise self._error(
+                entries[other].key.span, f"{said[0]} and {other} name different sources; a context names one."
+            )
+        if not kinds or not set(said) - {"as_of", "topics", "properties"}:
+            span = entries[said[0]].key.span if said else entry.key.span
+            wanted = "log_dirs" if kinds == {SourceKind.LOG} else "bootstrap_server" if kinds else _NAMING
+            raise self._error(span, f"the context {entry.name} names no source; add {wanted}.")
+        return kinds.pop()
+
+    def _servers(self, entry: Entry | None) -> str | None:
+        if entry is None:
+            return None
+        node = entry.value
+        parts = (
+            [self._word(each, entry.name) for each in node.nodes]
+            if isinstance(node, Items)
+            else [self._text(entry)]
+        )
+        from coordinator.wire.address import parse_bootstrap
+        from coordinator.wire.errors import InvalidAddress
+
+        servers = ",".join(server.strip() for part in parts for server in part.split(","))
+        if is_secret("", servers):
+            raise self._error(
+                node.span, "bootstrap_server: HOST:PORT is wanted, without a user and a password."
+            )
+        try:
+            parse_bootstrap(servers)
+        except InvalidAddress as error:
+            raise self._error(node.span, f"bootstrap_server: {error}.") from None
+        return servers
+
+    def _properties(self, entry: Entry | None) -> tuple[PropertyValue, ...]:
+        if entry is None or _is_null(entry.value):
+            return ()
+        return tuple(map(self._property, self._fields(entry.value, "properties").entries.values()))
+
+    def _property(self, entry: Entry) -> PropertyValue:
+        if entry.name in ("bootstrap.servers", "metadata.broker.list"):
+            raise self._error(entry.key.span, f"{entry.name} is said by bootstrap_server; remove it here.")
+        keeper, text = Keeper.LITERAL, ""
+        if isinstance(entry.value, Fields):
+            keeper, text = self._kept(entry.name, entry.value)
+        elif isinstance(entry.value, Scalar):
+            text = entry.value.text or ""
+        else:
+            raise self._error(entry.value.span, f"{entry.name}: a list is no value; join it with commas.")
+        span = entry.key.span
+        return PropertyValue(key=entry.name, keeper=keeper, text=text, line=span.line, column=span.column)
+
+    def _kept(self, key: str, where: Fields) -> tuple[Keeper, str]:
+        self._check_keys(where.entries.values(), ("env", "file"), f"of {key}")
+        if len(where.entries) != 1:
+            raise self._error(where.span, f"{key}: say {{env: NAME}} or {{file: PATH}}, one of them.")
+        entry = next(iter(where.entries.values()))
+        if entry.name == "file":
+            return Keeper.FILE, str(self._path(entry))
+        name = self._text(entry)
+        if "=" in name or "\0" in name:
+            raise self._error(entry.value.span, f"{key}: env wants the name of a variable, not a value.")
+        return Keeper.ENVIRONMENT, name
+
+    def _paths(self, entry: Entry | None) -> tuple[Path, ...]:
+        if entry is None:
+            return ()
+        nodes = entry.value.nodes if isinstance(entry.value, Items) else (entry.value,)
+        if not nodes:
+            raise self._error(entry.value.span, f"{entry.name}: name at least one directory.")
+        return tuple(self._located(self._word(node, entry.name)) for node in nodes)
+
+    def _path(self, entry: Entry | None) -> Path | None:
+        return None if entry is None else self._located(self._text(entry))
+
+    def _located(self, text: str) -> Path:
+        """As it stands, from ~ or from the directory of the configuration file."""
+        path = Path(text)
+        if text == "~" or text.startswith("~/"):
+            path = path.expanduser()
+        return self.path.parent.absolute() / path
+
+    def _milliseconds(self, entry: Entry | None) -> int | None:
+        if entry is None:
+            return None
+        text = self._text(entry)
+        if not (text.isascii() and text.isdigit() and len(text) < 11 and 0 < int(text) <= MAX_MS):
+            raise self._error(
+                entry.value.span, f"{entry.name}: {text!r} is not a positive number of milliseconds."
+            )
+        return int(text)
+
+    def _moment(self, entry: Entry | None) -> str | None:
+        if entry is None:
+            return None
+        from cli.times import parse_moment
+
+        text = self._text(entry)
+        try:
+            parse_moment(text, 0)
+        except ValueError as error:
+            raise self._error(entry.value.span, f"{entry.name}: {error}.") from None
+        return text
+
+    def _output(self, entry: Entry | None) -> OutputFormat | None:
+        if entry is None:
+            return None
+        text = self._text(entry)
+        try:
+            return OutputFormat(text)
+        except ValueError:
+            names = [each.value for each in OutputFormat]
+            hint = nearest(text, names) or f"It is one of {', '.join(names)}."
+            raise self._error(entry.value.span, f"output: {text!r} is no format. {hint}") from None
+
+    def _flag(self, entry: Entry | None) -> bool:
+        if entry is None:
+            return False
+        text = self._text(entry)
+        if text not in ("true", "false"):
+            raise self._error(entry.value.span, f"{entry.name}: {text!r} is neither true nor false.")
+        return text == "true"
+
+    def _text(self, entry: Entry) -> str:
+        return self._word(entry.value, entry.name)
+
+    def _word(self, node: Node, name: str) -> str:
+        if not isinstance(node, Scalar) or not node.text:
+            raise self._error(node.span, f"{name}: one value is wanted here.")
+        return node.text
+
+    def _fields(self, node: Node, what: str) -> Fields:
+        if isinstance(node, Fields):
+            return node
+        raise self._error(node.span, f"{what} is to be a mapping: lines of NAME: VALUE.")
+
+    def _check_keys(self, entries: Iterable[Entry], known: Iterable[str], of_what: str) -> None:
+        for entry in entries:
+            if entry.name not in known:
+                hint = nearest(entry.name, known) or f"Known are {', '.join(known)}."
+                # A value that lost its key stands here: it may be a secret, so long ones are not repeated.
+                name = (
+                    entry.name if not is_secret("", entry.name) and len(entry.name) <= MAX_SHOWN else "this"
+                )
+                raise self._error(entry.key.span, f"{name} is no key {of_what}. {hint}")
+
+    def _error(self, span: Span, message: str) -> ConfigFileError:
+        return ConfigFileError(self.path, span.line, message, column=span.column)
+
+
+MAX_SHOWN = 40
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """`Did you mean contexts?`, or None where nothing is like it."""
+    import difflib
+
+    options = {each.replace("-", "_"): each for each in known}
+    near = difflib.get_close_matches(name.replace("-", "_"), options, n=1)
+    return f"Did you mean {options[near[0]]}?" if near else None
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.text is None
