@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass, field, replace
 
-from cli.cluster.choose import open_source
+from cli.cluster.lasting import LastingSource, is_live
 from cli.cluster.port import Source
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.gate_notes import NotesFile
@@ -16,14 +13,7 @@ from cli.gate_progress import GateProgress
 from cli.options import SourceOptions
 from cli.output import notice
 from coordinator.model import Group, Problem
-from coordinator.wire.errors import (
-    AuthenticationFailed,
-    InvalidAddress,
-    TlsFailed,
-    UnsupportedApi,
-    UnsupportedMechanism,
-    WireError,
-)
+from coordinator.wire.errors import WireError
 from migration.gate import Judgement, Sight, judge_gate, needs_leader
 from migration.gate.answers import planned
 from migration.gate.rest import check_steady
@@ -33,7 +23,6 @@ POLL_S = 2.0
 """Between two looks of a gate that is waited for."""
 STEADY_S = 1.0
 """Between the two looks before a gate opens: a cooperative group is Stable for a moment between two rebalances."""
-_NOT_BY_WAITING = (AuthenticationFailed, InvalidAddress, TlsFailed, UnsupportedApi, UnsupportedMechanism)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +99,12 @@ class Asker:
 
     def ask(self, wait_s: float | None) -> Look:
         """One answer; with `wait_s`, the first one that waiting does not change, or the last one in that time."""
-        with self._sources() as opened:
+        with LastingSource(self.options) as opened:
             if wait_s is None:
                 return self._keep(self._two_looks(opened))
             return self._keep(self._wait(opened, wait_s))
 
-    def _wait(self, opened: _Sources, wait_s: float) -> Look:
+    def _wait(self, opened: LastingSource, wait_s: float) -> Look:
         deadline = time.monotonic() + wait_s
         with GateProgress(self.question, wait_s) as progress:
             while True:
@@ -126,16 +115,12 @@ class Asker:
                 progress.show(look.judgement, left)
                 time.sleep(min(POLL_S, left))
 
-    def _try(self, opened: _Sources) -> Look:
+    def _try(self, opened: LastingSource) -> Look:
         """A look; what may pass by itself (a coordinator that loads, a broker that restarts) is said and no end."""
         try:
             look = self._two_looks(opened)
-        except _NOT_BY_WAITING:
-            raise
-        except UsageError:
-            raise
         except (WireError, CommandError) as error:
-            if not opened.is_live:
+            if not opened.may_pass(error):
                 raise
             opened.close()
             look = Look(judgement=None, problems=(Problem(subject=opened.name, message=str(error)),))
@@ -144,7 +129,7 @@ class Asker:
                 self._say(f"{problem.subject}: {problem.message}; trying again")
         return look
 
-    def _two_looks(self, opened: _Sources) -> Look:
+    def _two_looks(self, opened: LastingSource) -> Look:
         """A gate opens only when the group is the same a moment later; nothing moves in a file."""
         first = self._look(opened.get())
         if not opened.is_live or first.judgement is None or not first.judgement.open:
@@ -193,7 +178,7 @@ class Asker:
         found = {topic.name: topic.partitions for topic in read.items}
         for problem in read.problems:
             self._say(f"{problem.subject}: {problem.message}")
-        if _is_live(self.options) and not read.problems:
+        if is_live(self.options) and not read.problems:
             found |= dict.fromkeys(names - found.keys(), 0)
         return found
 
@@ -225,61 +210,6 @@ class Asker:
         if message not in self.said:
             self.said.add(message)
             notice(message)
-
-    @contextmanager
-    def _sources(self) -> Iterator[_Sources]:
-        opened = _Sources(self.options)
-        try:
-            yield opened
-        finally:
-            opened.close()
-
-
-class _Sources:
-    """The source: a live one stays open from look to look, a file is read anew."""
-
-    def __init__(self, options: SourceOptions) -> None:
-        self.options, self.is_live, self.name = (
-            options,
-            _is_live(options),
-            options.bootstrap_server or "the cluster",
-        )
-        self._opened: Iterator[Source] | None = None
-        self._source: Source | None = None
-        self._was_open = False
-
-    def get(self) -> Source:
-        """An open source."""
-        if self._source is not None and self.is_live:
-            return self._source
-        self.close()
-        with _unsaid() if self._was_open else nullcontext():
-            self._opened = _opening(self.options)
-            self._source = next(self._opened)
-        self._was_open = True
-        return self._source
-
-    def close(self) -> None:
-        """Give connections back."""
-        opened, self._opened, self._source = self._opened, None, None
-        if opened is not None:
-            next(opened, None)
-
-
-def _opening(options: SourceOptions) -> Iterator[Source]:
-    with open_source(options) as source:
-        yield source
-
-
-@contextmanager
-def _unsaid() -> Iterator[None]:
-    """What a source says of itself was said when it was opened first."""
-    with redirect_stderr(io.StringIO()):
-        yield
-
-
-def _is_live(options: SourceOptions) -> bool:
-    return bool(options.bootstrap_server or options.command_config)
 
 
 def _says_gone(problems: tuple[Problem, ...]) -> bool:

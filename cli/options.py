@@ -105,6 +105,22 @@ class OutputOptions:
     output: Annotated[OutputFormat, typer.Option("--output", help="How to print.")] = OutputFormat.TABLE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatOptions:
+    """Whether the answer is asked for once, or again and again."""
+
+    watch: Annotated[
+        float | None,
+        typer.Option(
+            "--watch",
+            metavar="SECONDS",
+            min=0.1,
+            max=86_400,
+            help="Ask again every so many seconds, until Ctrl-C; on a terminal in place, changes marked.",
+        ),
+    ] = None
+
+
 OnlyTopics = Annotated[
     list[str] | None,
     typer.Option(

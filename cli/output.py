@@ -23,6 +23,8 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
 
     Any error makes it UNREADABLE, unless it is REFUSED already.
     """
+    for remark in document.remarks:
+        notice(remark)
     # Headings over nothing would look like an answer; a document for programs also carries the errors.
     if document.rows_or_text or not document.errors or options.output in FOR_PROGRAMS:
         write_out(lambda stream: render(document, options.output, stream))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from cli.options import OutputOptions, RepeatOptions, SelectionOptions, SourceOptions
+
+if TYPE_CHECKING:
+    from cli.cluster.port import Source
+    from cli.render.document import Document
 
 
 def describe(
@@ -28,14 +32,16 @@ def describe(
     ] = False,
     source: SourceOptions,
     output: OutputOptions,
+    repeat: RepeatOptions,
 ) -> None:
     """Describe groups: offsets and lag, members, state, or where they stand on their way to another protocol."""
-    from cli.cluster.choose import open_source
+    from dataclasses import replace
+
     from cli.errors import UsageError
-    from cli.output import emit, notice
     from cli.selection import choose_groups
     from cli.views.describe import DescribeMode, describe_document, remark_on
     from cli.views.offsets import topics_of
+    from cli.watch.show import show
 
     asked = [
         mode for mode, given in zip(DescribeMode, (offsets, members, state, migration), strict=True) if given
@@ -43,7 +49,8 @@ def describe(
     if len(asked) > 1:
         raise UsageError("--members, --offsets, --state and --migration show different tables; give one")
     mode = asked[0] if asked else DescribeMode.OFFSETS
-    with open_source(source) as groups:
+
+    def look(groups: Source) -> Document:
         chosen, problems = choose_groups(groups, selection)
         described = groups.describe(chosen, offsets=mode is DescribeMode.OFFSETS)
         problems += described.problems
@@ -52,6 +59,7 @@ def describe(
         if mode is DescribeMode.OFFSETS:
             read = groups.topics(topics_of(found), end_offsets=True)
             topics, problems = {topic.name: topic for topic in read.items}, problems + read.problems
-    for remark in filter(None, map(remark_on, found)):
-        notice(remark)
-    emit(describe_document(found, topics, mode, verbose=verbose, problems=problems), output)
+        document = describe_document(found, topics, mode, verbose=verbose, problems=problems)
+        return replace(document, remarks=tuple(filter(None, map(remark_on, found))))
+
+    show(look, source, output, repeat)

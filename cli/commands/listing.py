@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import OutputOptions, SourceOptions
+from cli.options import OutputOptions, RepeatOptions, SourceOptions
+
+if TYPE_CHECKING:
+    from cli.cluster.port import Source
+    from cli.render.document import Document
 
 
 def list_groups(
@@ -36,14 +40,17 @@ def list_groups(
     ] = None,
     source: SourceOptions,
     output: OutputOptions,
+    repeat: RepeatOptions,
 ) -> None:
     """List groups: type, state, protocol, members."""
-    from cli.cluster.choose import open_source
-    from cli.output import emit
     from cli.selection import listing_filter
     from cli.views.listing import list_document
+    from cli.watch.show import show
 
     wanted = listing_filter(types, states, protocols, match)
-    with open_source(source) as groups:
+
+    def look(groups: Source) -> Document:
         listed = groups.list_groups()
-    emit(list_document([group for group in listed.items if wanted(group)], listed.problems), output)
+        return list_document([group for group in listed.items if wanted(group)], listed.problems)
+
+    show(look, source, output, repeat)

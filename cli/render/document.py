@@ -84,6 +84,8 @@ class Document:
     data: Mapping[str, Any]
     blocks: Sequence[Block]
     errors: tuple[Problem, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """Said beside the data, to the person."""
 
     @property
     def rows_or_text(self) -> bool:

@@ -1,0 +1,1 @@
+"""Looking again and again: a command repeated, and groups watched while they rebalance."""

@@ -1,0 +1,197 @@
+"""A command that is carried out again and again, over the same connections, until somebody stops it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Protocol, TextIO
+
+from cli.cluster.lasting import LastingSource
+from cli.cluster.port import Source
+from cli.errors import CommandError, UsageError
+from cli.options import OutputOptions, SourceOptions
+from cli.output import notice, write_out
+from cli.render.cells import cell_text, safe_text
+from cli.render.document import Document, Table
+from cli.render.formats import render
+from cli.render.output_format import OutputFormat
+from cli.times import format_moment
+from cli.watch.layout import document_lines, shortened
+from cli.watch.lines import Line, Piece, Style
+from cli.watch.screen import Screen, can_draw
+from coordinator.wire.errors import WireError
+
+LONGEST_PAUSE_S = 30.0
+"""Between two attempts to reach a cluster that has gone away, unless it is asked less often anyway."""
+
+
+class Printer(Protocol):
+    """Shows one document after the other."""
+
+    def show(self, document: Document, at_ms: int) -> None:
+        """The next one."""
+        ...
+
+    def fail(self, why: str) -> None:
+        """The cluster could not be asked, and will be again."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Until the next one."""
+        ...
+
+
+def repeat_every(
+    seconds: float, look: Callable[[Source], Document], source: SourceOptions, output: OutputOptions
+) -> None:
+    """Look and show, over and over; ends with Ctrl-C, which is no error once something was shown.
+
+    The first look must succeed. A cluster that goes away later is asked again, more and more rarely.
+    """
+    if source.as_of is not None:
+        raise UsageError("--watch makes no sense with --as-of: the past does not change")
+    with ExitStack() as stack:
+        opened = stack.enter_context(LastingSource(source))
+        printer: Printer | None = None
+        failures = 0
+        try:
+            while True:
+                begun = time.monotonic()
+                try:
+                    document = look(opened.get())
+                except (WireError, CommandError) as error:
+                    if printer is None or not opened.may_pass(error):
+                        raise
+                    opened.close()
+                    failures += 1
+                    printer.fail(f"{opened.name}: {error}; trying again")
+                else:
+                    failures = 0
+                    printer = printer or _printer(output, seconds, stack)
+                    printer.show(document, time.time_ns() // 1_000_000)
+                pause = pause_s(seconds, failures)
+                printer.wait(max(begun + pause - time.monotonic(), 0.0))
+        except KeyboardInterrupt:
+            if printer is None:
+                raise
+
+
+def pause_s(seconds: float, failures: int) -> float:
+    """From one look to the next, after so many failures in a row."""
+    if not failures:
+        return seconds
+    return max(seconds, min(0.5 * 2.0 ** min(failures, 10), LONGEST_PAUSE_S))
+
+
+def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> Printer:
+    if output.output is OutputFormat.TABLE and can_draw(sys.stdout):
+        return _OnScreen(stack.enter_context(Screen(sys.stdout)), seconds)
+    if output.output in (OutputFormat.HTML, OutputFormat.MARKDOWN):
+        raise UsageError(f"--watch prints table, json, csv or yaml; {output.output.value} is one page")
+    return _InPipe(output)
+
+
+class _OnScreen:
+    """In place of the one before, what has changed marked."""
+
+    def __init__(self, screen: Screen, seconds: float) -> None:
+        self._screen, self._seconds = screen, seconds
+        self._shown: Document | None = None
+        self._before: Document | None = None
+        self._at = ""
+        self._failure = ""
+
+    def show(self, document: Document, at_ms: int) -> None:
+        self._before, self._shown = self._shown, document
+        self._at, self._failure = format_moment(at_ms), ""
+        self._screen.draw(self._lines)
+
+    def fail(self, why: str) -> None:
+        self._failure = why
+        self._screen.draw(self._lines)
+
+    def wait(self, seconds: float) -> None:
+        self._screen.wait(seconds)
+
+    def _lines(self, width: int, height: int) -> list[Line]:
+        document = self._shown
+        if document is None:
+            return []
+        head: list[Line] = [
+            (
+                Piece(f"kohort {document.command}", Style.BOLD),
+                Piece(f"  {self._at}, every {self._seconds:g} s; Ctrl-C ends", Style.FAINT),
+            )
+        ]
+        said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
+        head += [(Piece(safe_text(text), Style.BAD),) for text in (self._failure, *said) if text]
+        head = [*shortened(head, max(height // 2, 1)), ()]
+        body = list(document_lines(document, self._before, width))
+        return head + shortened(body, height - len(head))
+
+
+class _InPipe:
+    """One after the other: a line of JSON each, a YAML document each, rows with their time, tables under theirs."""
+
+    def __init__(self, options: OutputOptions) -> None:
+        self._output = options.output
+        self._columns: list[str] | None = None
+        self._said: frozenset[str] = frozenset()
+
+    def show(self, document: Document, at_ms: int) -> None:
+        self._say(document)
+        at = format_moment(at_ms)
+        write_out(lambda stream: self._write(document, at, stream))
+
+    def fail(self, why: str) -> None:
+        notice(why)
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def _say(self, document: Document) -> None:
+        """What was said last time is not said again."""
+        said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
+        for text in said:
+            if text not in self._said:
+                notice(text)
+        self._said = frozenset(said)
+
+    def _write(self, document: Document, at: str, stream: TextIO) -> None:
+        if self._output is OutputFormat.JSON:
+            stream.write(json.dumps(_timed(document, at), ensure_ascii=False) + "\n")
+        elif self._output is OutputFormat.YAML:
+            from coordinator.snapshot.emit import yaml_lines
+
+            stream.write("---\n")
+            stream.writelines(yaml_lines(_timed(document, at)))
+        elif self._output is OutputFormat.CSV:
+            self._write_rows(document, at, stream)
+        else:
+            stream.write(f"{at}\n")
+            render(document, self._output, stream)
+            stream.write("\n")
+
+    def _write_rows(self, document: Document, at: str, stream: TextIO) -> None:
+        """Headings come again, behind an empty line, only when the columns are others than before."""
+        writer = csv.writer(stream, lineterminator="\n")
+        for table in (block for block in document.blocks if isinstance(block, Table)):
+            columns = ["TIME", *(column.name for column in table.columns)]
+            if columns != self._columns:
+                if self._columns is not None:
+                    stream.write("\n")
+                writer.writerow(columns)
+                self._columns = columns
+            writer.writerows(
+                [at, *("" if cell is None else cell_text(cell) for cell in row)] for row in table.rows
+            )
+
+
+def _timed(document: Document, at: str) -> dict[str, object]:
+    """The document with the moment at which it was made, behind its format and its command."""
+    data = document.as_data()
+    return {"kohort": data.pop("kohort"), "command": data.pop("command"), "at": at, **data}
