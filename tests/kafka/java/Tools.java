@@ -19,21 +19,17 @@ public class Tools {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Thrown where a tool would end the JVM. */
-    private static final class Ended extends Error {
-        private final int status;
+    private static final class Ended extends Error {}
 
-        Ended(int status) {
-            this.status = status;
-        }
-    }
+    /** What was said when the tool would first have ended the JVM; null while it has not. */
+    private static Map<String, Object> end;
+
+    private static ByteArrayOutputStream said;
+    private static ByteArrayOutputStream complained;
 
     public static void main(String[] args) throws Exception {
-        Exit.setExitProcedure((status, message) -> {
-            throw new Ended(status);
-        });
-        Exit.setHaltProcedure((status, message) -> {
-            throw new Ended(status);
-        });
+        Exit.setExitProcedure((status, message) -> exit(status));
+        Exit.setHaltProcedure((status, message) -> exit(status));
         PrintStream answers = System.out;
         BufferedReader calls = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = calls.readLine(); line != null; line = calls.readLine()) {
@@ -46,17 +42,16 @@ public class Tools {
         String[] args = JSON.treeToValue(call.get("args"), String[].class);
         PrintStream stdout = System.out;
         PrintStream stderr = System.err;
-        ByteArrayOutputStream said = new ByteArrayOutputStream();
-        ByteArrayOutputStream complained = new ByteArrayOutputStream();
+        end = null;
+        said = new ByteArrayOutputStream();
+        complained = new ByteArrayOutputStream();
         System.setOut(new PrintStream(said, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
         int status = 0;
         try {
             Class.forName(call.get("main").asText()).getMethod("main", String[].class).invoke(null, (Object) args);
         } catch (InvocationTargetException thrown) {
-            if (thrown.getCause() instanceof Ended ended) {
-                status = ended.status;
-            } else {
+            if (!(thrown.getCause() instanceof Ended)) {
                 status = 1;
                 thrown.getCause().printStackTrace();
             }
@@ -64,6 +59,18 @@ public class Tools {
             System.setOut(stdout);
             System.setErr(stderr);
         }
+        return end == null ? answer(status) : end;
+    }
+
+    /** Some tools catch everything, the end of the JVM too, and say more: that is never said by a tool that has ended. */
+    private static void exit(int status) {
+        if (end == null) {
+            end = answer(status);
+        }
+        throw new Ended();
+    }
+
+    private static Map<String, Object> answer(int status) {
         return Map.of(
             "status", status,
             "stdout", said.toString(StandardCharsets.UTF_8),
