@@ -1,0 +1,174 @@
+"""One command line, both tools, the same broker and the same state: what they say must be the same.
+
+A `Case` is a command line with placeholders (`{simple}`), the scene that fills them in, and the names of the accepted
+differences that show in it. Each difference is a function that makes of the real tool's answer the one that ours is to
+give; a difference that changes nothing does not belong to the case. docs/kafka-consumer-groups.md explains them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field, replace
+
+from cli.dropin.main import main
+from cli.dropin.usage import usage
+from tests.cli.command import Answer
+from tests.kafka.broker import Broker
+from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A state of the cluster: what the placeholders stand for, and how the state comes about."""
+
+    names: Mapping[str, str]
+    prepare: Callable[[], object] = field(default=lambda: None)
+    """Brings the state about; called before each of the two tools."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A command line. `--bootstrap-server` is put before it where `connects`."""
+
+    line: str
+    scene: str = "fleet"
+    differs: tuple[str, ...] = ()
+    """Accepted differences, in the order in which they are applied."""
+    status: int | None = None
+    """Our exit status, where `exit-status` is one of the differences."""
+    connects: bool = True
+
+    def __str__(self) -> str:
+        return self.line or "(no arguments)"
+
+    def arguments(self, names: Mapping[str, str], broker: Broker) -> list[str]:
+        """The arguments, the placeholders filled in."""
+        # Braces are filled in after the line is split: a name is one argument whatever is in it.
+        given = [_filled(word, {**names, "server": broker.bootstrap}) for word in shlex.split(self.line)]
+        return ["--bootstrap-server", broker.bootstrap, *given] if self.connects else given
+
+
+def _filled(word: str, names: Mapping[str, str]) -> str:
+    for name, value in names.items():
+        word = word.replace("{" + name + "}", value)
+    return word
+
+
+Difference = Callable[[Answer, Case], Answer]
+
+
+def _exit_status(theirs: Answer, case: Case) -> Answer:
+    if case.status is None:
+        raise ValueError(f"{case}: exit-status is named, but no status")
+    return replace(theirs, status=case.status)
+
+
+def _stack_trace(theirs: Answer, case: Case) -> Answer:
+    """Without the traces, of which each begins with an exception and goes on with indented lines."""
+    lines = theirs.stderr.split("\n")
+    first = next((number for number, line in enumerate(lines) if _TRACED.match(line)), len(lines))
+    kept = [line for line in lines[first:] if not (_TRACED.match(line) or _TRACE.match(line))]
+    return replace(theirs, stderr="\n".join(lines[:first] + kept))
+
+
+_TRACED = re.compile(r"(Exception in thread .*|Caused by: .*|[a-z]\w*(\.\w+)+(Exception|Error)\b.*)")
+_TRACE = re.compile(r"\t(at |\.\.\. \d+ more|Suppressed: )")
+
+
+def _parser_trace(theirs: Answer, case: Case) -> Answer:
+    """The message of joptsimple's exception, and the usage instead of the trace."""
+    found = re.match(r"joptsimple\.\w+: (.*)\n\tat ", theirs.stderr)
+    return replace(theirs, stderr=f"{found.group(1)}\n{usage()}\n") if found else theirs
+
+
+def _version(theirs: Answer, case: Case) -> Answer:
+    return replace(theirs, stdout=re.sub(r"^(\S+)$", r"\1 (kohort 0.1.0)", theirs.stdout, flags=re.MULTILINE))
+
+
+def _sorted_rows(theirs: Answer, case: Case) -> Answer:
+    """The rows below each heading, sorted; without a heading (`--list`) all lines."""
+    blocks = theirs.stdout.split("\n\n")
+    return replace(theirs, stdout="\n\n".join(map(_sorted_block, blocks)))
+
+
+def _sorted_block(block: str) -> str:
+    heading = re.match(r"\n?(GROUP|TOPIC)\s.*\n", block)
+    start = heading.end() if heading else 0
+    rows = block[start:].split("\n")
+    end = "\n" if rows[-1] == "" else ""
+    return block[:start] + "\n".join(sorted(row for row in rows if row)) + end
+
+
+DIFFERENCES: dict[str, Difference] = {
+    "exit-status": _exit_status,
+    "stack-trace": _stack_trace,
+    "parser-trace": _parser_trace,
+    "version": _version,
+    "sorted-rows": _sorted_rows,
+}
+"""By name as in the table of docs/kafka-consumer-groups.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where both tools are tried."""
+
+    broker: Broker
+    tools: ToolHost
+
+    def check(self, case: Case, scene: Scene) -> None:
+        """Run both tools on the scene; AssertionError where they differ in another way than the case says."""
+        arguments = case.arguments(scene.names, self.broker)
+        scene.prepare()
+        done = self.tools.run(CONSUMER_GROUPS, *arguments)
+        theirs = normalised(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
+        scene.prepare()
+        ours = normalised(run_here(arguments))
+        for name in case.differs:
+            changed = DIFFERENCES[name](theirs, case)
+            assert changed != theirs, f"{case}: there is no difference {name}"
+            theirs = changed
+        assert ours == theirs, f"{shlex.join(arguments)}\n{_beside(theirs, ours)}"
+
+
+def run_here(arguments: Sequence[str]) -> Answer:
+    """Run `kohort-consumer-groups` inside this process."""
+    stdout, stderr, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["kohort-consumer-groups", *arguments]
+    status: object = None
+    try:
+        with redirect_stdout(stdout), redirect_stderr(stderr):
+            main()
+    except SystemExit as end:
+        status = end.code
+    finally:
+        sys.argv = before
+    assert isinstance(status, int), status
+    return Answer(status=status, stdout=stdout.getvalue(), stderr=stderr.getvalue())
+
+
+_SETS = re.compile(r"(?<=these options: |ing options: |states are: | types are: |scenarios: )(.*)")
+"""Lists that the tool makes of Java's sets, whose order is another one in every JVM."""
+
+
+def normalised(answer: Answer) -> Answer:
+    """Without what differs from one run of the same tool to the next."""
+    return replace(answer, stdout=_in_order(answer.stdout), stderr=_in_order(answer.stderr))
+
+
+def _in_order(text: str) -> str:
+    return _SETS.sub(lambda found: ", ".join(sorted(found.group(1).strip("[]").split(", "))), text)
+
+
+def _beside(theirs: Answer, ours: Answer) -> str:
+    parts = []
+    for what in ("status", "stdout", "stderr"):
+        one, other = getattr(theirs, what), getattr(ours, what)
+        if one != other:
+            parts.append(f"{what} expected:\n{one}\n{what} of ours:\n{other}")
+    return "\n".join(parts)
