@@ -11,7 +11,7 @@ import typer
 from cli.consent import ConsentOptions, ask
 from cli.errors import ExitStatus
 from cli.options import OutputOptions
-from cli.output import emit, notice, write_out
+from cli.output import arranged, emit, notice, write_out
 from cli.render.document import Document
 from cli.render.formats import render
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
@@ -62,7 +62,7 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
         _leave(change, output)
         return
     programs = output.output in FOR_PROGRAMS
-    preview = change.document()
+    preview = arranged(change.document(), output)
     if not programs:
         write_out(lambda stream: render(preview, output.output, stream))
     if not consent.yes:

@@ -12,12 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from cli.errors import UsageError
-from cli.render.output_format import OutputFormat
+from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+
+if TYPE_CHECKING:
+    from cli.render.shape import Shape
 
 SOURCE_PANEL = "Where groups come from"
 DEFAULT_TIMEOUT_MS = 30_000
@@ -103,6 +106,42 @@ class OutputOptions:
     """How the answer is shown."""
 
     output: Annotated[OutputFormat, typer.Option("--output", help="How to print.")] = OutputFormat.TABLE
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns", metavar="A,B,…", help="Only these columns, by their headings, in this order."
+        ),
+    ] = None
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="COLUMN[:desc],…",
+            help="Sort rows by these columns; what is unknown comes last.",
+        ),
+    ] = None
+    no_header: Annotated[bool, typer.Option("--no-header", help="Leave out the headings of columns.")] = False
+
+    def __post_init__(self) -> None:
+        """Refuse what a format has no use for, before anything is asked or changed."""
+        if self.shape is not None and self.output in FOR_PROGRAMS:
+            raise UsageError(
+                "--columns, --sort and --no-header arrange tables; "
+                f"--output {self.output.value} prints all fields by name, in an order of its own: pick them there (jq)"
+            )
+
+    @property
+    def shape(self) -> Shape | None:
+        """How tables are arranged, None for as they are. UsageError where that cannot be read."""
+        if self.columns is None and self.sort is None and not self.no_header:
+            return None
+        from cli.render.shape import Shape, parse_columns, parse_sort
+
+        return Shape(
+            columns=() if self.columns is None else parse_columns(self.columns),
+            sort=() if self.sort is None else parse_sort(self.sort),
+            header=not self.no_header,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

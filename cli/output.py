@@ -25,6 +25,7 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
     """
     for remark in document.remarks:
         notice(remark)
+    document = arranged(document, options)
     # Headings over nothing would look like an answer; a document for programs also carries the errors.
     if document.rows_or_text or not document.errors or options.output in FOR_PROGRAMS:
         write_out(lambda stream: render(document, options.output, stream))
@@ -34,6 +35,15 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
         status = ExitStatus.UNREADABLE
     if status is not ExitStatus.DONE:
         raise typer.Exit(int(status))
+
+
+def arranged(document: Document, options: OutputOptions) -> Document:
+    """The document with its tables as the options want them. UsageError for a column that is not there."""
+    if options.shape is None:
+        return document
+    from cli.render.arrange import shaped
+
+    return shaped(document, options.shape)
 
 
 def notice(message: str) -> None:

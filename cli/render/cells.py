@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cli.render.document import Cell
+from cli.render.document import Cell, Duration
 
 MISSING = "-"
 
@@ -17,7 +17,24 @@ def cell_text(cell: Cell) -> str:
         return "true" if cell else "false"
     if isinstance(cell, float):
         return f"{cell:.2f}"
+    if isinstance(cell, Duration):
+        return duration_text(cell)
     return cell if isinstance(cell, str) else str(cell)
+
+
+def duration_text(ms: int) -> str:
+    """Milliseconds in one or two units: `450ms`, `12.3s`, `4m05s`, `3h07m`, `12d04h`; cut off, not rounded."""
+    if ms < 1_000:
+        return f"{ms}ms"
+    seconds = ms // 1_000
+    if seconds < 60:
+        return f"{seconds}.{ms % 1_000 // 100}s"
+    minutes, hours = seconds // 60, seconds // 3_600
+    if minutes < 60:
+        return f"{minutes}m{seconds % 60:02d}s"
+    if hours < 24:
+        return f"{hours}h{minutes % 60:02d}m"
+    return f"{hours // 24}d{hours % 24:02d}h"
 
 
 def safe_text(text: str) -> str:

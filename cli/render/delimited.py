@@ -6,15 +6,20 @@ import csv
 from typing import TextIO
 
 from cli.render.cells import cell_text
-from cli.render.document import Document, Table
+from cli.render.document import Cell, Document, Duration, Table
 
 
 def render_csv(document: Document, stream: TextIO) -> None:
-    """RFC 4180 with `\\n` line ends; an unknown cell is empty."""
+    """RFC 4180 with `\\n` line ends; an unknown cell is empty, and durations are in seconds."""
     writer = csv.writer(stream, lineterminator="\n")
     tables = [block for block in document.blocks if isinstance(block, Table)]
     for position, table in enumerate(tables):
         if position:
             stream.write("\n")
-        writer.writerow([column.name for column in table.columns])
-        writer.writerows(["" if cell is None else cell_text(cell) for cell in row] for row in table.rows)
+        if table.header:
+            writer.writerow([column.name for column in table.columns])
+        writer.writerows(["" if cell is None else _text(cell) for cell in row] for row in table.rows)
+
+
+def _text(cell: Cell) -> str:
+    return f"{cell / 1000:.3f}" if isinstance(cell, Duration) else cell_text(cell)

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 """The `kohort` field of every JSON document."""
 
+
+class Duration(int):
+    """A cell: milliseconds, which people read as `4m05s` and programs as seconds."""
+
+    __slots__ = ()
+
+
 Cell: TypeAlias = str | int | float | bool | None
 """None is unknown, or does not apply; it prints as `-`."""
 
@@ -32,6 +39,8 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Cell]]
+    header: bool = True
+    """Whether the headings are printed."""
 
 
 @dataclass(frozen=True, slots=True)

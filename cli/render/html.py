@@ -88,7 +88,10 @@ def _table(table: Table) -> Iterator[str]:
         f'<th scope="col"{number}>{_text(column.name)}</th>'
         for column, number in zip(table.columns, numbers, strict=True)
     )
-    yield f'<div class="wide"><table>\n<thead><tr>{"".join(heads)}</tr></thead>\n<tbody>\n'
+    yield '<div class="wide"><table>\n'
+    if table.header:
+        yield f"<thead><tr>{''.join(heads)}</tr></thead>\n"
+    yield "<tbody>\n"
     for row in table.rows:
         cells = (f"<td{number}>{_cell(cell)}</td>" for cell, number in zip(row, numbers, strict=True))
         yield f"<tr>{''.join(cells)}</tr>\n"

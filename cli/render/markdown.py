@@ -33,8 +33,9 @@ def _lines(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield _row([column.name for column in table.columns])
-    yield _row(["---:" if column.number else "---" for column in table.columns])
+    if table.header:
+        yield _row([column.name for column in table.columns])
+        yield _row(["---:" if column.number else "---" for column in table.columns])
     for row in table.rows:
         yield _row([_cell(cell) for cell in row])
 

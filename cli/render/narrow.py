@@ -7,6 +7,7 @@ every row becomes a record of its own, a line per column. Nothing is cut off.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from cli.render.document import Cell, Column, Table
@@ -61,7 +62,7 @@ def sections(table: Table, taken: Sequence[int]) -> Iterator[tuple[list[tuple[st
         names = [table.columns[position].name for position in taken]
         yield (
             list(zip(names, values, strict=True)),
-            Table(columns=columns, rows=[[row[position] for position in rest] for row in rows]),
+            replace(table, columns=columns, rows=[[row[position] for position in rest] for row in rows]),
         )
 
 

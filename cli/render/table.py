@@ -53,7 +53,7 @@ def column_lines(table: Table, widths: list[int] | None = None) -> Iterator[str]
     """
     cells = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     columns = [_texts(column) for column in cells]
-    if not widths:
+    if not widths and table.header:
         columns = [[head.name, *column] for head, column in zip(table.columns, columns, strict=True)]
     numbers = [column.number for column in table.columns]
     ascii_only = all("".join(column).isascii() for column in columns)
@@ -125,7 +125,9 @@ def _rich(table: Table) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
-    view = RichTable(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    view = RichTable(
+        box=None, header_style="bold", show_header=table.header, pad_edge=False, padding=(0, 2, 0, 0)
+    )
     for column in table.columns:
         view.add_column(column.name, justify="right" if column.number else "left", overflow="fold")
     for row in table.rows:

@@ -1,0 +1,76 @@
+"""What `--columns`, `--sort` and `--no-header` make of a document: the same tables, arranged for a script.
+
+A table keeps those of the columns asked for that it has, in the order asked; tables that have none of them, and
+whatever is no table, are left out. Rows that compare equal stay in the order they had, and unknown cells come last
+whichever way is sorted. Numbers are compared as numbers, and texts character by character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from operator import itemgetter
+
+from cli.errors import UsageError
+from cli.render.document import Block, Cell, Document, Table
+from cli.render.shape import Shape, SortKey
+
+
+def shaped(document: Document, shape: Shape) -> Document:
+    """The document with its tables arranged. UsageError for a column that none of them has."""
+    tables = [block for block in document.blocks if isinstance(block, Table)]
+    _check("--sort", (key.column for key in shape.sort), tables)
+    _check("--columns", shape.columns, tables)
+    blocks = [_shaped(block, shape) for block in document.blocks]
+    return replace(document, blocks=[block for block in blocks if block is not None])
+
+
+def _check(option: str, names: Iterable[str], tables: Sequence[Table]) -> None:
+    for name in names:
+        if all(_position(table, name) is None for table in tables):
+            there = ", ".join(dict.fromkeys(column.name for table in tables for column in table.columns))
+            has = f"there are {there}" if there else "this answer has no table"
+            raise UsageError(f"{option}: there is no column {name!r}; {has}")
+
+
+def _shaped(block: Block, shape: Shape) -> Block | None:
+    """A block, None when it is left out."""
+    if not isinstance(block, Table):
+        return None if shape.columns else block
+    table = replace(block, rows=_sorted(block, shape.sort), header=shape.header)
+    if not shape.columns:
+        return table
+    places = [place for name in shape.columns if (place := _position(table, name)) is not None]
+    return _narrowed(table, places) if places else None
+
+
+def _narrowed(table: Table, places: Sequence[int]) -> Table:
+    columns = tuple(table.columns[place] for place in places)
+    if len(places) == 1:
+        (place,) = places
+        return replace(table, columns=columns, rows=[(row[place],) for row in table.rows])
+    return replace(table, columns=columns, rows=list(map(itemgetter(*places), table.rows)))
+
+
+def _position(table: Table, name: str) -> int | None:
+    """Where a column is. Letter case does not matter; `PARTITIONS` will do for `#PARTITIONS`, which a shell eats."""
+    wanted = name.lower()
+    headings = [column.name.lower() for column in table.columns]
+    return next((headings.index(each) for each in (wanted, f"#{wanted}") if each in headings), None)
+
+
+def _sorted(table: Table, keys: Sequence[SortKey]) -> Sequence[Sequence[Cell]]:
+    rows = table.rows
+    for key in reversed(keys):
+        place = _position(table, key.column)
+        if place is not None:
+            known = [row for row in rows if row[place] is not None]
+            unknown = [row for row in rows if row[place] is None]
+            known.sort(key=lambda row, place=place: _order(row[place]), reverse=key.is_descending)  # type: ignore[misc]
+            rows = known + unknown
+    return rows
+
+
+def _order(cell: Cell) -> tuple[bool, float, str]:
+    """Numbers before texts, where a column has both."""
+    return (True, 0, cell) if isinstance(cell, str) else (False, cell or 0, "")

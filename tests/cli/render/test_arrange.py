@@ -1,0 +1,176 @@
+"""`--columns`, `--sort` and `--no-header`: the same tables in every format, arranged for a script."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.errors import UsageError
+from cli.options import OutputOptions
+from cli.output import arranged
+from cli.render.cells import duration_text
+from cli.render.document import Document, Duration, Heading, Table, Text, columns
+from cli.render.formats import render
+from cli.render.output_format import OutputFormat
+
+ROWS = (
+    ("payments", 10, 7, None),
+    ("orders", 2, None, Duration(61_000)),
+    ("Orders", 1, 7, Duration(9)),
+    ("audit", 1, -3, None),
+)
+DOCUMENT = Document(
+    command="example",
+    data={},
+    blocks=(
+        Heading("Offsets"),
+        Table(columns=columns("GROUP", "#PARTITION", "#LAG", "#LAG-TIME"), rows=ROWS),
+        Table(columns=columns("##GROUPS", "#LAG"), rows=[(4, 11)]),
+        Text("That is all."),
+    ),
+)
+FOR_PEOPLE = (OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.MARKDOWN, OutputFormat.HTML)
+
+
+def printed(output: OutputFormat = OutputFormat.TABLE, **options: Any) -> str:
+    stream = io.StringIO()
+    render(arranged(DOCUMENT, OutputOptions(output=output, **options)), output, stream)
+    return stream.getvalue()
+
+
+def first_table(**options: Any) -> list[list[str]]:
+    text = printed(OutputFormat.CSV, **options)
+    return list(csv.reader(io.StringIO(text.split("\n\n")[0])))
+
+
+def test_the_columns_asked_for_in_the_order_asked() -> None:
+    assert printed(columns="lag, Group") == (
+        "LAG  GROUP\n  7  payments\n  -  orders\n  7  Orders\n -3  audit\n\nLAG\n 11\n"
+    )
+
+
+def test_a_table_without_the_columns_is_left_out_and_so_is_what_is_no_table() -> None:
+    assert printed(columns="GROUP", output=OutputFormat.MARKDOWN) == (
+        "| GROUP |\n| --- |\n| payments |\n| orders |\n| Orders |\n| audit |\n"
+    )
+    # A shell takes what begins with # for a comment.
+    assert printed(columns="groups") == printed(columns="#GROUPS") == "#GROUPS\n      4\n"
+
+
+@pytest.mark.parametrize("output", FOR_PEOPLE, ids=lambda output: output.value)
+def test_without_headings(output: OutputFormat) -> None:
+    bare = printed(output, no_header=True)
+    assert "PARTITION" not in bare
+    assert "payments" in bare
+    assert "PARTITION" in printed(output, columns="PARTITION")
+
+
+def test_bare_rows() -> None:
+    assert printed(columns="GROUP,LAG", no_header=True, sort="group") == (
+        "Orders     7\naudit     -3\norders     -\npayments   7\n\n11\n"
+    )
+    assert printed(OutputFormat.MARKDOWN, columns="#GROUPS", no_header=True) == "| 4 |\n"
+    assert printed(OutputFormat.CSV, columns="#GROUPS", no_header=True) == "4\n"
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("GROUP", ["Orders", "audit", "orders", "payments"]),
+        ("partition", ["Orders", "audit", "orders", "payments"]),
+        ("PARTITION:desc", ["payments", "orders", "Orders", "audit"]),
+        # What is not known comes last, however it is sorted; equal rows stay as they were.
+        ("LAG", ["audit", "payments", "Orders", "orders"]),
+        ("LAG:desc", ["payments", "Orders", "audit", "orders"]),
+        ("lag : DESC , group:asc", ["Orders", "payments", "audit", "orders"]),
+        ("LAG-TIME", ["Orders", "orders", "payments", "audit"]),
+    ],
+)
+def test_sorted(sort: str, order: list[str]) -> None:
+    assert [row[0] for row in first_table(sort=sort)[1:]] == order
+    # A column that is not shown may be sorted by.
+    assert [row[0] for row in first_table(sort=sort, columns="GROUP")[1:]] == order
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": "GROUP,TOPIC"}, "no column 'TOPIC'; there are GROUP, PARTITION, LAG, LAG-TIME, #GROUPS"),
+        ({"sort": "TOPIC"}, "--sort: there is no column 'TOPIC'"),
+        ({"sort": "LAG:down"}, "--sort LAG:down: a column is sorted asc or desc"),
+        ({"columns": "GROUP,,LAG"}, "a column's name is missing"),
+        ({"columns": ""}, "a column's name is missing"),
+    ],
+)
+def test_what_cannot_be_arranged(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message.replace("(", r"\(")):
+        printed(**options)
+
+
+def test_an_answer_without_a_table_says_so() -> None:
+    bare = Document(command="example", data={}, blocks=(Text("Nothing."),))
+    with pytest.raises(UsageError, match="this answer has no table"):
+        arranged(bare, OutputOptions(columns="GROUP"))
+    assert arranged(bare, OutputOptions(no_header=True)).blocks == [Text("Nothing.")]
+
+
+@pytest.mark.parametrize("option", [{"columns": "GROUP"}, {"sort": "GROUP"}, {"no_header": True}], ids=str)
+@pytest.mark.parametrize("output", [OutputFormat.JSON, OutputFormat.YAML], ids=lambda output: output.value)
+def test_formats_that_have_no_tables_refuse(output: OutputFormat, option: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"--output {output.value} prints all fields by name"):
+        OutputOptions(output=output, **option)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.none() | st.integers(-3, 3) | st.sampled_from("aAbé"), st.integers()), max_size=12
+    ),
+    descending=st.booleans(),
+)
+def test_sorting_is_a_stable_permutation(rows: list[tuple[Any, int]], descending: bool) -> None:
+    document = Document(command="x", data={}, blocks=(Table(columns=columns("A", "#B"), rows=rows),))
+    (table,) = arranged(document, OutputOptions(sort="A:desc" if descending else "A")).blocks
+    assert isinstance(table, Table)
+    # The obvious way: an insertion behind everything that is not greater.
+    expected: list[tuple[Any, int]] = []
+    for row in rows:
+        at = next((i for i, other in enumerate(expected) if _before(row[0], other[0], descending)), None)
+        expected.insert(len(expected) if at is None else at, row)
+    assert list(table.rows) == expected
+
+
+def _before(one: Any, other: Any, descending: bool) -> bool:
+    if one is None or other is None:
+        return other is None and one is not None
+    if isinstance(one, str) != isinstance(other, str):
+        return isinstance(one, str) == descending
+    return bool(one > other if descending else one < other)
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "0ms"),
+        (999, "999ms"),
+        (1_000, "1.0s"),
+        (59_999, "59.9s"),
+        (60_000, "1m00s"),
+        (3_599_999, "59m59s"),
+        (3_600_000, "1h00m"),
+        (86_399_999, "23h59m"),
+        (86_400_000, "1d00h"),
+        (12 * 86_400_000 + 4 * 3_600_000, "12d04h"),
+    ],
+)
+def test_durations(ms: int, text: str) -> None:
+    assert duration_text(ms) == text
+    document = Document(command="x", data={}, blocks=(Table(columns=columns("#T"), rows=[(Duration(ms),)]),))
+    for output, expected in ((OutputFormat.TABLE, text), (OutputFormat.CSV, f"{ms / 1000:.3f}")):
+        stream = io.StringIO()
+        render(document, output, stream)
+        assert stream.getvalue().split() == ["T", expected]
