@@ -6,81 +6,74 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from cli.commands import (
-    config,
-    delete,
-    demo,
-    describe,
-    dry_run,
-    gate,
-    listing,
-    log_dump,
-    log_verify,
-    plan,
-    serve,
-    snapshot,
-    validate_regex,
-)
-from cli.commands.offsets import clone, export, load, reset
-from cli.commands.offsets import delete as offsets_delete
 from cli.errors import CommandError, ExitStatus
-from cli.options import expand
+from cli.lazy import Build, family, lazy_group, verb
+
+COMMANDS = {
+    "list": "cli.commands.listing:list_groups",
+    "describe": "cli.commands.describe:describe",
+    "validate-regex": "cli.commands.validate_regex:validate_regex",
+    "dry-run": "cli.commands.dry_run:dry_run",
+    "plan": "cli.commands.plan:plan",
+    "gate": "cli.commands.gate:gate",
+    "delete": "cli.commands.delete:delete",
+    "snapshot": "cli.commands.snapshot:snapshot",
+    "serve": "cli.commands.serve:serve",
+    "demo": "cli.commands.demo:demo",
+}
+"""Where the function of each command is."""
+OWN_PARSERS = {"gate": "cli.commands.gate:WithWait"}
+"""Commands whose options typer alone cannot read."""
+FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "log": (
+        "Look into a broker's own log of groups and offsets.",
+        {"dump": "cli.commands.log_dump:log_dump", "verify": "cli.commands.log_verify:log_verify"},
+    ),
+    "offsets": (
+        "Look after committed offsets: reset, export, import, clone, delete.",
+        {
+            "reset": "cli.commands.offsets.reset:reset",
+            "export": "cli.commands.offsets.export:export",
+            "import": "cli.commands.offsets.load:load",
+            "clone": "cli.commands.offsets.clone:clone",
+            "delete": "cli.commands.offsets.delete:delete",
+        },
+    ),
+    "config": (
+        "Look after the settings of groups: get, set, unset.",
+        {
+            "get": "cli.commands.config:get",
+            "set": "cli.commands.config:set_",
+            "unset": "cli.commands.config:unset",
+        },
+    ),
+}
+"""Commands of two words: what the first stands for, and what may follow it."""
+
+
+def _builds() -> dict[str, Build]:
+    single = {name: verb(name, target, parser=OWN_PARSERS.get(name)) for name, target in COMMANDS.items()}
+    double = {
+        first: family(first, purpose, {name: verb(name, target) for name, target in verbs.items()})
+        for first, (purpose, verbs) in FAMILIES.items()
+    }
+    return single | double
+
 
 app = typer.Typer(
     name="kohort",
+    cls=lazy_group(_builds()),
     help="See, check, dry-run and plan Kafka consumer groups.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich's help costs as much as all of typer
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-OWN_PARSERS = {"gate": gate.WithWait}
-"""Commands whose options typer alone cannot read."""
-for name, verb in (
-    ("list", listing.list_groups),
-    ("describe", describe.describe),
-    ("validate-regex", validate_regex.validate_regex),
-    ("dry-run", dry_run.dry_run),
-    ("plan", plan.plan),
-    ("gate", gate.gate),
-    ("delete", delete.delete),
-    ("snapshot", snapshot.snapshot),
-    ("serve", serve.serve),
-    ("demo", demo.demo),
-):
-    app.command(name, cls=OWN_PARSERS.get(name))(expand(verb))
-
-FAMILIES: Mapping[str, tuple[str, Mapping[str, Callable[..., None]]]] = {
-    "log": (
-        "Look into a broker's own log of groups and offsets.",
-        {"dump": log_dump.log_dump, "verify": log_verify.log_verify},
-    ),
-    "offsets": (
-        "Look after committed offsets: reset, export, import, clone, delete.",
-        {
-            "reset": reset.reset,
-            "export": export.export,
-            "import": load.load,
-            "clone": clone.clone,
-            "delete": offsets_delete.delete,
-        },
-    ),
-    "config": (
-        "Look after the settings of groups: get, set, unset.",
-        {"get": config.get, "set": config.set_, "unset": config.unset},
-    ),
-}
-"""Commands of two words: what the first stands for, and what may follow it."""
-for family, (purpose, verbs) in FAMILIES.items():
-    commands = typer.Typer(name=family, help=purpose, no_args_is_help=True, rich_markup_mode=None)
-    app.add_typer(commands)
-    for member, command in verbs.items():
-        commands.command(member)(expand(command))
 
 
 def _print_version(asked: bool) -> None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer.main
+
 from cli.app import app, main
 
 TIMEOUT_S = 60.0
@@ -21,11 +23,11 @@ TIMEOUT_S = 60.0
 
 def command_names() -> list[str]:
     """All commands, as they are typed."""
-    names = [command.name or "" for command in app.registered_commands]
-    for group in app.registered_groups:
-        inner = group.typer_instance
-        assert inner is not None
-        names += [f"{inner.info.name} {command.name}" for command in inner.registered_commands]
+    root: Any = typer.main.get_command(app)
+    names = []
+    for name, command in root.commands.items():
+        inner = getattr(command, "commands", None)
+        names += [name] if inner is None else [f"{name} {second}" for second in inner]
     return sorted(names)
 
 

@@ -60,7 +60,7 @@ def _parameters() -> Iterator[tuple[str, Any]]:
         for group, commands in root.commands.items()
         for name, command in getattr(commands, "commands", {}).items()
     }
-    for name, command in (root.commands | inner).items():
+    for name, command in {**root.commands, **inner}.items():
         assert command.help, f"{name} has no help"
         # The first sentence stands in the list of commands.
         assert command.help.strip().splitlines()[0].endswith((".", ":"))

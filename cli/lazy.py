@@ -1,0 +1,84 @@
+"""Commands that are imported and built when they are asked for: a process runs one of them, and pays for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import Any
+
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+from cli.options import expand
+
+Build = Callable[[], Any]
+"""Makes a command."""
+
+
+class LazyCommands(MutableMapping[str, Any]):
+    """Commands by name, each built once, when it is looked up."""
+
+    def __init__(self, builds: Mapping[str, Build]) -> None:
+        self._pending = dict(builds)
+        self._names: dict[str, Any] = dict.fromkeys(builds)
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._pending:
+            self._names[name] = self._pending.pop(name)()
+        return self._names[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._pending.pop(name, None)
+        self._names[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        self._pending.pop(name, None)
+        del self._names[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def lazy_group(builds: Mapping[str, Build]) -> type[TyperGroup]:
+    """A class for `typer.Typer(cls=…)`: a group of these commands."""
+
+    class Lazy(TyperGroup):
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings | {"commands": LazyCommands(builds)})
+
+    return Lazy
+
+
+def verb(name: str, target: str, *, parser: str | None = None) -> Build:
+    """Builds the command whose function is `target` (``module:function``); the class `parser` reads its options."""
+
+    def build() -> Any:
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        alone.command(name, cls=None if parser is None else _load(parser))(expand(_load(target)))
+        return typer.main.get_command(alone)
+
+    return build
+
+
+def family(name: str, purpose: str, builds: Mapping[str, Build]) -> Build:
+    """Builds the first word of commands of two words."""
+
+    def build() -> Any:
+        group = typer.Typer(
+            name=name, help=purpose, cls=lazy_group(builds), no_args_is_help=True, rich_markup_mode=None
+        )
+        return typer.main.get_group(group)
+
+    return build
+
+
+def _load(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
