@@ -7,13 +7,17 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 _BLOCK = re.compile(r"^(`{3,})(\w+)\n(.*?)^\1$", re.S | re.M)
+_END = "\x1e"
+"""Printed after each command (ASCII's record separator)."""
+A_HOME = "/home/you"
+"""What pages show for the reader's home."""
 _COMMAND = re.compile(r"^\$ (.*)$", re.M)
 
 
@@ -49,17 +53,17 @@ def as_a_reader(home: Path) -> dict[str, str]:
     return {**kept, "HOME": str(home), "PATH": f"{scripts}:{os.environ['PATH']}", "COLUMNS": "80"}
 
 
-def shown(block: Block, environment: Mapping[str, str], directory: Path) -> str:
-    """The block as a terminal would show it now: each command and what it printed, errors too."""
-    text = ""
-    for command in block.commands:
-        run = subprocess.run(
-            command, shell=True, cwd=directory, env=environment, text=True, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
-        )  # fmt: skip
-        assert "Traceback" not in run.stdout
-        text += f"$ {command}\n{run.stdout}"
-    return text
+def shown(page: Sequence[Block], environment: Mapping[str, str], directory: Path) -> list[str]:
+    """The blocks as one terminal would show them now: each command and what it printed, errors too."""
+    commands = [command for block in page for command in block.commands]
+    script = "".join(f"{command}\nstatus=$?; printf '{_END}'; (exit $status)\n" for command in commands)
+    run = subprocess.run(
+        ["sh", "-c", script], cwd=directory, env=environment, text=True, check=False,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240,
+    )  # fmt: skip
+    assert "Traceback" not in run.stdout
+    printed = iter(run.stdout.replace(environment["HOME"], A_HOME).split(_END))
+    return ["".join(f"$ {command}\n{next(printed)}" for command in block.commands) for block in page]
 
 
 def command_lines(text: str) -> Iterator[list[str]]:

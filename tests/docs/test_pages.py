@@ -30,8 +30,8 @@ def test_a_page_shows_what_is_printed(page: Path, tmp_path: Path) -> None:
     environment = as_a_reader(home)
     if page not in FROM_NOTHING:
         subprocess.run(["kohort", "demo"], env=environment, check=True, capture_output=True)
-    written = [block.text for block in blocks(page, "console")]
-    printed = [shown(block, environment, directory) for block in blocks(page, "console")]
+    console = list(blocks(page, "console"))
+    written, printed = [block.text for block in console], shown(console, environment, directory)
     if os.environ.get("KOHORT_WRITE_GOLDEN"):
         text = page.read_text()
         for old, new in zip(written, printed, strict=True):
