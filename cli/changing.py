@@ -56,6 +56,8 @@ class Change(Protocol):
 
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
     """Show a change and, with consent, make it. Leaves with the exit status."""
+    if consent.place is not None:
+        notice(f"on {consent.place}")
     if not consent.execute or change.is_empty:
         if not change.is_empty:
             notice(PREVIEW)
@@ -65,12 +67,12 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
     preview = arranged(change.document(), output)
     if not programs:
         write_out(lambda stream: render(preview, output.output, stream))
-    if not consent.yes:
+    if not consent.is_given:
         if programs:
             render(preview, OutputFormat.TABLE, sys.stderr)
         for error in preview.errors:
             notice(f"{error.subject}: {error.message}")
-        if not ask(f"about to {change.question}."):
+        if not ask(f"about to {change.question}.", consent.place):
             notice(NOTHING_DONE)
             raise typer.Exit(int(ExitStatus.FALSE))
     change.apply()
@@ -81,7 +83,7 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
         return
     document = change.document()
     for error in document.errors:
-        if consent.yes or error not in preview.errors:
+        if consent.is_given or error not in preview.errors:
             notice(f"{error.subject}: {error.message}")
     if document.errors:
         raise typer.Exit(int(ExitStatus.REFUSED if change.refused else ExitStatus.UNREADABLE))

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cli.contexts.place import Place
 from cli.errors import UsageError
 from cli.output import notice
 
@@ -32,13 +33,52 @@ class ConsentOptions:
             "--yes", "-y", help="With --execute: do not ask on the terminal.", rich_help_panel=CONSENT_PANEL
         ),
     ] = False
+    confirm: Annotated[
+        str | None,
+        typer.Option(
+            "--confirm",
+            metavar="CONTEXT",
+            help="With --execute: the name of the context that is changed, as a protected one asks for it.",
+            rich_help_panel=CONSENT_PANEL,
+        ),
+    ] = None
+    place: Place | None = None
+    """No option: what is changed, where the command line itself does not spell it out."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the command line has answered the question already."""
+        return self.yes or self.confirm is not None
 
 
 def check_consent(consent: ConsentOptions) -> None:
-    """UsageError where nobody could say yes."""
-    if consent.yes and not consent.execute:
-        raise UsageError("--yes answers the question of --execute; without --execute nothing is changed")
-    if consent.execute and not consent.yes and not can_ask():
+    """UsageError where nobody could say yes, or somebody says it about another context.
+
+    The rule of protected contexts: nothing is changed there before its name was written, in answer to the question
+    or as --confirm NAME. --yes is no answer to that.
+    """
+    given = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None
+    if given and not consent.execute:
+        raise UsageError(f"{given} answers the question of --execute; without --execute nothing is changed")
+    place = consent.place
+    name = None if place is None else place.name
+    if consent.confirm is not None and consent.confirm != name:
+        here = f"is {place}" if place else "was named without a context"
+        raise UsageError(f"--confirm names the context {consent.confirm}, but what would be changed {here}")
+    if not consent.execute or consent.confirm is not None:
+        return
+    if place is not None and place.is_protected:
+        if consent.yes:
+            raise UsageError(
+                f"the context {name} is protected: --yes is no answer there; type its name when asked, "
+                f"or give --confirm {name}"
+            )
+        if not can_ask():
+            raise UsageError(
+                f"the context {name} is protected: --execute asks for its name, and here is no terminal; "
+                f"add --confirm {name}"
+            )
+    elif not consent.yes and not can_ask():
         raise UsageError("--execute asks before it changes anything, and here is no terminal; add --yes")
 
 
@@ -48,11 +88,15 @@ def can_ask() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
-def ask(question: str) -> bool:
-    """Ask on the terminal; only `y` and `yes` are a yes."""
+def ask(question: str, place: Place | None = None) -> bool:
+    """Ask on the terminal; only `y` and `yes` are a yes, and of a protected context only its name."""
     notice(question)
-    print("Type yes to go on: ", end="", file=sys.stderr, flush=True)
+    name = place.name if place is not None and place.is_protected else None
+    wanted = f"{name} is protected. Type its name" if name else "Type yes"
+    print(f"{wanted} to go on: ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):
         print(file=sys.stderr)  # Ctrl-D leaves the cursor behind the question
+    if name:
+        return answer.strip() == name
     return answer.strip().lower() in ("y", "yes")

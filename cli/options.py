@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
 import typer
 
+from cli.contexts.place import Place
 from cli.errors import UsageError
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 
@@ -89,6 +90,15 @@ class SourceOptions:
             rich_help_panel=SOURCE_PANEL,
         ),
     ] = None
+    context: Annotated[
+        str | None,
+        typer.Option(
+            "--context",
+            metavar="NAME",
+            help="A source that the configuration file names: see kohort context list.",
+            rich_help_panel=SOURCE_PANEL,
+        ),
+    ] = None
     timeout_ms: Annotated[
         int,
         typer.Option(
@@ -99,6 +109,8 @@ class SourceOptions:
             rich_help_panel=SOURCE_PANEL,
         ),
     ] = DEFAULT_TIMEOUT_MS
+    place: Place | None = None
+    """No option: where the source comes from that the command line itself does not spell out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,25 +196,47 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
     """Spread options dataclasses over the signature that Typer reads."""
     hints = get_type_hints(function, include_extras=True)
     bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    call = next((name for name, hint in hints.items() if hint is typer.Context), None)
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name in bundles:
             parameters += _fields_of(bundles[name])
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
-    names = {name: [field.name for field in dataclasses.fields(bundle)] for name, bundle in bundles.items()}
+    names = {name: [field.name for field in _fields_of(bundle)] for name, bundle in bundles.items()}
+    if call is None:
+        parameters.append(_CALL)
 
     @wraps(function)
     def command(**arguments: Any) -> None:
         for value in arguments.values():
             _refuse_bytes(value)
+        invocation = arguments[call] if call else arguments.pop(_CALL.name)
         for bundle, fields in names.items():
             arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
+        if SourceOptions in bundles.values():
+            from cli.contexts.settle import settle
+
+            arguments = settle(arguments, _typed(invocation))
         function(**arguments)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+_CALL = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+"""How Typer tells which options were typed."""
+
+
+def _typed(invocation: typer.Context) -> Callable[[str], bool]:
+    """Whether the command line itself gave a parameter."""
+
+    def typed(name: str) -> bool:
+        source = invocation.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    return typed
 
 
 def _refuse_bytes(value: Any) -> None:
@@ -213,6 +247,7 @@ def _refuse_bytes(value: Any) -> None:
 
 
 def _fields_of(bundle: Any) -> list[inspect.Parameter]:
+    """The options of a bundle; a field without an option is for those who work with it."""
     hints = get_type_hints(bundle, include_extras=True)
     return [
         inspect.Parameter(
@@ -222,4 +257,5 @@ def _fields_of(bundle: Any) -> list[inspect.Parameter]:
             annotation=hints[field.name],
         )
         for field in dataclasses.fields(bundle)
+        if get_origin(hints[field.name]) is Annotated
     ]

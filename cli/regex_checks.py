@@ -39,8 +39,11 @@ def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: 
 def topics_of(source: SourceOptions) -> tuple[Names | None, tuple[Problem, ...]]:
     """The topics to match, None without any source, and what of the source could not be read."""
     bare = replace(source, topics_file=None)
+    is_elsewhere = source.place is not None and not source.place.is_typed
     if source.topics_file is not None and not source.log_dirs:
-        if any((source.bootstrap_server, source.command_config, source.snapshot, source.embedded)):
+        if not is_elsewhere and any(
+            (source.bootstrap_server, source.command_config, source.snapshot, source.embedded)
+        ):
             raise UsageError("--topics and a source both name topics; give one")
         return _names(read_topic_names(source.topics_file)), ()
     if not source_is_named(bare):

@@ -22,7 +22,10 @@ META_PROPERTIES = "meta.properties"
 
 @contextmanager
 def open_source(options: SourceOptions) -> Iterator[Source]:
-    """The source that the options name; UsageError when they name several."""
+    """The source that the options name; UsageError when they name several.
+
+    What they leave to contexts and the environment, `cli.contexts.settle` has filled in before.
+    """
     named = {
         "--bootstrap-server": options.bootstrap_server,
         "--snapshot": options.snapshot,
@@ -37,7 +40,12 @@ def open_source(options: SourceOptions) -> Iterator[Source]:
     for option, value in (("--as-of", options.as_of), ("--topics", options.topics_file)):
         if value is not None and not options.log_dirs:
             raise UsageError(f"{option} is for a broker's log; it makes no sense without --log-dir")
-    source = _source(options)
+    try:
+        source = _source(options)
+    except Exception:
+        if options.place is not None:
+            notice(f"this is about {options.place}")
+        raise
     try:
         yield source
     finally:

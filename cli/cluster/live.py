@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.cluster.port import Read
+from cli.errors import CommandError
 from coordinator.model import Cluster, Group, GroupListing, GroupType, Offsets, Problem, Topic
 from coordinator.wire.client import Client
 from coordinator.wire.errors import UnsupportedMechanism
@@ -50,14 +51,20 @@ class LiveSource:
             bootstrap_server=options.bootstrap_server,
             command_config=options.command_config,
             timeout_ms=options.timeout_ms,
+            settings=None if options.place is None else options.place.settings(),
         )
 
     @classmethod
     def open(
-        cls, *, bootstrap_server: str | None, command_config: Path | None, timeout_ms: int
+        cls,
+        *,
+        bootstrap_server: str | None,
+        command_config: Path | None,
+        timeout_ms: int,
+        settings: ConnectionSettings | None = None,
     ) -> LiveSource:
-        """Connect; the bootstrap servers that are named win over the file's."""
-        settings = ConnectionSettings()
+        """Connect; the bootstrap servers that are named win over the file's. `settings` take the place of a file."""
+        settings = settings or ConnectionSettings()
         if command_config is not None:
             from cli.cluster.properties import load_properties
 
@@ -67,6 +74,15 @@ class LiveSource:
             settings = replace(settings, bootstrap_servers=servers)
         settings = replace(settings, api_timeout_ms=timeout_ms)
         return cls(settings, timeout_ms)
+
+    def _log_in_without_wire(self, unsupported: UnsupportedMechanism) -> None:
+        """Whether librdkafka speaks what the wire client does not depends on how it was built."""
+        from confluent_kafka import KafkaException
+
+        try:
+            _ = self.admin
+        except KafkaException:
+            raise CommandError(str(unsupported)) from None
 
     @cached_property
     def admin(self) -> AdminReader:

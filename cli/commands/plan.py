@@ -25,7 +25,7 @@ class To(Enum):
 
 def plan(
     *,
-    context: typer.Context,
+    invocation: typer.Context,
     selection: SelectionOptions,
     to: Annotated[To, typer.Option("--to", help="Where it is to go; generic is classic.")],
     client: Annotated[
@@ -130,5 +130,5 @@ def plan(
     )
     with open_source(source) as groups:
         plans, problems = plan_groups(groups, selection, wish)
-    write = f"{typed_again(context, without='output', with_options=('--output', 'yaml'))} > {PLAN_FILE}"
+    write = f"{typed_again(invocation, without='output', with_options=('--output', 'yaml'))} > {PLAN_FILE}"
     emit(document_of(plans, problems, selection, write), output, status_of(plans))

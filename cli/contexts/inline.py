@@ -12,7 +12,6 @@ from cli.cluster.config_file import ConfigFileError
 from cli.contexts.model import Context, Keeper, PropertyValue
 
 if TYPE_CHECKING:
-    from coordinator.java_properties import Property
     from coordinator.wire.security import ConnectionSettings
 
 STAND_IN = "-"
@@ -53,9 +52,9 @@ class InlineProperties:
         try:
             return settings_of(self.path, entries)
         except ConfigFileError as error:
-            raise self._with_column(error, entries) from None
+            raise self._with_column(error) from None
 
-    def _with_column(self, error: ConfigFileError, entries: list[Property]) -> ConfigFileError:
+    def _with_column(self, error: ConfigFileError) -> ConfigFileError:
         """The error with its column, where no other property stands on the same line."""
         columns = {value.column for value in self.context.properties if value.line == error.line}
         line = self.context.line if error.line is None else error.line

@@ -31,7 +31,10 @@ def is_name(text: str) -> bool:
     return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
 
 
-NAME_RULE = f"a name is made of letters, digits and . _ - @ : +, begins with a letter or digit, and has at most {MAX_NAME}"
+NAME_RULE = (
+    "a name is made of letters, digits and . _ - @ : +, begins with a letter or digit, "
+    f"and has at most {MAX_NAME} characters"
+)
 
 
 def is_secret_key(key: str) -> bool:

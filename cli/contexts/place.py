@@ -1,0 +1,54 @@
+"""Where a command works when its command line has not said it all: what a context or the environment named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cli.contexts.model import Context
+    from coordinator.wire.security import ConnectionSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A source, and who named it."""
+
+    where: str
+    """Bootstrap servers, or paths."""
+    named_by: str
+    """`--context`, `KOHORT_CONTEXT`, `the current one of FILE`, `KOHORT_BOOTSTRAP_SERVER`…"""
+    is_typed: bool
+    """Whether this very command line named it."""
+    context: Context | None = None
+    file: Path | None = None
+    """Where the context stands."""
+
+    @property
+    def name(self) -> str | None:
+        """The context's name."""
+        return None if self.context is None else self.context.name
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether a change wants the context's name to be typed."""
+        return self.context is not None and self.context.protected
+
+    def __str__(self) -> str:
+        if self.context is None:
+            return f"{self.where} ({self.named_by})"
+        protected = ", protected" if self.is_protected else ""
+        return f"the context {self.name} ({self.named_by}{protected}): {self.where}"
+
+    def settings(self) -> ConnectionSettings | None:
+        """What the context's own properties say to a client, secrets among them; None where it has none.
+
+        :raises ConfigFileError: a secret cannot be had, or a property makes no sense
+        """
+        if self.context is None or self.file is None or not self.context.properties:
+            return None
+        from cli.contexts.inline import InlineProperties
+
+        return InlineProperties(path=self.file, context=self.context).settings()

@@ -1,0 +1,229 @@
+"""What a command line leaves open, from the environment and the configuration file.
+
+The command line wins over the environment, the environment over the current context, and that over the default source.
+The first of them that names a source names all of it: nothing of a context is mixed into another source. Only
+KOHORT_COMMAND_CONFIG goes with any live cluster that is named by its bootstrap servers, as `--command-config` does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.errors import UsageError
+from cli.options import OutputOptions, SourceOptions
+from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+
+if TYPE_CHECKING:
+    from cli.contexts.model import Context, Contexts
+    from cli.contexts.place import Place
+
+CONTEXT_VARIABLE = "KOHORT_CONTEXT"
+SERVER_VARIABLE = "KOHORT_BOOTSTRAP_SERVER"
+CONFIG_VARIABLE = "KOHORT_COMMAND_CONFIG"
+SNAPSHOT_VARIABLE = "KOHORT_SNAPSHOT"
+TIMEOUT_VARIABLE = "KOHORT_TIMEOUT"
+OUTPUT_VARIABLE = "KOHORT_OUTPUT"
+
+Typed = Callable[[str], bool]
+"""Whether the command line itself gave a parameter, by its name."""
+
+
+def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
+    """The arguments of a command, its options dataclasses filled in.
+
+    :raises UsageError: two names for the source on one level; a context or a value that does not exist
+    :raises ConfigFileError: the configuration file is needed and cannot be used
+    """
+    from cli.consent import ConsentOptions
+
+    settled = dict(arguments)
+    source = next(key for key, value in arguments.items() if isinstance(value, SourceOptions))
+    options = settle_source(arguments[source], timeout_is_typed=typed("timeout_ms"))
+    settled[source] = options
+    for key, value in arguments.items():
+        if isinstance(value, OutputOptions):
+            settled[key] = _output(value, options, typed)
+        elif isinstance(value, ConsentOptions):
+            settled[key] = replace(value, place=_spelled_out(options))
+    return settled
+
+
+def _spelled_out(options: SourceOptions) -> Place | None:
+    """The place, with the bootstrap servers themselves where only a file of properties knows them."""
+    place = options.place
+    if place is None or options.bootstrap_server or options.command_config is None:
+        return place
+    from cli.cluster.properties import load_properties
+
+    servers = load_properties(options.command_config).bootstrap_servers
+    return replace(place, where=",".join(servers)) if servers else place
+
+
+def settle_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> SourceOptions:
+    """The options with the source that they, the environment or the configuration file name; see `settle`."""
+    options = _sourced(options)
+    if timeout_is_typed:
+        return options
+    said = _variable(TIMEOUT_VARIABLE)
+    if said is not None:
+        if not (said.isascii() and said.isdigit() and 0 < len(said) < 11 and int(said) > 0):
+            raise UsageError(f"{TIMEOUT_VARIABLE}: {said!r} is not a positive number of milliseconds")
+        return replace(options, timeout_ms=int(said))
+    context = None if options.place is None else options.place.context
+    if context is not None and context.timeout_ms is not None:
+        return replace(options, timeout_ms=context.timeout_ms)
+    return options
+
+
+def _sourced(options: SourceOptions) -> SourceOptions:
+    if options.place is not None:
+        return options
+    typed = _typed_sources(options)
+    if options.context is not None:
+        if typed:
+            raise UsageError(f"--context and {typed[0]} name different sources; give one")
+        return _in_context(options, _named(options.context, "--context"), "--context", is_typed=True)
+    if typed:
+        return _with_environment(options)
+    said = {
+        name: value
+        for name in (CONTEXT_VARIABLE, SERVER_VARIABLE, CONFIG_VARIABLE, SNAPSHOT_VARIABLE)
+        if (value := _variable(name)) is not None
+    }
+    clashing = [name for name in said if not (name == CONFIG_VARIABLE and SERVER_VARIABLE in said)]
+    if len(clashing) > 1:
+        raise UsageError(
+            f"{' and '.join(clashing)} are both set, and name different sources; unset one, or name a source "
+            "on the command line"
+        )
+    if CONTEXT_VARIABLE in said:
+        found = _named(said[CONTEXT_VARIABLE], CONTEXT_VARIABLE)
+        return _in_context(options, found, CONTEXT_VARIABLE, is_typed=False)
+    if said:
+        return _from_environment(options, said)
+    return _current(options)
+
+
+def _typed_sources(options: SourceOptions) -> list[str]:
+    return [
+        option
+        for option, value in (
+            ("--bootstrap-server", options.bootstrap_server),
+            ("--command-config", options.command_config),
+            ("--snapshot", options.snapshot),
+            ("--embedded", options.embedded),
+            ("--log-dir", options.log_dirs),
+        )
+        if value
+    ]
+
+
+def _with_environment(options: SourceOptions) -> SourceOptions:
+    """A source that the command line names: a live one may have its other half in the environment."""
+    if options.snapshot or options.embedded or options.log_dirs:
+        return options
+    if options.command_config is None:
+        config = _variable(CONFIG_VARIABLE)
+        return options if config is None else replace(options, command_config=Path(config))
+    server = _variable(SERVER_VARIABLE)
+    if options.bootstrap_server is not None or server is None:
+        return options
+    from cli.cluster.properties import load_properties
+
+    servers = ",".join(load_properties(options.command_config).bootstrap_servers)
+    if servers and servers != server:
+        raise UsageError(
+            f"--command-config names {servers} and {SERVER_VARIABLE} names {server}; say which with --bootstrap-server"
+        )
+    return _from_environment(options, {SERVER_VARIABLE: server})
+
+
+def _from_environment(options: SourceOptions, said: Mapping[str, str]) -> SourceOptions:
+    from cli.contexts.place import Place
+
+    if SNAPSHOT_VARIABLE in said:
+        file = Path(said[SNAPSHOT_VARIABLE])
+        return replace(
+            options, snapshot=file, place=Place(where=str(file), named_by=SNAPSHOT_VARIABLE, is_typed=False)
+        )
+    config = options.command_config or (Path(said[CONFIG_VARIABLE]) if CONFIG_VARIABLE in said else None)
+    server = said.get(SERVER_VARIABLE)
+    where = server or f"the bootstrap.servers of {config}"
+    by = SERVER_VARIABLE if server else CONFIG_VARIABLE
+    place = Place(where=where, named_by=by, is_typed=False)
+    return replace(options, bootstrap_server=server, command_config=config, place=place)
+
+
+def _current(options: SourceOptions) -> SourceOptions:
+    """The current context of the configuration file, if there is a file and it has one."""
+    from cli.contexts.file import FILE_VARIABLE, config_path
+
+    path = config_path()
+    if path is None or not (os.path.lexists(path) or _variable(FILE_VARIABLE)):
+        return options
+    from cli.contexts.file import load_contexts
+
+    contexts = load_contexts()
+    if contexts is None or contexts.current is None:
+        return options
+    found = contexts, contexts.by_name[contexts.current]
+    return _in_context(options, found, f"the current one of {contexts.path}", is_typed=False)
+
+
+def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
+    from cli.contexts.file import load_contexts
+    from cli.contexts.lookup import context_named
+
+    return context_named(load_contexts(), name, named_by)
+
+
+def _in_context(
+    options: SourceOptions, found: tuple[Contexts, Context], named_by: str, *, is_typed: bool
+) -> SourceOptions:
+    from cli.contexts.place import Place
+
+    contexts, context = found
+    if context.literal_secrets:
+        from cli.contexts.lookup import say_literal_secrets
+
+        say_literal_secrets(contexts, context)
+    return replace(
+        options,
+        bootstrap_server=context.bootstrap_server,
+        command_config=context.command_config,
+        snapshot=context.snapshot,
+        embedded=context.embedded,
+        log_dirs=list(context.log_dirs) or None,
+        as_of=options.as_of or context.as_of,
+        topics_file=options.topics_file or context.topics,
+        place=Place(
+            where=context.place, named_by=named_by, is_typed=is_typed, context=context, file=contexts.path
+        ),
+    )
+
+
+def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> OutputOptions:
+    """How to print, unless the command line says it, or arranges tables."""
+    if typed("output"):
+        return output
+    chosen = None if source.place is None or source.place.context is None else source.place.context.output
+    said = _variable(OUTPUT_VARIABLE)
+    if said is not None:
+        try:
+            chosen = OutputFormat(said)
+        except ValueError:
+            names = ", ".join(each.value for each in OutputFormat)
+            raise UsageError(f"{OUTPUT_VARIABLE}: {said!r} is none of {names}") from None
+    arranged = any(typed(name) for name in ("columns", "sort", "no_header"))
+    if chosen is None or (arranged and chosen in FOR_PROGRAMS):
+        return output
+    return replace(output, output=chosen)
+
+
+def _variable(name: str) -> str | None:
+    """A variable of the environment; an empty one is not set."""
+    return os.environ.get(name) or None
