@@ -1,6 +1,6 @@
 """The SASL conversation of a new connection. Imported only when the settings ask for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from coordinator.wire.address import Address
@@ -34,11 +34,7 @@ def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadl
 def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask: Ask) -> Steps[None]:
     offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
     if offer.error_code:
-        raise AuthenticationFailed(
-            f"the broker does not offer sasl.mechanism {settings.sasl_mechanism}, "
-            f"only {', '.join(sorted(offer.mechanisms)) or 'none'}. Set sasl.mechanism to one of these, or name "
-            "another listener."
-        )
+        raise AuthenticationFailed(_not_offered(settings, offer.mechanisms))
     while True:
         answer = yield from ask(SASL_AUTHENTICATE, auth_bytes=message)
         if answer.error_code:
@@ -54,3 +50,15 @@ def _next_step(settings: ConnectionSettings) -> str:
     if settings.oauth is None:
         return "Check user name and password."
     return "Check that the token is for this cluster: its issuer, audience, scope and end."
+
+
+def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
+    if not offered:
+        bare = "SSL" if settings.security_protocol.tls else "PLAINTEXT"
+        return (
+            f"this listener takes no SASL login. Set security.protocol to {bare}, or name another listener."
+        )
+    return (
+        f"the broker does not offer sasl.mechanism {settings.sasl_mechanism}, only {', '.join(sorted(offered))}. "
+        "Set sasl.mechanism to one of these, or name another listener."
+    )

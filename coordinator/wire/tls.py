@@ -9,12 +9,40 @@ from contextlib import contextmanager
 
 from coordinator.wire.address import Address
 from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import TlsFailed, Unreachable
+from coordinator.wire.errors import AuthenticationFailed, TlsFailed, WireError
 from coordinator.wire.security import Secret, TlsSettings
 from coordinator.wire.steps import READ, WRITE, Steps
 from coordinator.wire.transport import Transport
 
 _PLAINTEXT_REASONS = ("EOF occurred", "WRONG_VERSION_NUMBER", "UNEXPECTED_EOF", "RECORD_LAYER_FAILURE")
+_CLIENT_ALERTS = (
+    "CERTIFICATE_REQUIRED",
+    "BAD_CERTIFICATE",
+    "CERTIFICATE_UNKNOWN",
+    "CERTIFICATE_EXPIRED",
+    "CERTIFICATE_REVOKED",
+    "UNSUPPORTED_CERTIFICATE",
+    "UNKNOWN_CA",
+)
+"""What a broker says of a client's certificate; Java's says the second of one that is missing."""
+
+_WHOM_TO_TRUST = (
+    "Check ssl.truststore.location (or ssl.ca.location): it must hold the certificate of the authority that signed the "
+    "broker's."
+)
+_OTHER_NAME = (
+    "Connect to a name that stands in the broker's certificate; an empty ssl.endpoint.identification.algorithm "
+    "leaves names unchecked."
+)
+_VERIFICATION_STEPS = {
+    9: "Check the clocks of both machines.",
+    10: "The broker's certificate, or its authority's, must be renewed; or this machine's clock is wrong.",
+    62: _OTHER_NAME,
+    64: _OTHER_NAME,
+}
+"""By OpenSSL's code of the verification: not yet valid, expired, another host name, another address."""
+
+_RECEIVE_BYTES = 256 * 1024
 _HANDSHAKE = "in the TLS handshake"
 
 
@@ -43,11 +71,11 @@ class TlsTransport(Transport):
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return 0
         except OSError as error:
-            raise self._broken(error) from None
+            raise self._broken(self._last_word(error)) from None
 
     def _receive(self) -> bytes | None:
         try:
-            return self._socket.recv(256 * 1024)
+            return self._socket.recv(_RECEIVE_BYTES)
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return None
         except ssl.SSLEOFError:
@@ -55,14 +83,17 @@ class TlsTransport(Transport):
         except OSError as error:
             raise self._broken(error) from None
 
-    def _broken(self, error: OSError) -> Unreachable:
-        reason = getattr(error, "reason", None)
-        if reason and "CERTIFICATE_REQUIRED" in reason:
-            return Unreachable(
-                str(self.address),
-                "the broker asks for a client certificate. Set ssl.keystore.location (ssl.keystore.type=PEM).",
-            )
-        return super()._broken(error)
+    def _last_word(self, error: OSError) -> OSError:
+        """Why the peer hung up: what it said may have come, unread, before it did."""
+        try:
+            self._socket.recv(1)
+        except OSError as told:
+            return told if isinstance(told, ssl.SSLError) and told.reason else error
+        return error
+
+    def _broken(self, error: OSError) -> WireError:
+        """With TLS 1.3 a refused client certificate shows when the handshake is over."""
+        return _certificate_refused(self.address, error) or super()._broken(error)
 
 
 def secure(
@@ -79,13 +110,12 @@ def secure(
     return transport
 
 
-def _explain(address: Address, error: OSError) -> TlsFailed:
+def _explain(address: Address, error: OSError) -> WireError:
+    if refused := _certificate_refused(address, error):
+        return refused
     text = getattr(error, "reason", None) or error.strerror or str(error)
     if isinstance(error, ssl.SSLCertVerificationError):
-        text, step = (
-            error.verify_message,
-            "Check ssl.truststore.location and the host name in the certificate.",
-        )
+        text, step = error.verify_message, _VERIFICATION_STEPS.get(error.verify_code, _WHOM_TO_TRUST)
     elif isinstance(error, ConnectionError | ssl.SSLEOFError) or any(
         sign in text for sign in _PLAINTEXT_REASONS
     ):
@@ -93,6 +123,20 @@ def _explain(address: Address, error: OSError) -> TlsFailed:
     else:
         step = "Check the ssl.* settings of the --command-config file."
     return TlsFailed(f"{address}: the TLS handshake failed ({text}). {step}", address=str(address))
+
+
+def _certificate_refused(address: Address, error: OSError) -> AuthenticationFailed | None:
+    """The broker's alert about the client's certificate; None where the error is something else."""
+    alert = next((name for name in _CLIENT_ALERTS if name in (getattr(error, "reason", None) or "")), None)
+    if alert is None:
+        return None
+    return AuthenticationFailed(
+        f"{address}: the broker asks for a client certificate, and got none that it takes "
+        f"({alert.replace('_', ' ').lower()}). Set ssl.keystore.location with ssl.keystore.type=PEM (or "
+        "ssl.certificate.location and ssl.key.location) to one that has not expired and is signed by an authority "
+        "that the broker trusts.",
+        address=str(address),
+    )
 
 
 def context(settings: TlsSettings) -> ssl.SSLContext:

@@ -7,7 +7,7 @@ from typing import Any
 
 from coordinator.wire.address import Address
 from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import NotConnected, ProtocolError, RequestTimedOut, Unreachable
+from coordinator.wire.errors import NotConnected, ProtocolError, RequestTimedOut, Unreachable, WireError
 from coordinator.wire.framing import BadFrame, FrameReader
 from coordinator.wire.steps import READ, WRITE, Expired, Steps, Wait
 
@@ -73,7 +73,7 @@ class Transport:
         except OSError as error:
             raise self._broken(error) from None
 
-    def _broken(self, error: OSError) -> Unreachable:
+    def _broken(self, error: OSError) -> WireError:
         return Unreachable(str(self.address), f"the connection broke ({error.strerror or error})")
 
     def _closed(self, activity: str) -> str:
