@@ -1,8 +1,9 @@
 """The flags of the tool, and how its parser (joptsimple 5) reads them from arguments.
 
 `--flag value`, `--flag=value` and, as joptsimple has it, `-flag value`. A flag that wants a value takes the next
-argument whatever it looks like; one whose value is optional takes the next argument unless that begins with a hyphen. Flags
-may be repeated, abbreviations are not known, and arguments that belong to no flag are ignored without a word.
+argument whatever it looks like; one whose value is optional takes the next argument unless that begins with a
+hyphen. Flags may be repeated, abbreviations are not known, and arguments that belong to no flag are ignored without a
+word.
 """
 
 from __future__ import annotations

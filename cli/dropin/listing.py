@@ -1,15 +1,76 @@
-"""Not yet."""
+"""`--list`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
+from cli.dropin.errors import ToolUsageError
 from cli.dropin.options import Options
+from cli.dropin.reading import list_consumer_groups
+from cli.dropin.tables import row, width_of
+from cli.errors import ExitStatus
+from coordinator.model import GroupListing, GroupState, GroupType
 
 if TYPE_CHECKING:
     from cli.cluster.live import LiveSource
 
+T = TypeVar("T")
+
+STATES = {
+    state.value: state
+    for state in (
+        GroupState.ASSIGNING,
+        GroupState.COMPLETING_REBALANCE,
+        GroupState.DEAD,
+        GroupState.EMPTY,
+        GroupState.PREPARING_REBALANCE,
+        GroupState.RECONCILING,
+        GroupState.STABLE,
+    )
+}
+TYPES = {kind.value.capitalize(): kind for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
+_COLUMN = 20
+_GAP = 10
+"""What the tool leaves free behind the longest name."""
+
 
 def run(options: Options, source: LiveSource) -> int:
-    """Not yet."""
-    raise NotImplementedError
+    """Print groups of consumers, with type and state where asked, and only of these where values are given."""
+    types = _chosen(options.type, TYPES, "types")
+    states = _chosen(options.state, STATES, "state")
+    groups = [
+        group
+        for group in list_consumer_groups(source)
+        if (not types or group.type in types) and (not states or group.state in states)
+    ]
+    if options.type is None and options.state is None:
+        lines = [group.id for group in groups]
+    else:
+        lines = _table(groups, with_type=options.type is not None, with_state=options.state is not None)
+    print("".join(line + "\n" for line in lines), end="")
+    return ExitStatus.DONE
+
+
+def _chosen(given: str | None, known: Mapping[str, T], what: str) -> set[T]:
+    """The values of a list with commas; without any, all are meant."""
+    words = (given or "").rstrip(",")
+    if not words:
+        return set()
+    by_word = {name.lower(): value for name, value in known.items()}
+    names = [word.strip().lower() for word in words.split(",")]
+    if not by_word.keys() >= set(names):
+        raise ToolUsageError(f"Invalid {what} list '{given}'. Valid {_PLURAL[what]} are: {', '.join(known)}")
+    return {by_word[name] for name in names}
+
+
+_PLURAL = {"state": "states", "types": "types"}
+
+
+def _table(groups: Sequence[GroupListing], *, with_type: bool, with_state: bool) -> list[str]:
+    rows = [["GROUP", *["TYPE"] * with_type, *["STATE"] * with_state]]
+    for group in groups:
+        kind, state = group.type.value.capitalize(), group.state.value
+        rows.append([group.id, *[kind] * with_type, *[state] * with_state])
+    widths = [width_of(group.id for group in groups) + _GAP, _COLUMN, _COLUMN]
+    return [row(cells, widths) for cells in rows]

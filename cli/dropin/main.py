@@ -5,8 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,9 @@ def run(arguments: Sequence[str]) -> int:
             from cli.dropin.validating import run as validate
 
             return validate(options)
-        with _cluster(options) as source:
+        from cli.dropin.cluster import open_cluster
+
+        with open_cluster(options) as source:
             act: Run = import_module(f"cli.dropin.{MODULES[options.action]}").run
             return act(options, source)
     except VersionAsked:
@@ -80,22 +81,6 @@ def run(arguments: Sequence[str]) -> int:
             raise
         print_error(f"Executing consumer group command failed due to {_message_of(error)}")
         return _status_of(error)
-
-
-@contextmanager
-def _cluster(options: Options) -> Iterator[LiveSource]:
-    """The cluster that the options name."""
-    from cli.cluster.live import LiveSource
-
-    source = LiveSource.open(
-        bootstrap_server=options.bootstrap_server,
-        command_config=options.command_config,
-        timeout_ms=options.timeout_ms,
-    )
-    try:
-        yield source
-    finally:
-        source.close()
 
 
 def _own_version() -> str:

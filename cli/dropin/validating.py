@@ -3,8 +3,40 @@
 from __future__ import annotations
 
 from cli.dropin.options import Options
+from cli.dropin.words import print_remark
+from cli.errors import ExitStatus
 
 
 def run(options: Options) -> int:
-    """Say whether the regex is one that the brokers take; the status is 1 where it is not."""
-    raise NotImplementedError
+    """Say whether the brokers take the regex and, where a cluster is named, which of its topics match.
+
+    The status is 1 for a regex that they do not take, and for one that would do them harm.
+    """
+    from coordinator.regex import judge
+
+    regex = options.regex or ""
+    verdict = judge(regex)
+    if not verdict.valid:
+        print(f"The regular expression `{regex}` is invalid: {verdict.reason}.")
+        return ExitStatus.FALSE
+    print(f"The regular expression `{regex}` is valid.")
+    if verdict.regex is None:
+        print_remark(f"\nWarning: do not subscribe to it, it would harm the brokers: {verdict.danger}.")
+        return ExitStatus.FALSE
+    if options.bootstrap_server:
+        topics = _topics(options)
+        matching = verdict.regex.matches(topics)
+        print(
+            f"It matches {len(matching)} of {len(topics)} topics{': ' if matching else '.'}{', '.join(matching)}"
+        )
+    return ExitStatus.DONE
+
+
+def _topics(options: Options) -> list[str]:
+    """The names of all topics, the internal ones included: brokers match these too."""
+    from cli.dropin.cluster import open_cluster
+
+    with open_cluster(options) as source:
+        if source.client is not None:
+            return list(source.client.metadata(timeout_ms=source.timeout_ms).topics)
+        return [topic.name for topic in source.topics(None, end_offsets=False).items]

@@ -1,0 +1,70 @@
+"""The brokers' errors in the words of Kafka's Java client, which the tool prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coordinator.wire.answers import Failure
+
+_ERRORS: Mapping[int, tuple[str, str]] = {
+    -1: ("UnknownServerException", "The server experienced an unexpected error when processing the request."),
+    3: ("UnknownTopicOrPartitionException", "This server does not host this topic-partition."),
+    5: (
+        "LeaderNotAvailableException",
+        "There is no leader for this topic-partition as we are in the middle of a leadership election.",
+    ),
+    7: ("TimeoutException", "The request timed out."),
+    12: ("OffsetMetadataTooLarge", "The metadata field of the offset request was too large."),
+    14: (
+        "CoordinatorLoadInProgressException",
+        "The coordinator is loading and hence can't process requests.",
+    ),
+    15: ("CoordinatorNotAvailableException", "The coordinator is not available."),
+    16: ("NotCoordinatorException", "This is not the correct coordinator."),
+    17: ("InvalidTopicException", "The request attempted to perform an operation on an invalid topic."),
+    22: ("IllegalGenerationException", "Specified group generation id is not valid."),
+    24: ("InvalidGroupIdException", "The group id is invalid."),
+    25: ("UnknownMemberIdException", "The coordinator is not aware of this member."),
+    27: ("RebalanceInProgressException", "The group is rebalancing, so a rejoin is needed."),
+    28: ("InvalidCommitOffsetSizeException", "The committing offset data size is not valid."),
+    29: ("TopicAuthorizationException", "Topic authorization failed."),
+    30: ("GroupAuthorizationException", "Group authorization failed."),
+    31: ("ClusterAuthorizationException", "Cluster authorization failed."),
+    35: ("UnsupportedVersionException", "The version of API is not supported."),
+    42: (
+        "InvalidRequestException",
+        "This most likely occurs because of a request being malformed by the client library or the message was sent "
+        "to an incompatible broker. See the broker logs for more details.",
+    ),
+    68: ("GroupNotEmptyException", "The group is not empty."),
+    69: ("GroupIdNotFoundException", "The group id does not exist."),
+    86: (
+        "GroupSubscribedToTopicException",
+        "Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it.",
+    ),
+    88: ("UnstableOffsetCommitException", "There are unstable offsets that need to be cleared."),
+    110: (
+        "FencedMemberEpochException",
+        "The member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin.",
+    ),
+    113: (
+        "StaleMemberEpochException",
+        "The member epoch is stale. The member must retry after receiving its updated member epoch via the "
+        "ConsumerGroupHeartbeat API.",
+    ),
+}
+"""By code, Kafka 4.3's class of exception and what it says (org.apache.kafka.common.protocol.Errors)."""
+
+
+def exception_text(failure: Failure) -> str:
+    """What Java prints of the exception: its class and its message; the bare message where no broker refused."""
+    if failure.code is None or failure.code not in _ERRORS:
+        return failure.message
+    return f"org.apache.kafka.common.errors.{_ERRORS[failure.code][0]}: {error_message(failure)}"
+
+
+def error_message(failure: Failure) -> str:
+    """The broker's own words where it sent some, else Kafka's usual ones."""
+    if failure.code in _ERRORS and failure.message == failure.name:
+        return _ERRORS[failure.code][1]
+    return failure.message.removesuffix(f" ({failure.name})")

@@ -1,0 +1,173 @@
+"""What the actions ask of the cluster: listed and described groups, committed offsets, the ends of logs.
+
+As for the tool, a question about groups is answered whole or not at all: what a broker refuses ends the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from cli.cluster.live import LiveSource
+from cli.dropin.errors import ToolFailure
+from cli.dropin.kafka_errors import exception_text
+from cli.errors import ExitStatus
+from coordinator.model import CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
+from coordinator.wire.answers import Failure
+from coordinator.wire.calls.describe_groups import ClassicGroup
+from coordinator.wire.client import Client
+
+Place = tuple[str, int]
+"""Topic and partition."""
+
+LEADER_NOT_AVAILABLE, UNSUPPORTED_VERSION, GROUP_ID_NOT_FOUND = 5, 35, 69
+_FORBIDDEN = (29, 30, 31)
+"""TOPIC_, GROUP_ and CLUSTER_AUTHORIZATION_FAILED."""
+
+_CONSUMER_PROTOCOL_TYPES = ("", "consumer")
+"""Of groups that have only ever committed offsets, and of consumers."""
+
+
+def by_name(name: str) -> bytes:
+    """The key that sorts names as Java does: by UTF-16 units."""
+    return name.encode("utf-16-be", "surrogatepass")
+
+
+def list_consumer_groups(source: LiveSource) -> list[GroupListing]:
+    """All groups of consumers, classic and new, by name; the tool has them in the order of a hash table."""
+    groups = [
+        group
+        for group in _listed(source)
+        if group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
+        and group.protocol_type in _CONSUMER_PROTOCOL_TYPES
+    ]
+    return sorted(groups, key=lambda group: by_name(group.id))
+
+
+def _listed(source: LiveSource) -> Iterable[GroupListing]:
+    if source.client is None:
+        read = source.list_groups()
+        _raise_problem(read.problems)
+        return read.items
+    from cli.cluster.group_words import state_of, type_of
+
+    listing = source.client.list_groups(timeout_ms=source.timeout_ms)
+    raise_failure(listing.failed.values())
+    return [
+        GroupListing(
+            id=group.group_id,
+            type=type_of(group.group_type),
+            state=state_of(group.state),
+            protocol_type=group.protocol_type,
+        )
+        for group in listing.groups
+    ]
+
+
+def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[str, Group]:
+    """Classic and consumer groups in the tool's order: sorted by name, each once.
+
+    :raises ToolFailure: one of them is unknown, of another type, or may not be described
+    """
+    wanted = sorted(set(names), key=by_name)
+    if not wanted:
+        return {}
+    if source.client is None:
+        read = source.describe(wanted, offsets=False)
+        _raise_problem(read.problems)
+        return {group.id: group for group in read.items}
+    from cli.cluster.wire_groups import classic_group, consumer_group
+
+    answers = source.client.consumer_group_describe(wanted, timeout_ms=source.timeout_ms)
+    old = _classic_groups(source.client, answers.failed, source.timeout_ms)
+    coordinators = _coordinators(source.client, wanted, source.timeout_ms)
+    return {
+        name: classic_group(old[name], coordinators.get(name))[0]
+        if name in old
+        else consumer_group(answers.found[name], coordinators.get(name))
+        for name in wanted
+    }
+
+
+def _classic_groups(
+    client: Client, unknown: Mapping[str, Failure], timeout_ms: int
+) -> Mapping[str, ClassicGroup]:
+    """The groups that ConsumerGroupDescribe did not know, as DescribeGroups does."""
+    asked = [name for name, why in unknown.items() if why.code in (GROUP_ID_NOT_FOUND, UNSUPPORTED_VERSION)]
+    raise_failure(unknown[name] for name in unknown if name not in asked)
+    if not asked:
+        return {}
+    answers = client.describe_groups(asked, timeout_ms=timeout_ms)
+    # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
+    both_unknown = (
+        unknown[name] if why.code == unknown[name].code == GROUP_ID_NOT_FOUND else why
+        for name, why in answers.failed.items()
+    )
+    raise_failure(both_unknown)
+    for name, group in answers.found.items():
+        if group.protocol_type not in _CONSUMER_PROTOCOL_TYPES:
+            raise ToolFailure(
+                "java.lang.IllegalArgumentException: "
+                f"GroupId {name} is not a consumer group ({group.protocol_type})."
+            )
+    return answers.found
+
+
+def _coordinators(client: Client, groups: Collection[str], timeout_ms: int) -> dict[str, Node]:
+    """The coordinator of each group."""
+    nodes = {
+        broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
+        for broker in client.metadata([], timeout_ms=timeout_ms).brokers
+    }
+    places = client.find_coordinators(groups, timeout_ms=timeout_ms).found
+    return {group: nodes[place] for group, place in places.items() if place in nodes}
+
+
+def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Offsets]:
+    """What each group has committed, without the partitions whose offsets its coordinator could not tell."""
+    if source.client is None:
+        found, problems = source.admin.committed(groups)
+        _raise_problem(problems)
+        return found
+    answers = source.client.committed_offsets(groups, timeout_ms=source.timeout_ms)
+    raise_failure(answers.failed.values(), prefix="java.util.concurrent.ExecutionException: ")
+    offsets: dict[str, Offsets] = {}
+    for group, told in answers.found.items():
+        topics: dict[str, dict[int, CommittedOffset]] = {}
+        for (topic, partition), place in told.offsets.items():
+            epoch = None if place.leader_epoch < 0 else place.leader_epoch
+            topics.setdefault(topic, {})[partition] = CommittedOffset(
+                offset=place.offset, leader_epoch=epoch, metadata=place.metadata
+            )
+        offsets[group] = topics
+    return offsets
+
+
+def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:
+    """Log end offsets, and why some are not known; of partitions without a leader neither."""
+    if not places:
+        return {}, {}
+    if source.client is None:
+        from cli.cluster.admin import LATEST
+
+        return source.admin.log_offsets(places, LATEST)
+    answers = source.client.end_offsets(places, timeout_ms=source.timeout_ms)
+    unread = {
+        place: exception_text(why)
+        for place, why in answers.failed.items()
+        if why.code != LEADER_NOT_AVAILABLE
+    }
+    return {place: end.offset for place, end in answers.found.items()}, unread
+
+
+def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
+    """ToolFailure with the first of them, in Java's words behind `prefix`; nothing where there is none."""
+    for failure in failures:
+        forbidden = failure.code in _FORBIDDEN
+        status = ExitStatus.REFUSED if forbidden else ExitStatus.UNREADABLE
+        raise ToolFailure(prefix + exception_text(failure), status)
+
+
+def _raise_problem(problems: Sequence[Problem]) -> None:
+    """ToolFailure with the first of them, where only the AdminClient can be asked."""
+    for problem in problems:
+        raise ToolFailure(f"{problem.subject}: {problem.message}")
