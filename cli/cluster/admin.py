@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -95,18 +96,25 @@ class AdminReader:
         except KafkaException as error:
             raise CommandError(f"{self.servers}: {_words(error)}") from None
 
-    def topics(self, names: Collection[str] | None) -> Read[Topic]:
-        """Topics with ids and racks, without end offsets."""
+    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+        """The named topics that exist, or all, by name, with ids and racks; ends are None where no leader told them."""
         if names is None:
             names = self._metadata().topics.keys()
         if not names:
             return Read(())
         asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
         found, problems = _settle(asked)
-        gone = [p for p in problems if not _says_unknown_topic(p)]
-        return Read(tuple(_topic(found[name]) for name in sorted(found)), tuple(gone))
+        unread = tuple(problem for problem in problems if not _says_unknown_topic(problem))
+        topics = tuple(_topic(found[name]) for name in sorted(found))
+        if not end_offsets:
+            return Read(topics, unread)
+        ends, without_end = self._end_offsets(topics)
+        return Read(
+            tuple(replace(topic, end_offsets=ends.get(topic.name, {})) for topic in topics),
+            unread + without_end,
+        )
 
-    def end_offsets(
+    def _end_offsets(
         self, topics: Iterable[Topic]
     ) -> tuple[dict[str, dict[int, int | None]], tuple[Problem, ...]]:
         """Log end offsets by topic and partition; None where a partition's leader did not tell."""

@@ -1,7 +1,7 @@
-"""Groups of a live cluster: groups over the wire client, topics and their ends through the AdminClient.
+"""Groups and topics of a live cluster: over the wire client, or through the AdminClient.
 
-Each fact has one source (docs/decisions/0001). Where the wire client cannot authenticate, the AdminClient
-gives the groups too, and what it does not know stays unknown.
+Each fact has one source (docs/decisions/0001). The AdminClient tells of groups and topics only where the wire client
+cannot authenticate, and what it does not know stays unknown.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class LiveSource:
         self.client: Client | None = None
         try:
             self.client = Client.connect(settings, timeout_ms=timeout_ms)
-        except UnsupportedMechanism:
+        except UnsupportedMechanism as error:
+            self._log_in_without_wire(error)
             from cli.output import notice
 
             notice(
@@ -101,7 +102,7 @@ class LiveSource:
 
     @property
     def groups(self) -> WireReader | AdminReader:
-        """Who tells of groups."""
+        """Who tells of groups and topics."""
         return self.wire or self.admin
 
     def cluster(self) -> Cluster:
@@ -138,12 +139,8 @@ class LiveSource:
         return committed | started, problems + unread
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
-        read = self.admin.topics(names)
-        if not end_offsets:
-            return read
-        ends, problems = self.admin.end_offsets(read.items)
-        topics = tuple(replace(topic, end_offsets=ends.get(topic.name, {})) for topic in read.items)
-        return Read(topics, read.problems + _per_topic(problems))
+        read = self.groups.topics(names, end_offsets=end_offsets)
+        return Read(read.items, _in_lines(read.problems))
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
         return {} if self.wire is None else self.wire.group_settings(groups)
@@ -160,8 +157,8 @@ class LiveSource:
             self.client.close()
 
 
-def _per_topic(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """One line for the same problem of many partitions."""
+def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """One line for the same problem of many partitions, or of many topics."""
     places: dict[str, list[str]] = {}
     for problem in problems:
         places.setdefault(problem.message, []).append(problem.subject)

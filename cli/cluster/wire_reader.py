@@ -1,14 +1,25 @@
-"""Groups of a live cluster through the wire client: every type, with epochs and subscriptions."""
+"""A live cluster through the wire client: groups of every type, with epochs and subscriptions, and topics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.cluster.broker_settings import release_of, with_settings
 from cli.cluster.group_words import state_of, type_of
 from cli.cluster.port import Read
-from coordinator.model import Cluster, CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
+from coordinator.model import (
+    Cluster,
+    CommittedOffset,
+    Group,
+    GroupListing,
+    GroupType,
+    Node,
+    Offsets,
+    Problem,
+    Topic,
+)
 from coordinator.wire.answers import Answers, Failure
 from coordinator.wire.apis import CONSUMER_GROUP_DESCRIBE
 from coordinator.wire.client import Client
@@ -16,16 +27,17 @@ from coordinator.wire.client import Client
 if TYPE_CHECKING:
     from cli.cluster.wire_groups import Described
     from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
+    from coordinator.wire.calls.metadata import Topic as WireTopic
     from coordinator.wire.calls.offset_fetch import CommittedOffset as WireOffset
     from coordinator.wire.calls.offset_fetch import GroupOffsets
 
 T = TypeVar("T")
 
-GROUP_ID_NOT_FOUND = 69
+UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND = 3, 69
 
 
 class WireReader:
-    """Questions about groups; every one takes at most `timeout_ms`."""
+    """Questions about groups and topics; every one takes at most `timeout_ms`."""
 
     def __init__(self, client: Client, timeout_ms: int) -> None:
         self.client, self.timeout_ms = client, timeout_ms
@@ -115,6 +127,33 @@ class WireReader:
         }
         return {name: _nested(offsets, _started) for name, offsets in started.items()}, _unread(answers)
 
+    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+        """The named topics that exist, or all, by name, with ids and racks; ends are None where no leader told them."""
+        if names is not None and not names:
+            return Read(())
+        metadata = self.client.metadata(None if names is None else sorted(names), timeout_ms=self.timeout_ms)
+        problems = [
+            Problem(subject=name, message=failure.message)
+            for name, failure in sorted(metadata.failed.items())
+            if failure.code != UNKNOWN_TOPIC_OR_PARTITION
+        ]
+        racks = {broker.node_id: broker.rack for broker in metadata.brokers}
+        found = [_topic(metadata.topics[name], racks) for name in sorted(metadata.topics)]
+        if not end_offsets:
+            return Read(tuple(found), tuple(problems))
+        places = [(topic.name, number) for topic in found for number in range(topic.partitions)]
+        answers = self.client.end_offsets(places, leaders=metadata, timeout_ms=self.timeout_ms)
+        ends: dict[str, dict[int, int | None]] = {topic.name: {} for topic in found}
+        for name, number in places:
+            told = answers.found.get((name, number))
+            ends[name][number] = None if told is None else told.offset
+        problems += [
+            Problem(subject=f"{name}-{number}", message=failure.message)
+            for (name, number), failure in answers.failed.items()
+        ]
+        topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in found)
+        return Read(topics, tuple(problems))
+
     def _ask(self, kind: GroupType, names: Sequence[str]) -> Answers[str, Described]:
         if kind is GroupType.CONSUMER:
             return self.client.consumer_group_describe(names, timeout_ms=self.timeout_ms)
@@ -167,6 +206,20 @@ def _by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[Grou
     for name in groups:
         by_kind.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
     return by_kind
+
+
+def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
+    """Without end offsets. Racks are unknown unless some broker has one."""
+    of_replicas = {
+        partition.index: tuple(rack for node in partition.replicas if (rack := racks.get(node)))
+        for partition in told.partitions
+    }
+    return Topic(
+        name=told.name,
+        partitions=len(told.partitions),
+        id=told.topic_id,
+        racks=of_replicas if any(of_replicas.values()) else None,
+    )
 
 
 def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:

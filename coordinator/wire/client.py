@@ -6,7 +6,7 @@ asks brokers side by side without threads, and returns what worked beside what d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from coordinator.wire.calls.share_group_describe import ShareGroup
     from coordinator.wire.calls.streams_group_describe import StreamsGroup
     from coordinator.wire.connection import Connection, Features
+    from coordinator.wire.first_records import FirstRecords
     from coordinator.wire.security import ConnectionSettings
     from coordinator.wire.steps import Steps
 
@@ -198,10 +199,17 @@ class Client:
         return self._cluster.ask_coordinators(groups, describe_share_group_offsets, deadline)
 
     def end_offsets(
-        self, partitions: Iterable[TopicPartition], *, timeout_ms: int | None = None
+        self,
+        partitions: Iterable[TopicPartition],
+        *,
+        leaders: ClusterMetadata | None = None,
+        timeout_ms: int | None = None,
     ) -> Answers[TopicPartition, LogOffset]:
-        """The offset behind the last record of each (topic, partition): its high watermark."""
-        return self.offsets_at(partitions, -1, timeout_ms=timeout_ms)
+        """The offset behind the last record of each (topic, partition): its high watermark.
+
+        Metadata of their topics that were just asked for save the first look-up of the `leaders`.
+        """
+        return self.offsets_at(partitions, -1, leaders=leaders, timeout_ms=timeout_ms)
 
     def beginning_offsets(
         self, partitions: Iterable[TopicPartition], *, timeout_ms: int | None = None
@@ -210,7 +218,12 @@ class Client:
         return self.offsets_at(partitions, -2, timeout_ms=timeout_ms)
 
     def offsets_at(
-        self, partitions: Iterable[TopicPartition], timestamp: int, *, timeout_ms: int | None = None
+        self,
+        partitions: Iterable[TopicPartition],
+        timestamp: int,
+        *,
+        leaders: ClusterMetadata | None = None,
+        timeout_ms: int | None = None,
     ) -> Answers[TopicPartition, LogOffset]:
         """The first offset at or after `timestamp` (ms since 1970) of each (topic, partition), -1 without one."""
         from coordinator.wire.calls.list_offsets import list_offsets
@@ -218,6 +231,21 @@ class Client:
         return self._cluster.ask_leaders(
             partitions,
             lambda leader, places, limit: list_offsets(leader, places, timestamp, limit),
+            self._deadline(timeout_ms),
+            known=leaders,
+        )
+
+    def first_records(
+        self, wanted: Mapping[TopicPartition, Collection[int]], *, timeout_ms: int | None = None
+    ) -> Answers[TopicPartition, FirstRecords]:
+        """When the first record at or behind each of some offsets of each (topic, partition) was written."""
+        from coordinator.wire.first_records import first_records
+
+        return self._cluster.ask_leaders(
+            wanted,
+            lambda leader, places, limit: first_records(
+                leader, {place: wanted[place] for place in places}, limit
+            ),
             self._deadline(timeout_ms),
         )
 

@@ -91,13 +91,23 @@ class Cluster:
         return settle(groups, locate, ask, self.connection, deadline)
 
     def ask_leaders(
-        self, partitions: Iterable[TopicPartition], ask: Ask[TopicPartition, T], deadline: Deadline
+        self,
+        partitions: Iterable[TopicPartition],
+        ask: Ask[TopicPartition, T],
+        deadline: Deadline,
+        *,
+        known: ClusterMetadata | None = None,
     ) -> Answers[TopicPartition, T]:
-        """Ask the leader of every partition, all of them side by side. :raises WireError: as `home`"""
+        """Ask the leader of every partition, all of them side by side; at first those that are `known`, if told.
 
-        def locate(pending: list[TopicPartition], _fresh: bool) -> dict[TopicPartition, Address | Failure]:
-            topics = sorted({topic for topic, _ in pending})
-            metadata = self.ask_any(lambda home, limit: fetch_metadata(home, topics, limit), deadline)
+        :raises WireError: as `home`
+        """
+
+        def locate(pending: list[TopicPartition], fresh: bool) -> dict[TopicPartition, Address | Failure]:
+            metadata = known
+            if fresh or metadata is None:
+                topics = sorted({topic for topic, _ in pending})
+                metadata = self.ask_any(lambda home, limit: fetch_metadata(home, topics, limit), deadline)
             leaders = _leaders(metadata)
             return {place: leaders.get(place) or _no_leader(metadata, *place) for place in pending}
 

@@ -1,0 +1,71 @@
+"""Topics and their ends are the same facts whoever tells them: the wire client, or the AdminClient in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Producer
+
+from cli.cluster.live import LiveSource
+from coordinator.wire.security import ConnectionSettings
+from tests.kafka.broker import Broker
+from tests.kafka.commits import commit_request, send_commits
+from tests.kafka.members import fresh_name
+from tests.kafka.topics import create_topics
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def source(broker: Broker) -> Iterator[LiveSource]:
+    live = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,)), 30_000)
+    yield live
+    live.close()
+
+
+@pytest.mark.parametrize("end_offsets", [False, True])
+def test_both_tell_the_same(broker: Broker, source: LiveSource, end_offsets: bool) -> None:
+    filled, empty = fresh_name("orders"), fresh_name("empty")
+    create_topics(broker, {filled: 3, empty: 1})
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for number in range(5):
+        producer.produce(filled, str(number).encode(), partition=number % 2)
+    producer.flush()
+    names = {filled, empty, fresh_name("nowhere")}
+    told = source.topics(names, end_offsets=end_offsets)
+    assert told == source.admin.topics(names, end_offsets=end_offsets)
+    assert [topic.name for topic in told.items] == sorted([filled, empty])
+    by_name = {topic.name: topic for topic in told.items}
+    assert by_name[filled].id is not None
+    assert by_name[filled].racks == {0: ("a",), 1: ("a",), 2: ("a",)}
+    assert by_name[filled].end_offsets == ({0: 3, 1: 2, 2: 0} if end_offsets else None)
+
+
+def test_all_topics_are_told_and_internal_ones_among_them(broker: Broker, source: LiveSource) -> None:
+    name = fresh_name("orders")
+    create_topics(broker, {name: 1})
+    told, beside = source.topics(None, end_offsets=False), source.admin.topics(None, end_offsets=False)
+    by_name = {topic.name: topic for topic in told.items}
+    assert {name, "__consumer_offsets"} <= set(by_name)
+    assert list(by_name) == sorted(by_name)
+    # Other tests make and delete topics of the shared broker meanwhile.
+    for topic in beside.items:
+        assert by_name.get(topic.name, topic) == topic
+
+
+def test_no_names_are_no_topics(source: LiveSource) -> None:
+    assert source.topics([], end_offsets=True) == source.admin.topics([], end_offsets=True)
+    assert source.topics([], end_offsets=True).items == ()
+
+
+def test_the_admin_client_is_not_even_made_for_them(broker: Broker, source: LiveSource) -> None:
+    name, group = fresh_name("orders"), fresh_name("group")
+    create_topics(broker, {name: 1})
+    send_commits(broker, [commit_request(group, name, [7])])
+    assert group in {listing.id for listing in source.list_groups().items}
+    (described,) = source.describe([group], offsets=True).items
+    assert described.offsets is not None
+    assert described.offsets[name][0].offset == 7
+    assert source.topics([name], end_offsets=True).items
+    assert "admin" not in vars(source)
