@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from cli.dropin.errors import ToolUsageError
+from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.java_maps import names_in_order
+from cli.dropin.kafka_errors import error_message
+from cli.dropin.refusals import status_of
 from coordinator.offset_changes.model import Place
 from coordinator.wire.answers import Failure
 from coordinator.wire.calls.metadata import Topic
@@ -76,6 +78,18 @@ class Topics:
         self.describe(names := list(names))
         return [self.failed[name] for name in names if name in self.failed]
 
+    def meant(self, arguments: Sequence[str]) -> list[Place]:
+        """The partitions that values of `--topic` mean, each once: first those that are named, then whole topics.
+
+        :raises ToolUsageError: a value is not written as it should be
+        :raises ToolFailure: a whole topic is not there
+        """
+        named = [place for text in arguments if names_partitions(text) for place in named_partitions(text)]
+        whole = [text for text in arguments if not names_partitions(text)]
+        for failure in self.failures(names_in_order(whole)):
+            raise ToolFailure(error_message(failure), status_of([failure]))
+        return list(dict.fromkeys([*named, *self.places(whole)]))
+
     def places(self, names: Sequence[str]) -> list[Place]:
         """All partitions of the topics that could be described, in the tool's order of topics."""
         self.describe(names)
@@ -86,12 +100,12 @@ class Topics:
             for partition in self.found[name].partitions
         ]
 
-    def missing(self, places: Iterable[Place]) -> list[Place]:
+    def missing(self, places: Sequence[Place]) -> list[Place]:
         """Those of the partitions that their topics do not have."""
         there = {place: None for topic in {topic for topic, _ in places} for place in self._of(topic)}
         return [place for place in places if place not in there]
 
-    def without_leader(self, places: Iterable[Place]) -> list[Place]:
+    def without_leader(self, places: Sequence[Place]) -> list[Place]:
         """Those of the partitions that no broker leads, in the tool's order of topics."""
         wanted = set(places)
         return [

@@ -35,10 +35,11 @@ class OffsetFile:
     of_one_group: Mapping[Place, int] | None
 
 
-def read_offsets(text: str) -> OffsetFile:
+def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
     """Read either shape. Blank lines are passed by.
 
-    :raises MalformedOffsets: another number of fields, a number that is none, a partition twice with two offsets
+    :raises MalformedOffsets: another number of fields, a number that is none, a partition twice with two offsets unless
+        the last of them is to win
     """
     by_group: dict[str, dict[Place, int]] = {}
     width: int | None = None
@@ -52,8 +53,11 @@ def read_offsets(text: str) -> OffsetFile:
             raise MalformedOffsets(line, "the topic is empty")
         place = topic, _number(line, "partition", partition, _LARGEST_PARTITION)
         number = _number(line, "offset", offset, _LARGEST_OFFSET)
-        known = by_group.setdefault(group, {}).setdefault(place, number)
-        if known != number:
+        offsets = by_group.setdefault(group, {})
+        known = offsets.setdefault(place, number)
+        if last_wins:
+            offsets[place] = number
+        elif known != number:
             raise MalformedOffsets(
                 line, f"{topic}-{partition} has the offset {known} further up, here {number}"
             )

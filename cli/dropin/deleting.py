@@ -1,0 +1,64 @@
+"""`--delete`: groups without members go, with everything that they have committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cli.dropin.java_maps import names_in_order
+from cli.dropin.kafka_errors import exception_text
+from cli.dropin.options import Options
+from cli.dropin.reading import list_consumer_groups
+from cli.dropin.refusals import status_of
+from cli.dropin.words import print_error
+from coordinator.wire.answers import Failure
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaException
+
+    from cli.cluster.live import LiveSource
+
+
+def run(options: Options, source: LiveSource) -> int:
+    """Delete the groups and say which are gone and which are not; the exit status."""
+    names = names_in_order(options.groups or [group.id for group in list_consumer_groups(source)])
+    outcome = _delete(source, names)
+    failed = {name: why for name in names if (why := outcome[name]) is not None}
+    gone = _quoted(name for name in names if name not in failed)
+    if not failed:
+        print(f"Deletion of requested consumer groups ({gone}) was successful.")
+        return status_of(())
+    print_error("Deletion of some consumer groups failed:")
+    for name, why in failed.items():
+        print(f"* Group '{name}' could not be deleted due to: {exception_text(why)}")
+    if gone:
+        print(f"\nThese consumer groups were deleted successfully: {gone}")
+    return status_of(failed.values())
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
+    """By group None where it is gone, or why it is not."""
+    from confluent_kafka import KafkaException
+
+    if not names:
+        return {}
+    asked = source.admin.admin.delete_consumer_groups(names, request_timeout=source.timeout_ms / 1000)
+    told: dict[str, Failure | None] = {}
+    for name, future in asked.items():
+        try:
+            told[name] = future.result()
+        except KafkaException as error:
+            told[name] = _failure(error)
+    return told
+
+
+def _failure(error: KafkaException) -> Failure:
+    """What librdkafka says; its own codes are negative, the brokers' positive."""
+    said = error.args[0]
+    if said.code() < 0:
+        return Failure(message=f"{said.str()} ({said.name()})")
+    return Failure(message=said.name(), code=said.code(), name=said.name())

@@ -1,0 +1,32 @@
+"""The file that `--from-file` names: what a `--export` printed, for one group or with groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cli.dropin.errors import ToolFailure
+from coordinator.java_text import JAVA
+from coordinator.offset_changes.model import Place
+from coordinator.offset_changes.offsets_csv import MalformedOffsets, read_offsets
+
+
+def read_plan(path: Path, groups: tuple[str, ...]) -> Mapping[str, Mapping[Place, int]]:
+    """Offsets by group; `groups` as often as `--group` was given. Of a partition that comes twice the last counts.
+
+    A file without groups is for a command line with one `--group`; on another the tool finds no plan in it.
+    :raises ToolFailure: it cannot be read, or a line of it is no offset
+    """
+    try:
+        text = path.read_bytes().decode("utf-8", JAVA)
+    except (OSError, ValueError):
+        raise ToolFailure(f"java.io.IOException: Unable to read file {path}") from None
+    try:
+        file = read_offsets(text, last_wins=True)
+    except MalformedOffsets as error:
+        raise ToolFailure(f"{path}, {error}") from None
+    if file.by_group is not None:
+        return file.by_group
+    if not file.of_one_group:
+        raise ToolFailure(f"{path}: holds no offsets")
+    return {groups[0]: file.of_one_group} if len(groups) == 1 else {}

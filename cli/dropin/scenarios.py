@@ -1,0 +1,143 @@
+"""The new offsets of a group's partitions, in the tool's order and with its remarks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError
+from cli.dropin.java_maps import copied_places, places_in_order, presized_places
+from cli.dropin.logs import Logs
+from cli.dropin.options import Options
+from cli.dropin.words import print_warning
+from coordinator.offset_changes.model import Place
+from coordinator.offset_changes.moments import ago_ms, parse_datetime, parse_duration_ns
+from coordinator.offset_changes.scenarios import name_of
+
+Offsets = Mapping[Place, int]
+
+_LATEST_MOMENT_MS = 2**63 - 1
+_OPTIONS = (
+    "to-offset", "shift-by", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "from-file",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One group, and where it is to be set."""
+
+    places: Sequence[Place]
+    """What the scope means, in the tool's order; all of them exist."""
+    logs: Logs
+    committed: Callable[[], Offsets]
+    """What the group has committed."""
+    planned: Callable[[], Offsets]
+    """What `--from-file` has for it."""
+
+
+def new_offsets(options: Options, target: Target) -> dict[Place, int]:
+    """By partition, in the order in which the tool prints them.
+
+    :raises ToolUsageError: there is no scenario, or one that a partition does not allow
+    :raises ToolFailure: it cannot be told
+    """
+    places, logs = target.places, target.logs
+    if options.to_offset is not None:
+        return _within_logs(dict.fromkeys(places, options.to_offset), logs)
+    if options.to_earliest:
+        return _sorted(logs.earliest(places))
+    if options.to_latest:
+        return _sorted(logs.ends(places))
+    if options.shift_by is not None:
+        return _within_logs(_shifted(places, target.committed(), options.shift_by), logs)
+    if options.to_datetime is not None:
+        return _at(places, _moment(options.to_datetime), logs)
+    if options.by_duration is not None:
+        return _at(places, _ago(options.by_duration), logs)
+    if options.from_file is not None:
+        return _within_logs(target.planned(), logs)
+    if options.to_current:
+        return _current(places, target.committed(), logs)
+    names = ", ".join(f"[{name}]" for name in _OPTIONS)
+    raise ToolUsageError(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
+
+
+def _sorted(offsets: Offsets) -> dict[Place, int]:
+    return {place: offsets[place] for place in places_in_order(offsets)}
+
+
+def _within_logs(wanted: Offsets, logs: Logs) -> dict[Place, int]:
+    """What lies beyond the end becomes the end, what lies before the beginning the beginning, with a warning."""
+    earliest, ends = logs.earliest(wanted), logs.ends(wanted)
+    within: dict[Place, int] = {}
+    for place, offset in _sorted(wanted).items():
+        limit, which = offset, ""
+        if offset > ends[place]:
+            limit, which = ends[place], "higher than latest"
+        elif offset < earliest[place]:
+            limit, which = earliest[place], "lower than earliest"
+        if which:
+            print_warning(
+                f"New offset ({offset}) is {which} offset for topic partition {name_of(place)}. "
+                f"Value will be set to {limit}"
+            )
+        within[place] = limit
+    return within
+
+
+def _shifted(places: Sequence[Place], committed: Offsets, count: int) -> Offsets:
+    for place in places:
+        if place not in committed:
+            raise ToolUsageError(
+                f"Cannot shift offset for partition {name_of(place)} since there is no current committed offset"
+            )
+    return {place: committed[place] + count for place in places}
+
+
+def _current(places: Sequence[Place], committed: Offsets, logs: Logs) -> dict[Place, int]:
+    """What is committed stays; the rest goes to the end."""
+    kept = places_in_order(place for place in places if place in committed)
+    ends = logs.ends(places_in_order(place for place in places if place not in committed))
+    order = places_in_order([*kept, *ends]) if kept else copied_places(ends)
+    return {place: ends[place] if place in ends else committed[place] for place in order}
+
+
+def _at(places: Sequence[Place], at_ms: int, logs: Logs) -> dict[Place, int]:
+    """The first records at or after a moment, and the end where there is none."""
+    found = logs.at(places, at_ms)
+    late = [place for place in presized_places(places_in_order(places)) if found[place] < 0]
+    for topic, partition in places_in_order(late):
+        print(
+            f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to latest known offset."
+        )
+    return _sorted({place: found[place] for place in places} | logs.ends(late))
+
+
+def _moment(text: str) -> int:
+    """`--to-datetime` in ms since 1970, with Java's words for what is no time."""
+    parts = text.rstrip("T").split("T")
+    if len(parts) < 2:
+        raise ToolFailure(
+            "java.text.ParseException: "
+            "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format",
+            USAGE_STATUS,
+        )
+    try:
+        return _no_earlier_than_1970(parse_datetime(text))
+    except ValueError:
+        zoned = text if any(sign in parts[1] for sign in "+-Z") else f"{text}Z"
+        raise ToolFailure(f'java.text.ParseException: Unparseable date: "{zoned}"', USAGE_STATUS) from None
+
+
+def _ago(text: str) -> int:
+    """The moment that lies `--by-duration` before now."""
+    try:
+        return _no_earlier_than_1970(ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000))
+    except ValueError:
+        raise ToolFailure("Text cannot be parsed to a Duration", USAGE_STATUS) from None
+
+
+def _no_earlier_than_1970(at_ms: int) -> int:
+    """No record is older; and what brokers read small negative times as is nothing of the kind."""
+    return min(max(at_ms, 0), _LATEST_MOMENT_MS)
