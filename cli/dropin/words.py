@@ -13,3 +13,12 @@ def print_error(message: str) -> None:
 def print_remark(message: str) -> None:
     """What the tool says beside its answers."""
     print(message, file=sys.stderr)
+
+
+def print_warning(message: str) -> None:
+    """A warning of the tool's own log, as config/tools-log4j2.yaml of a Kafka distribution has it printed."""
+    from datetime import datetime
+
+    now = datetime.now()
+    time = f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03}"
+    print(f"[{time}] WARN {message} (org.apache.kafka.tools.OffsetsUtils)", file=sys.stderr)
