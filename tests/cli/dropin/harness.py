@@ -29,6 +29,8 @@ class Scene:
     names: Mapping[str, str]
     prepare: Callable[[], object] = field(default=lambda: None)
     """Brings the state about; called before each of the two tools."""
+    broker: Broker | None = None
+    """Where it is, if not on the broker that all tests share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,14 @@ def _parser_trace(theirs: Answer, case: Case) -> Answer:
     return replace(theirs, stderr=f"{found.group(1)}\n{usage()}\n") if found else theirs
 
 
+def _regex_preview(theirs: Answer, case: Case) -> Answer:
+    return replace(theirs, stdout=theirs.stdout + "It matches 2 of 5 topics: orders, t\n")
+
+
+def _regex_warning(theirs: Answer, case: Case) -> Answer:
+    return replace(theirs, stderr="\nWarning: ")
+
+
 def _version(theirs: Answer, case: Case) -> Answer:
     return replace(theirs, stdout=re.sub(r"^(\S+)$", r"\1 (kohort 0.1.0)", theirs.stdout, flags=re.MULTILINE))
 
@@ -123,7 +133,7 @@ class Stage:
 
     def check(self, case: Case, scene: Scene) -> None:
         """Run both tools on the scene; AssertionError where they differ in another way than the case says."""
-        arguments = case.arguments(scene.names, self.broker)
+        arguments = case.arguments(scene.names, scene.broker or self.broker)
         scene.prepare()
         done = self.tools.run(CONSUMER_GROUPS, *arguments)
         theirs = normalised(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
@@ -152,7 +162,7 @@ def run_here(arguments: Sequence[str]) -> Answer:
     return Answer(status=status, stdout=stdout.getvalue(), stderr=stderr.getvalue())
 
 
-_SETS = re.compile(r"(?<=these options: |ing options: |states are: | types are: |scenarios: )(.*)")
+_SETS = re.compile(r"((?:these|following) options: |(?:states|types) are: |scenarios: )(.*)")
 """Lists that the tool makes of Java's sets, whose order is another one in every JVM."""
 
 
@@ -162,7 +172,12 @@ def normalised(answer: Answer) -> Answer:
 
 
 def _in_order(text: str) -> str:
-    return _SETS.sub(lambda found: ", ".join(sorted(found.group(1).strip("[]").split(", "))), text)
+    def sort(found: re.Match[str]) -> str:
+        return found.group(1) + ", ".join(
+            sorted(found.group(2).replace("[", "").replace("]", "").split(", "))
+        )
+
+    return _SETS.sub(sort, text)
 
 
 def _beside(theirs: Answer, ours: Answer) -> str:
