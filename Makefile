@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
+.PHONY: help demo test check format kafka completions shells bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -35,9 +35,12 @@ kafka: $(SETUP) ## Fetch Apache Kafka for the tests into the cache
 	$(BIN)/python -m tests.kafka.jars
 
 completions: $(SETUP) ## Write the shell completions anew
-	_KOHORT_COMPLETE=source_bash $(BIN)/kohort > completions/kohort.bash
-	_KOHORT_COMPLETE=source_zsh $(BIN)/kohort > completions/_kohort
-	_KOHORT_COMPLETE=source_fish $(BIN)/kohort > completions/kohort.fish
+	$(BIN)/kohort completion bash > completions/kohort.bash
+	$(BIN)/kohort completion zsh > completions/_kohort
+	$(BIN)/kohort completion fish > completions/kohort.fish
+
+shells: ## Install the shells that completion is tested in, where they are missing (Debian and its kin)
+	@sh tests/cli/shells/install.sh
 
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line

@@ -25,6 +25,8 @@ COMMANDS = {
     "snapshot": "cli.commands.snapshot:snapshot",
     "serve": "cli.commands.serve:serve",
     "demo": "cli.commands.demo:demo",
+    "completion": "cli.commands.completion:completion",
+    "help": "cli.commands.help:help_",
 }
 """Where the function of each command is."""
 OWN_PARSERS = {"gate": "cli.commands.gate:WithWait"}
@@ -70,6 +72,7 @@ app = typer.Typer(
     cls=lazy_group(_builds()),
     help="See, check, dry-run and plan Kafka consumer groups.",
     no_args_is_help=True,
+    add_completion=False,  # `kohort completion` has scripts of its own, which know the names of groups
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich's help costs as much as all of typer
     context_settings={"help_option_names": ["-h", "--help"]},

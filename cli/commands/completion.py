@@ -1,0 +1,46 @@
+"""`kohort completion`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+
+class Shell(Enum):
+    """A shell that scripts are there for."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+def completion(*, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
+    """Print the completion script of a shell, for kohort and for kohort-consumer-groups.
+
+    \b
+    Only for now, in the shell that you are in:
+      bash   source <(kohort completion bash)
+      zsh    source <(kohort completion zsh)
+      fish   kohort completion fish | source
+    \b
+    For good:
+      bash   put the first line above into ~/.bashrc
+      zsh    put it into ~/.zshrc, somewhere behind compinit
+      fish   put it into ~/.config/fish/config.fish
+    \b
+    Or as a file, which is read at the first Tab:
+      zsh    kohort completion zsh > DIR/_kohort, DIR being one of $fpath
+      bash   kohort completion bash > DIR/kohort, DIR being
+             ~/.local/share/bash-completion/completions
+
+    Names of groups, topics, members and contexts are asked for with the options typed so far; what has not answered
+    after KOHORT_COMPLETION_MS (250 ms) is there at the next Tab.
+    """
+    from cli.completion.scripts import script
+    from cli.completion.tree import programs
+    from cli.output import write_out
+
+    text = script(shell.value, programs())
+    write_out(lambda out: out.write(text))

@@ -1,0 +1,32 @@
+"""`kohort help`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+
+class HelpFormat(Enum):
+    """How a text is printed."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+def help_(
+    *,
+    context: typer.Context,
+    topic: Annotated[
+        list[str] | None, typer.Argument(metavar="[TOPIC]…", help="A topic, or the words of a command.")
+    ] = None,
+    output: Annotated[HelpFormat, typer.Option("--output", help="How to print a topic.")] = HelpFormat.TEXT,
+) -> None:
+    """Explain a concept, such as epochs, or show the help of a command; without a topic, list them all."""
+    from cli.explanations import explanation
+    from cli.output import write_out
+
+    text = explanation(context, topic or [], output.value)
+    write_out(lambda out: out.write(text))

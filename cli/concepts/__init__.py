@@ -1,0 +1,1 @@
+"""Texts about what Kafka's groups are and do: `kohort help TOPIC`."""

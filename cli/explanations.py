@@ -1,0 +1,92 @@
+"""What `kohort help` prints: a page about a concept, the help of a command, or what there is to choose from."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from cli.concepts.pages import commands_in, links_in, page_names, page_source, plain, title_of
+from cli.errors import UsageError
+
+
+def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:
+    """The text to print, as `text`, `markdown` or `json`.
+
+    :raises UsageError: there is neither such a topic nor such a command; names the nearest
+    """
+    topics = page_names()
+    if not words:
+        return _as_json(None, topics) if form == "json" else _contents(topics, form)
+    name = "-".join(words).lower()
+    if name in topics:
+        source = page_source(name)
+        return {"text": plain, "markdown": str}.get(form, lambda _: _as_json(name, topics))(source)
+    command = _command_help(context, words)
+    if command is None:
+        raise UsageError(_unknown(context, words, topics))
+    if form != "text":
+        raise UsageError(f"{' '.join(words)} is a command; its help is printed as text only")
+    return command
+
+
+def _contents(topics: Sequence[str], form: str) -> str:
+    titles = {name: title_of(page_source(name)) for name in topics}
+    if form == "markdown":
+        return "".join(f"- `kohort help {name}`: {title}\n" for name, title in titles.items())
+    width = max(map(len, topics))
+    lines = [f"  {name:<{width}}  {title}" for name, title in titles.items()]
+    return "\n".join(
+        ["Concepts, explained by `kohort help TOPIC`:", "", *lines, "",
+         "`kohort help COMMAND` shows the help of a command; `kohort --help` lists them.", ""]
+    )  # fmt: skip
+
+
+def _as_json(name: str | None, topics: Sequence[str]) -> str:
+    from cli.render.document import Document
+    from cli.render.formats import render
+    from cli.render.output_format import OutputFormat
+
+    chosen = topics if name is None else [name]
+    pages = {each: page_source(each) for each in chosen}
+    data = [
+        {
+            "topic": each,
+            "title": title_of(source),
+            "text": plain(source),
+            "commands": commands_in(source),
+            "see_also": links_in(source),
+        }
+        for each, source in pages.items()
+    ]
+    stream = io.StringIO()
+    render(Document(command="help", data={"topics": data}, blocks=()), OutputFormat.JSON, stream)
+    return stream.getvalue()
+
+
+def _command_help(context: typer.Context, words: Sequence[str]) -> str | None:
+    """The help of the command of these words, as its own `--help` prints it; None where there is none."""
+    at: Any = context.find_root()
+    for word in words:
+        command = getattr(at.command, "commands", {}).get(word)
+        if command is None:
+            return None
+        at = type(at)(command, info_name=word, parent=at)
+    text: str = at.get_help()
+    return f"{text}\n"
+
+
+def _unknown(context: typer.Context, words: Sequence[str], topics: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    commands: Any = context.find_root().command
+    names = [*topics]
+    for name, command in commands.commands.items():
+        names += [name, *(f"{name} {second}" for second in getattr(command, "commands", {}))]
+    asked = " ".join(words)
+    near = get_close_matches(asked.lower(), names, n=3, cutoff=0.6)
+    near += [name for name in names if asked and asked.lower() in name and name not in near][: 3 - len(near)]
+    hint = f" (near: {', '.join(near)})" if near else ""
+    return f"there is neither a topic nor a command {asked!r}{hint}; `kohort help` lists the topics"

@@ -1,0 +1,185 @@
+"""A real shell under a pseudo-terminal: keys go in, and a terminal's screen is read."""
+
+from __future__ import annotations
+
+import codecs
+import fcntl
+import json
+import os
+import pty
+import select
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyte
+
+ROOT = Path(__file__).parents[3]
+SCRIPTS = {
+    "bash": ROOT / "completions" / "kohort.bash",
+    "zsh": ROOT / "completions" / "_kohort",
+    "fish": ROOT / "completions" / "kohort.fish",
+}
+COLUMNS, LINES = 180, 60
+PROMPT = "ready>"
+TAB, START_OF_LINE, CANCEL = "\t", "\x01", "\x03"
+PATIENCE_S = 60.0
+
+SETTINGS = {
+    "bash": (
+        "PS1='ready> '\n"
+        "bind 'set show-all-if-ambiguous on'; bind 'set bell-style none'; bind 'set page-completions off'\n"
+        "bind 'set completion-query-items 0'; bind 'set enable-bracketed-paste off'\n"
+        "source {script}\n"
+    ),
+    "zsh": (
+        "PS1='ready> '; PROMPT_SP=; unsetopt prompt_sp beep; LISTMAX=1000; bindkey -e\n"
+        "autoload -Uz compinit; compinit -D\n"
+        "source {script}\n"
+    ),
+    "fish": (
+        "function fish_prompt; echo 'ready> '; end\n"
+        "function fish_greeting; end\n"
+        "set -g fish_autosuggestion_enabled 0; set -g fish_color_command normal\n"
+        "source {script}\n"
+    ),
+}
+
+SHOW_ARGUMENTS = """#!{python}
+import json, sys
+with open({file!r}, "w") as out:
+    json.dump(sys.argv[1:], out)
+print("arguments noted")
+"""
+
+
+class Terminal:
+    """An interactive shell. What it prints on stdout, stderr and its terminal is all on the screen."""
+
+    def __init__(self, shell: str, home: Path, variables: Mapping[str, str]) -> None:
+        """Start it; `home` is its home directory, and `variables` come on top of a bare environment."""
+        self.shell = shell
+        self._noted = home / "arguments.json"
+        self._screen = pyte.Screen(COLUMNS, LINES)
+        self._stream = pyte.Stream(self._screen)
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        self._controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        self._process = subprocess.Popen(
+            self._command(home), stdin=terminal, stdout=terminal, stderr=terminal, cwd=home,
+            env=self._environment(home) | variables, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(terminal)
+        self.wait(lambda shown: shown.rstrip().endswith(PROMPT), "the prompt")
+
+    def _command(self, home: Path) -> list[str]:
+        program = shutil.which(self.shell)
+        assert program is not None
+        settings = SETTINGS[self.shell].format(script=shlex.quote(str(SCRIPTS[self.shell])))
+        show = home / "bin" / "show-arguments"
+        show.parent.mkdir(parents=True)
+        show.write_text(SHOW_ARGUMENTS.format(python=sys.executable, file=str(self._noted)))
+        show.chmod(0o755)
+        if self.shell == "bash":
+            (home / "settings").write_text(settings)
+            return [program, "--noprofile", "--rcfile", str(home / "settings"), "-i"]
+        if self.shell == "zsh":
+            (home / ".zshrc").write_text(settings)
+            return [program, "-d", "-i"]
+        (home / "settings").write_text(settings)
+        return [program, "--no-config", "--init-command", f"source {home / 'settings'}", "--interactive"]
+
+    @staticmethod
+    def _environment(home: Path) -> dict[str, str]:
+        programs = (home / "bin", Path(sys.executable).parent, "/usr/bin", "/bin")
+        return {
+            "HOME": str(home),
+            "ZDOTDIR": str(home),
+            "PATH": ":".join(map(str, programs)),
+            "TERM": "linux",
+            "LC_ALL": "C.UTF-8",
+            "XDG_CACHE_HOME": str(home / "cache"),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "XDG_DATA_HOME": str(home / "data"),
+        }
+
+    def type(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self._controller, keys.encode())
+
+    def screen(self) -> str:
+        """What is to be seen now."""
+        while select.select([self._controller], [], [], 0)[0]:
+            try:
+                said = os.read(self._controller, 65536)
+            except OSError:  # Linux ends a terminal that nobody holds any more with EIO
+                said = b""
+            if not said:
+                raise AssertionError(f"{self.shell} has ended:\n{self.shown()}")
+            self._stream.feed(self._decode(said))
+            if b"\x1b[c" in said or b"\x1b[0c" in said:  # newer shells ask what kind of terminal this is
+                self.type("\x1b[?6c")
+        return self.shown()
+
+    def shown(self) -> str:
+        """The screen's lines, without what is empty at their ends."""
+        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+
+    def wait(self, check: Callable[[str], bool], what: str) -> str:
+        """Wait until the screen is as it must be, and return it."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not check(shown := self.screen()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{self.shell} never showed {what}:\n{shown}")
+            select.select([self._controller], [], [], 0.05)
+        return shown
+
+    def clear(self) -> None:
+        """Give the line up, and begin with an empty screen."""
+        self.type(CANCEL)
+        self.wait(lambda shown: shown.rstrip().endswith(PROMPT), "the prompt after Ctrl-C")
+        self._screen.reset()
+        self.type("true\r")
+        self.wait(lambda shown: shown.rstrip().endswith(PROMPT) and "true" in shown, "the next prompt")
+        self._screen.reset()
+
+    def offered(self, line: str, *expected: str) -> str:
+        """The screen when Tab behind a line has brought up all that is expected."""
+        self.clear()
+        self.type(line + TAB)
+        return self.wait(lambda shown: all(each in shown for each in expected), f"{expected} after {line!r}")
+
+    def completed(self, line: str) -> list[str]:
+        """The arguments of the command that a line is after Tab, as the shell hands them on."""
+        self.clear()
+        self._noted.unlink(missing_ok=True)
+        self.type(f"{line}{TAB}{START_OF_LINE}show-arguments \r")
+        self.wait(lambda shown: "arguments noted" in shown, f"the arguments of {line!r}")
+        noted: list[str] = json.loads(self._noted.read_text())
+        return noted
+
+    def unchanged(self, line: str) -> None:
+        """Check that Tab behind a line does nothing at all: no word more, and no message."""
+        self.clear()
+        self.type(f"{line}{TAB}@@")
+        shown = self.wait(lambda shown: "@@" in shown, f"what is typed after Tab behind {line!r}")
+        written = "".join(shown.split())
+        assert written in ("".join(f"{prompt}{line}@@".split()) for prompt in ("", PROMPT)), shown
+
+    def end(self) -> None:
+        """End the shell and what it started."""
+        self._process.send_signal(signal.SIGHUP)
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._controller)
