@@ -26,6 +26,12 @@ class CommandError(Exception):
     status = ExitStatus.UNREADABLE
 
 
+class RefusedError(CommandError):
+    """The cluster refused everything that was asked for."""
+
+    status = ExitStatus.REFUSED
+
+
 class UsageError(CommandError):
     """The command line asks for something that makes no sense."""
 

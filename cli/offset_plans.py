@@ -13,7 +13,7 @@ from cli.group_offsets_change import GroupOffsetsChange
 from cli.output import notice
 from cli.render.document import Document
 from cli.views.offset_changes import Outcome, change_document
-from coordinator.model import Group, Problem
+from coordinator.model import Cause, Group, Problem
 from coordinator.offset_changes.model import GroupChange, Place
 from coordinator.offset_changes.plan import absent, other_tool
 from coordinator.offset_changes.scope import TopicScope, existing, parse_scope, places_in
@@ -39,13 +39,8 @@ def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
     """Describe groups with offsets. Of groups that were only matched, those with other offsets are left out."""
     read = source.describe(names, offsets=True)
     groups = {group.id: group for group in read.items}
-    missing = [name for name in names if name not in groups]
-    gone: frozenset[str] = frozenset()
-    if missing and named:
-        listed = source.list_groups()
-        known = {group.id for group in listed.items}
-        if not listed.problems:
-            gone = frozenset(name for name in missing if name not in known)
+    gone = frozenset(problem.subject for problem in read.problems if problem.cause is Cause.ABSENT)
+    gone = gone - groups.keys() if named else frozenset()
     kept = [groups.get(name) or absent(name) for name in names if name in groups or name in gone]
     if not named:
         elsewhere = [group for group in kept if other_tool(group)]

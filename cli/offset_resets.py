@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cli.cluster.permissions import ending
 from cli.cluster.port import Source
 from cli.cluster.positions import positions_of
 from cli.cluster.writer import ClusterWriter
@@ -233,7 +234,7 @@ def committed_of(source: Source, name: str) -> Group:
     """A group whose offsets are to be taken; CommandError when there are none to take."""
     read = source.describe([name], offsets=True)
     if not read.items:
-        raise CommandError(f"{read.problems[0].subject}: {read.problems[0].message}")
+        raise ending(read.problems[0])
     (group,) = read.items
     if not group.offsets:
         told = next((problem.message for problem in read.problems), "it has no committed offsets")

@@ -21,7 +21,7 @@ from cli.render.output_format import FOR_PROGRAMS
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
     """Print data to stdout and errors to stderr, and leave with the status.
 
-    Any error makes it UNREADABLE, unless it is REFUSED already.
+    Any error makes it UNREADABLE, unless it is REFUSED already; it is too where the cluster refused to tell anything.
     """
     for remark in document.remarks:
         notice(remark)
@@ -32,9 +32,15 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
     for error in document.errors:
         notice(f"{error.subject}: {error.message}")
     if document.errors and status is not ExitStatus.REFUSED:
-        status = ExitStatus.UNREADABLE
+        status = ExitStatus.REFUSED if _is_forbidden(document) else ExitStatus.UNREADABLE
     if status is not ExitStatus.DONE:
         raise typer.Exit(int(status))
+
+
+def _is_forbidden(document: Document) -> bool:
+    """Whether an authorizer keeps all of it from this user."""
+    shown = document.rows_or_text or document.data.get("groups")
+    return not shown and all(error.cause.value == "forbidden" for error in document.errors)
 
 
 def arranged(document: Document, options: OutputOptions) -> Document:

@@ -8,8 +8,9 @@ from math import isnan
 from pathlib import Path
 
 from cli.client_files import read_client_config, read_clients
+from cli.cluster.permissions import ending
 from cli.cluster.port import Read, Source
-from cli.errors import CommandError, ExitStatus, UsageError
+from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
 from cli.render.document import Document
 from cli.selection import choose_groups
@@ -100,8 +101,7 @@ def plan_groups(
     chosen, problems = choose_groups(source, selection)
     described = source.describe(chosen, offsets=False)
     if not described.items and is_single(selection):
-        problem = described.problems[0]
-        raise CommandError(f"{problem.subject}: {problem.message}")
+        raise ending(described.problems[0])
     _refuse_strangers(described.items, wish)
     cluster = source.cluster()
     access = source.access() if wish.destination is Destination.CONSUMER else None

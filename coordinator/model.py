@@ -228,12 +228,24 @@ class Cluster:
     """Why the settings are not known, where a cluster was asked for them."""
 
 
+class Cause(Enum):
+    """Why something could not be read."""
+
+    UNREAD = "unread"
+    """Whoever knows it did not answer, or not so that it can be understood: it may be there."""
+    ABSENT = "absent"
+    """Whoever knows it says that it does not exist."""
+    FORBIDDEN = "forbidden"
+    """The cluster refuses to tell this user."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """Something that could not be read: it travels beside what could."""
 
     subject: str
     message: str
+    cause: Cause = Cause.UNREAD
 
 
 def listing_of(group: Group) -> GroupListing:

@@ -14,8 +14,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from cli.cluster.permissions import CHANGING_CONFIGS, READING_CONFIGS
 from cli.cluster.writer import Failed, failed_of
-from cli.errors import CommandError
+from cli.errors import CommandError, RefusedError
 from cli.output import notice
 from coordinator.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
 from coordinator.wire.calls.describe_configs import ConfigSource
@@ -41,7 +42,9 @@ class GroupSettings:
         try:
             told = self._describe(ResourceType.GROUP, group)
         except KafkaException as error:
-            raise CommandError(f"{group}: its settings cannot be read: {failed_of(error).message}") from None
+            failed = failed_of(error, READING_CONFIGS)
+            kind = RefusedError if failed.refused else CommandError
+            raise kind(f"{group}: its settings cannot be read: {failed.message}") from None
         brokers = self._brokers()
         found: dict[str, GroupConfig] = {}
         for name in sorted(told):
@@ -75,7 +78,7 @@ class GroupSettings:
             for future in asked.values():
                 future.result()
         except KafkaException as error:
-            return failed_of(error)
+            return failed_of(error, CHANGING_CONFIGS)
         return None
 
     def _brokers(self) -> list[Mapping[str, str | None]]:
@@ -87,7 +90,7 @@ class GroupSettings:
                 entries = self._describe(ResourceType.BROKER, str(node))
                 told.append({name: entry.value for name, entry in entries.items()})
         except KafkaException as error:
-            notice(f"the brokers' bounds are not known: {failed_of(error).message}")
+            notice(f"the brokers' bounds are not known: {failed_of(error, READING_CONFIGS).message}")
         return told
 
     def _describe(self, kind: ResourceType, name: str) -> Mapping[str, Any]:

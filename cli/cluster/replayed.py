@@ -19,7 +19,7 @@ from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.group import Group as StoredGroup
 from coordinator.dry_run import BROKERS_DEFAULT
-from coordinator.model import Cluster, Group, GroupListing, GroupType, Problem, Topic
+from coordinator.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.loader import LoadedLog, load
 from coordinator.storage.meta_properties import read_meta_properties
@@ -121,7 +121,7 @@ class ReplayedSource:
         if name in self.log.streams:
             return replayed_groups.streams_group(self.log.streams[name]), ()
         where = f"what can be read of {self.name}" if self.log.problems else self.name
-        return None, (Problem(subject=name, message=f"no such group in {where}"),)
+        return None, (Problem(subject=name, message=f"no such group in {where}", cause=Cause.ABSENT),)
 
     def _with_offsets(self, group: Group) -> Group:
         if group.type is GroupType.SHARE:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cli.cluster.port import Read
-from coordinator.model import Cluster, Group, GroupListing, Problem, Topic, listing_of
+from coordinator.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
 from coordinator.snapshot import Snapshot, read_snapshot
 
 
@@ -30,7 +30,7 @@ class SavedSource:
             known[name] if offsets else replace(known[name], offsets=None) for name in groups if name in known
         ]
         missing = [
-            Problem(subject=name, message=f"no such group in {self.name}")
+            Problem(subject=name, message=f"no such group in {self.name}", cause=Cause.ABSENT)
             for name in groups
             if name not in known
         ]

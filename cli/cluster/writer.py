@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.cluster.live import LiveSource
+from cli.cluster.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSETS, Needs, worded
 from cli.cluster.port import Source
 from cli.errors import UsageError
 from coordinator.offset_changes.model import OffsetChange, Place
@@ -73,7 +74,7 @@ class ClusterWriter:
             for group, wanted in changes.items()
         }
         answers = client.commit_offsets(offsets, timeout_ms=self._source.timeout_ms)
-        return _told({group: list(places) for group, places in offsets.items()}, answers)
+        return _told({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def _commit_as_admin(
         self, changes: Mapping[str, Sequence[OffsetChange]]
@@ -95,7 +96,7 @@ class ClusterWriter:
             asked |= self._source.admin.admin.alter_consumer_group_offsets(
                 [ConsumerGroupTopicPartitions(group, offsets)], request_timeout=self._timeout_s
             )
-        told = _settle(asked)
+        told = _settle(asked, COMMITTING)
         return {group: _by_place(wanted, told[group]) for group, wanted in changes.items()}
 
     def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
@@ -109,18 +110,21 @@ class ClusterWriter:
                 f"offsets cannot be deleted on {self._source.name}: that needs a login that librdkafka alone "
                 f"knows (sasl.mechanism={self._source.settings.sasl_mechanism}); kafka-consumer-groups.sh can"
             )
-        return _told(places, client.delete_offsets(places, timeout_ms=self._source.timeout_ms))
+        answers = client.delete_offsets(places, timeout_ms=self._source.timeout_ms)
+        return _told(places, answers, DELETING_OFFSETS)
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         """Delete groups of any type, and what they have committed."""
         if not groups:
             return {}
         asked = self._source.admin.admin.delete_consumer_groups(list(groups), request_timeout=self._timeout_s)
-        return _settle(asked)
+        return _settle(asked, DELETING_GROUPS)
 
 
 def _told(
-    places: Mapping[str, Sequence[Place]], answers: Answers[str, dict[Place, Failure | None]]
+    places: Mapping[str, Sequence[Place]],
+    answers: Answers[str, dict[Place, Failure | None]],
+    needs: Needs,
 ) -> dict[str, dict[Place, Failed | None]]:
     """What the wire client was told of every place."""
     told: dict[str, dict[Place, Failed | None]] = {}
@@ -128,7 +132,7 @@ def _told(
     for group, wanted in places.items():
         whole = answers.failed.get(group)
         parts = answers.found.get(group, {})
-        told[group] = {place: _wire_failed(whole or parts.get(place, left_out)) for place in wanted}
+        told[group] = {place: _wire_failed(whole or parts.get(place, left_out), needs) for place in wanted}
     return told
 
 
@@ -138,11 +142,12 @@ def _by_place(wanted: Iterable[OffsetChange], told: Any) -> dict[Place, Failed |
     found = {(each.topic, each.partition): each.error for each in told.topic_partitions}
     left_out = Failed(message="the coordinator left it out of its answer", refused=False)
     return {
-        change.place: _failed(found[change.place]) if change.place in found else left_out for change in wanted
+        change.place: _failed(found[change.place], COMMITTING) if change.place in found else left_out
+        for change in wanted
     }
 
 
-def _settle(asked: Mapping[K, Future[Any]]) -> dict[K, Any]:
+def _settle(asked: Mapping[K, Future[Any]], needs: Needs) -> dict[K, Any]:
     """The results, and a `Failed` in the place of an error."""
     from confluent_kafka import KafkaException
 
@@ -151,27 +156,28 @@ def _settle(asked: Mapping[K, Future[Any]]) -> dict[K, Any]:
         try:
             told[key] = future.result()
         except KafkaException as error:
-            told[key] = failed_of(error)
+            told[key] = failed_of(error, needs)
     return told
 
 
-def failed_of(error: KafkaException) -> Failed:
-    """What an exception of the AdminClient says."""
-    failed = _failed(error.args[0])
+def failed_of(error: KafkaException, needs: Needs) -> Failed:
+    """What an exception of the AdminClient says, to a request that `needs` something."""
+    failed = _failed(error.args[0], needs)
     return failed or Failed(message=str(error), refused=False)
 
 
-def _wire_failed(failure: Failure | None) -> Failed | None:
+def _wire_failed(failure: Failure | None, needs: Needs) -> Failed | None:
     """What the wire client says of one partition; a code is a broker's answer."""
     if failure is None:
         return None
     if failure.code is None:
         return Failed(message=f"{failure.message} {_UNKNOWN}", refused=False)
     hint = _HINTS.get(failure.name or "", "")
-    return Failed(message=f"{failure.message}{hint}", refused=not failure.retriable)
+    message = worded(failure.name, failure.message, needs)
+    return Failed(message=f"{message}{hint}", refused=not failure.retriable)
 
 
-def _failed(error: KafkaError | None) -> Failed | None:
+def _failed(error: KafkaError | None, needs: Needs) -> Failed | None:
     """What librdkafka says of one partition or group; its own codes are negative, the brokers' positive."""
     if error is None:
         return None
@@ -181,7 +187,8 @@ def _failed(error: KafkaError | None) -> Failed | None:
             refused=False,
         )
     hint = _HINTS.get(error.name(), "")
-    return Failed(message=f"{error.str().removeprefix('Broker: ')} ({error.name()}){hint}", refused=True)
+    message = worded(error.name(), f"{error.str().removeprefix('Broker: ')} ({error.name()})", needs)
+    return Failed(message=f"{message}{hint}", refused=True)
 
 
 _UNKNOWN = "Whether the change was made is not known: look before you try again."

@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.cluster.writer import Failed
 from cli.render.document import Document, Table, columns
-from coordinator.model import Problem
+from coordinator.model import Cause, Problem
 from coordinator.offset_changes.model import GroupChange, OffsetChange, Place
 
 Outcome = Mapping[str, Mapping[Place, Failed | None]]
@@ -112,14 +112,14 @@ def _table(plans: Sequence[GroupChange]) -> Table:
 
 def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """One problem for the same message about many partitions of a group: `payments, orders-0, orders-1 and 7 more`."""
-    places: dict[tuple[str, str], list[str]] = {}
+    places: dict[tuple[str, str, Cause], list[str]] = {}
     for problem in problems:
         group, comma, place = problem.subject.rpartition(", ")
-        subject = (group, problem.message) if comma else (problem.subject, problem.message)
-        places.setdefault(subject, []).extend([place] if comma else [])
+        subject = group if comma else problem.subject
+        places.setdefault((subject, problem.message, problem.cause), []).extend([place] if comma else [])
     return tuple(
-        Problem(subject=", ".join([group, *_some(named)]), message=message)
-        for (group, message), named in places.items()
+        Problem(subject=", ".join([group, *_some(named)]), message=message, cause=cause)
+        for (group, message, cause), named in places.items()
     )
 
 

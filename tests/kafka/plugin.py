@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.coordinator.wire.certificates import have_openssl
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.jars import KafkaUnavailableError, fetch
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members
+from tests.kafka.secure import SecureBroker, secure_broker
 
 REQUIRE = "KOHORT_REQUIRE_KAFKA"
 SKIPPED = "no real broker"
@@ -64,6 +66,15 @@ def start_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> 
             return broker
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def secure(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureBroker]:
+    """Give the broker with TLS, SASL and an authorizer; a test forbids what it has allowed."""
+    if not have_openssl():
+        pytest.skip("the openssl command is needed to make certificates")
+    with secure_broker(kafka_jars, tmp_path_factory.mktemp("secure")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

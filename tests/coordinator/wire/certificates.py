@@ -16,6 +16,7 @@ def make_certificates(directory: Path) -> None:
     """Write ca.pem, other-ca.pem, client.pem, client.key, client.encrypted.key, client.store.pem, broker.store.pem.
 
     A store holds key and chain in one file. The broker's certificate is for 127.0.0.1 only, not for localhost.
+    expired.pem, expired.key and expired.store.pem are like the broker's and client's, of yesterday.
     """
     for name in ("ca", "other-ca"):
         _openssl(
@@ -24,7 +25,7 @@ def make_certificates(directory: Path) -> None:
             *("-keyout", f"{name}.key", "-out", f"{name}.pem"),
         )
     (directory / "names").write_text("subjectAltName=IP:127.0.0.1\n")
-    for name in ("broker", "client"):
+    for name, days in (("broker", 2), ("client", 2), ("expired", -1)):
         _openssl(
             directory,
             *("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}"),
@@ -32,7 +33,7 @@ def make_certificates(directory: Path) -> None:
         )
         _openssl(
             directory,
-            *("x509", "-req", "-in", f"{name}.csr", "-days", "2", "-CA", "ca.pem", "-CAkey", "ca.key"),
+            *("x509", "-req", "-in", f"{name}.csr", "-days", str(days), "-CA", "ca.pem", "-CAkey", "ca.key"),
             *("-CAcreateserial", "-extfile", "names", "-out", f"{name}.pem"),
         )
         _openssl(directory, "pkcs8", "-topk8", "-nocrypt", "-in", f"{name}.key", "-out", f"{name}.pk8")

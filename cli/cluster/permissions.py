@@ -1,0 +1,49 @@
+"""What a user may not do: Kafka's authorization errors, told with the operation that an ACL must allow.
+
+The operations are those that `KafkaApis` asks its authorizer for; docs/security.md lists them by command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cli.errors import CommandError, RefusedError
+from coordinator.model import Cause, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """The operations that a request needs, by the kind of resource."""
+
+    group: str = "DESCRIBE"
+    topic: str = "DESCRIBE"
+    cluster: str = "DESCRIBE"
+
+
+READING = Needs()
+COMMITTING = Needs(group="READ", topic="READ")
+DELETING_OFFSETS = Needs(group="DELETE", topic="READ")
+DELETING_GROUPS = Needs(group="DELETE")
+READING_CONFIGS = Needs(group="DESCRIBE_CONFIGS", cluster="DESCRIBE_CONFIGS")
+CHANGING_CONFIGS = Needs(group="ALTER_CONFIGS", cluster="ALTER_CONFIGS")
+
+
+def worded(name: str | None, message: str, needs: Needs) -> str:
+    """`message`, or for an authorization error (Kafka's `name` of it) what is missing."""
+    missing = {
+        "GROUP_AUTHORIZATION_FAILED": f"{needs.group} on the group",
+        "TOPIC_AUTHORIZATION_FAILED": f"{needs.topic} on the topic",
+        "CLUSTER_AUTHORIZATION_FAILED": f"{needs.cluster} on the cluster",
+    }.get(name or "")
+    return message if missing is None else f"not allowed: this needs {missing} ({name})"
+
+
+def cause_of(name: str | None) -> Cause:
+    """FORBIDDEN for an authorization error."""
+    return Cause.FORBIDDEN if (name or "").endswith("_AUTHORIZATION_FAILED") else Cause.UNREAD
+
+
+def ending(problem: Problem) -> CommandError:
+    """The error that ends a command of which nothing is left but a problem."""
+    kind = RefusedError if problem.cause is Cause.FORBIDDEN else CommandError
+    return kind(f"{problem.subject}: {problem.message}")

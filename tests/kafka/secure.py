@@ -1,0 +1,176 @@
+"""A broker as real clusters have them: TLS, mutual TLS, SASL, and an authorizer that forbids what no entry allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+
+from tests.coordinator.wire.certificates import make_certificates
+from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.token_endpoint import SCOPE
+from tests.kafka.wait import wait_until
+
+PASSWORDS: Mapping[str, str] = {
+    name: f'{name}-"secret\\' for name in ("admin", "reader", "stranger", "worker")
+}
+"""Of those who log in with PLAIN. admin is a super user, the others may do what `allow` says."""
+SCRAM_USER, SCRAM_PASSWORD = "bob", "bob-sécret"
+REAUTHENTICATION_MS = 1500
+"""How long a login with a token is good at the listener SASL_PLAINTEXT."""
+
+_LOGIN = "org.apache.kafka.common.security"
+_PROTOCOLS: Mapping[str, str] = {
+    "PLAINTEXT": "PLAINTEXT",
+    "SSL": "SSL",
+    "EXPIRED": "SSL",
+    "MUTUAL": "SSL",
+    "SASL_PLAINTEXT": "SASL_PLAINTEXT",
+    "SASL_SSL": "SASL_SSL",
+}
+"""Listeners and what they speak. MUTUAL wants client certificates, the certificate of EXPIRED has expired,
+SASL_PLAINTEXT takes tokens and SCRAM-SHA-512 but no PLAIN."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecureBroker:
+    """A broker with a listener of every security protocol; who comes over PLAINTEXT may do everything."""
+
+    broker: Broker
+    ports: Mapping[str, int]
+    files: Path
+    admin: AdminClient
+
+    def at(self, listener: str, host: str = HOST) -> str:
+        """Where a listener is."""
+        return f"{host}:{self.ports[listener]}"
+
+    def allow(self, principal: str, kind: str, name: str, *operations: str, prefixed: bool = False) -> None:
+        """Allow a principal something, and wait until the authorizer knows."""
+        pattern = ResourcePatternType.PREFIXED if prefixed else ResourcePatternType.LITERAL
+        bindings = [
+            AclBinding(
+                ResourceType[kind.upper()], name, pattern, f"User:{principal}", "*",
+                AclOperation[operation.upper()], AclPermissionType.ALLOW,
+            )
+            for operation in operations
+        ]  # fmt: skip
+        for done in self.admin.create_acls(bindings).values():
+            done.result()
+        wait_until(lambda: self._entries(principal) >= set(bindings), "the entries are there", every_s=0.01)
+
+    def forbid_all(self, principal: str) -> None:
+        """Take all entries of a principal away."""
+        done: Any = self.admin.delete_acls([_all_of(principal)])
+        for future in done.values():
+            future.result()
+        wait_until(lambda: not self._entries(principal), "the entries are gone", every_s=0.01)
+
+    def _entries(self, principal: str) -> set[AclBinding]:
+        return set(self.admin.describe_acls(_all_of(principal)).result())
+
+
+@contextmanager
+def secure_broker(jars: Path, directory: Path) -> Iterator[SecureBroker]:
+    """Start one; everything it and its clients need is written below `directory`."""
+    files = directory / "certificates"
+    files.mkdir()
+    make_certificates(files)
+    numbers = free_ports(len(_PROTOCOLS) + 1)
+    ports, controller = dict(zip(_PROTOCOLS, numbers, strict=False)), numbers[-1]
+    broker = Broker(jars, directory / "broker", _settings(ports, controller, files))
+    broker.directory.mkdir()
+    try:
+        broker.start()
+        broker.port = ports["PLAINTEXT"]
+        wait_for_coordinator(broker)
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
+        _add_scram_user(admin)
+        yield SecureBroker(broker=broker, ports=ports, files=files, admin=admin)
+    finally:
+        broker.stop()
+
+
+def _settings(ports: Mapping[str, int], controller: int, files: Path) -> dict[str, str]:
+    listeners = ",".join(f"{name}://{HOST}:{port}" for name, port in ports.items())
+    protocols = ",".join(f"{name}:{protocol}" for name, protocol in _PROTOCOLS.items())
+    return {
+        "listeners": f"{listeners},CONTROLLER://{HOST}:{controller}",
+        "advertised.listeners": listeners,
+        "controller.quorum.voters": f"1@{HOST}:{controller}",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{protocols}",
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS;User:admin",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(files / "broker.store.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(files / "ca.pem"),
+        "ssl.principal.mapping.rules": "RULE:^CN=([^,]+).*$/$1/,DEFAULT",
+        "listener.name.mutual.ssl.client.auth": "required",
+        "listener.name.expired.ssl.keystore.type": "PEM",
+        "listener.name.expired.ssl.keystore.location": str(files / "expired.store.pem"),
+        "listener.name.sasl_ssl.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
+        "listener.name.sasl_plaintext.sasl.enabled.mechanisms": "SCRAM-SHA-512,OAUTHBEARER",
+        "listener.name.sasl_plaintext.oauthbearer.connections.max.reauth.ms": str(REAUTHENTICATION_MS),
+        "connection.failed.authentication.delay.ms": "10",
+        **_login_modules(),
+    }
+
+
+def _login_modules() -> dict[str, str]:
+    users = " ".join(f'user_{name}="{_escaped(password)}"' for name, password in PASSWORDS.items())
+    modules = {
+        "plain": f"{_LOGIN}.plain.PlainLoginModule required {users};",
+        "scram-sha-256": f"{_LOGIN}.scram.ScramLoginModule required;",
+        "scram-sha-512": f"{_LOGIN}.scram.ScramLoginModule required;",
+        "oauthbearer": f"{_LOGIN}.oauthbearer.OAuthBearerLoginModule required "
+        f'unsecuredLoginStringClaim_sub="broker" unsecuredValidatorRequiredScope="{SCOPE}";',
+    }
+    return {
+        f"listener.name.{listener}.{mechanism}.sasl.jaas.config": text
+        for listener in ("sasl_plaintext", "sasl_ssl")
+        for mechanism, text in modules.items()
+    }
+
+
+def _escaped(password: str) -> str:
+    """For a quoted text of JAAS, in a properties file."""
+    return password.replace("\\", "\\\\").replace('"', '\\"').replace("\\", "\\\\")
+
+
+def _add_scram_user(admin: AdminClient) -> None:
+    mechanisms = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
+    for mechanism in mechanisms:
+        info = ScramCredentialInfo(mechanism, 4096)
+        upsert = UserScramCredentialUpsertion(SCRAM_USER, info, SCRAM_PASSWORD.encode())
+        for done in admin.alter_user_scram_credentials([upsert]).values():
+            done.result()
+
+    def known() -> bool:
+        described: Any = admin.describe_user_scram_credentials([SCRAM_USER])
+        return len(described[SCRAM_USER].result().scram_credential_infos) == len(mechanisms)
+
+    wait_until(known, "the broker knows the user")
+
+
+def _all_of(principal: str) -> AclBindingFilter:
+    return AclBindingFilter(
+        ResourceType.ANY, None, ResourcePatternType.ANY, f"User:{principal}", None,
+        AclOperation.ANY, AclPermissionType.ANY,
+    )  # fmt: skip

@@ -1,0 +1,103 @@
+"""A token endpoint (RFC 6749) on loopback that hands out unsecured JSON web tokens, as a test broker takes them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from tests.kafka.ports import HOST
+
+CLIENT, SECRET, SCOPE = "alice", "oauth-secret", "kafka"
+
+
+@dataclass(kw_only=True)
+class TokenEndpoint:
+    """What it hands out, and what it was asked.
+
+    Attributes:
+        url: where it is.
+        subject: whose the tokens are.
+        life_s: how long they live.
+        answer: status and body instead of a token: bytes, or what becomes JSON.
+        headers: of that answer.
+        asked: the fields of every form that was sent.
+    """
+
+    url: str
+    subject: str = CLIENT
+    life_s: float = 600.0
+    answer: tuple[int, object] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    asked: list[dict[str, str]] = field(default_factory=list)
+
+    def token(self, scope: str) -> str:
+        """An unsecured token."""
+        now = time.time()
+        claims = {"sub": self.subject, "iat": now, "exp": now + self.life_s, "scope": scope}
+        return f"{_segment({'alg': 'none'})}.{_segment(claims)}."
+
+    def respond(self, login: str, form: Mapping[str, str]) -> tuple[int, object]:
+        """Status and body of an answer."""
+        self.asked.append(dict(form))
+        if self.answer is not None:
+            return self.answer
+        if login != "Basic " + base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode():
+            said = base64.b64decode(login.removeprefix("Basic ")).decode()
+            return 401, {"error": "invalid_client", "error_description": f"who is {said}?"}
+        grants = ("client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer")
+        if form.get("grant_type") not in grants:
+            return 400, {"error": "unsupported_grant_type"}
+        token = self.token(form.get("scope", ""))
+        return 200, {"access_token": token, "token_type": "Bearer", "expires_in": int(self.life_s)}
+
+
+@contextmanager
+def token_endpoint(certificate: Path | None = None) -> Iterator[TokenEndpoint]:
+    """Serve one; with a PEM file of key and chain over https."""
+    held: list[TokenEndpoint] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            form = {name: values[0] for name, values in parse_qs(text).items()}
+            status, body = held[0].respond(self.headers.get("Authorization", ""), form)
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in held[0].headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_args: Any) -> None:
+            """Nothing goes to stderr."""
+
+    server = ThreadingHTTPServer((HOST, 0), Handler)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    scheme = "http" if certificate is None else "https"
+    held.append(TokenEndpoint(url=f"{scheme}://{HOST}:{server.server_address[1]}/token"))
+    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    serving.start()
+    try:
+        yield held[0]
+    finally:
+        server.shutdown()
+        server.server_close()
+        serving.join()
+
+
+def _segment(content: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
