@@ -25,6 +25,7 @@ COMMANDS = {
     "snapshot": "cli.commands.snapshot:snapshot",
     "serve": "cli.commands.serve:serve",
     "demo": "cli.commands.demo:demo",
+    "watch": "cli.commands.watch:watch",
     "completion": "cli.commands.completion:completion",
     "help": "cli.commands.help:help_",
 }
@@ -52,6 +53,17 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "get": "cli.commands.config:get",
             "set": "cli.commands.config:set_",
             "unset": "cli.commands.config:unset",
+        },
+    ),
+    "context": (
+        "Look after contexts, names for sources: list, show, use, add, remove, rename.",
+        {
+            "list": "cli.commands.context:list_contexts",
+            "show": "cli.commands.context:show",
+            "use": "cli.commands.context:use",
+            "add": "cli.commands.context:add",
+            "remove": "cli.commands.context:remove",
+            "rename": "cli.commands.context:rename",
         },
     ),
 }

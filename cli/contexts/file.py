@@ -34,9 +34,10 @@ def config_path(environ: Mapping[str, str] | None = None) -> Path | None:
     return Path(home) / "kohort" / "config.yaml" if os.path.isabs(home) else None
 
 
-def load_contexts() -> Contexts | None:
+def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
     """What the configuration file says; None where there is none.
 
+    `may_be_missing`: also where KOHORT_CONFIG names it.
     :raises ConfigFileError: it cannot be read, is malformed, holds secrets that others may read, or is not to be
         believed; KOHORT_CONFIG names a file that does not exist
     """
@@ -46,7 +47,7 @@ def load_contexts() -> Contexts | None:
     try:
         text = config_text(path)
     except FileNotFoundError:
-        if os.environ.get(FILE_VARIABLE):
+        if os.environ.get(FILE_VARIABLE) and not may_be_missing:
             raise ConfigFileError(
                 path, None, f"{FILE_VARIABLE} names this file, and it does not exist. Check the path."
             ) from None

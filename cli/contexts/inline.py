@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coordinator.wire.security import ConnectionSettings
 
 STAND_IN = "-"
-"""The value of what is not fetched while properties are only checked."""
+"""The value of what cannot be fetched while properties are only checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +33,16 @@ class InlineProperties:
         return self._settings({value.key: self._fetched(value) for value in self.context.properties})
 
     def check(self) -> None:
-        """Complain of what can be known without the secrets. ConfigFileError."""
-        self._settings(
-            {
-                value.key: value.text if value.keeper is Keeper.LITERAL else STAND_IN
-                for value in self.context.properties
-                # The shape of what is not fetched is not known.
-                if value.keeper is Keeper.LITERAL or value.key != "sasl.jaas.config"
-            }
-        )
+        """Complain of what can be known now, also where a secret is not to be had. ConfigFileError."""
+        values = {value.key: self._fetched_or_not(value) for value in self.context.properties}
+        self._settings({key: text for key, text in values.items() if text is not None})
+
+    def _fetched_or_not(self, value: PropertyValue) -> str | None:
+        try:
+            return self._fetched(value)
+        except ConfigFileError:
+            # Of a login module not even the shape is known.
+            return None if value.key == "sasl.jaas.config" else STAND_IN
 
     def _settings(self, values: Mapping[str, str]) -> ConnectionSettings:
         from cli.cluster.properties import settings_of

@@ -89,11 +89,7 @@ def _sourced(options: SourceOptions) -> SourceOptions:
         return _in_context(options, _named(options.context, "--context"), "--context", is_typed=True)
     if typed:
         return _with_environment(options)
-    said = {
-        name: value
-        for name in (CONTEXT_VARIABLE, SERVER_VARIABLE, CONFIG_VARIABLE, SNAPSHOT_VARIABLE)
-        if (value := _variable(name)) is not None
-    }
+    said = source_variables()
     clashing = [name for name in said if not (name == CONFIG_VARIABLE and SERVER_VARIABLE in said)]
     if len(clashing) > 1:
         raise UsageError(
@@ -106,6 +102,15 @@ def _sourced(options: SourceOptions) -> SourceOptions:
     if said:
         return _from_environment(options, said)
     return _current(options)
+
+
+def source_variables() -> dict[str, str]:
+    """The variables of the environment that are set and name a source, and what they name."""
+    return {
+        name: value
+        for name in (CONTEXT_VARIABLE, SERVER_VARIABLE, CONFIG_VARIABLE, SNAPSHOT_VARIABLE)
+        if (value := _variable(name)) is not None
+    }
 
 
 def _typed_sources(options: SourceOptions) -> list[str]:

@@ -1,0 +1,135 @@
+"""Writing the configuration file: one process at a time, all of it or nothing, with the permissions that it had."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cli.cluster.config_file import ConfigFileError
+from cli.contexts.edit import CannotEdit, Editor
+from cli.contexts.file import check_privacy, config_path, config_text
+from cli.contexts.model import Contexts
+from cli.contexts.read import read_contexts
+from cli.errors import CommandError
+
+LOCK_WAIT_S = 10.0
+BYTE_ORDER_MARK = "\ufeff"
+
+Change = Callable[[Editor, Contexts], str]
+"""From what the file says to its new text."""
+
+
+def change_file(change: Change, *, may_create: bool = False) -> Path:
+    """Change the configuration file; its path.
+
+    The file is read, changed and written while no other Kohort does so.
+    :raises CommandError: there is none, it cannot be used, changed or written; it is then as it was
+    """
+    path = config_path()
+    if path is None:
+        raise CommandError("there is no home directory for a configuration file; set KOHORT_CONFIG to a path")
+    if may_create:
+        _make_directory(path.parent)
+    # A file that is linked to (dotfiles in a repository) is changed where it is; the link stays.
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise _missing(path)
+    with _locked(target.parent):
+        try:
+            text = config_text(path)
+        except FileNotFoundError:
+            if not may_create:
+                raise _missing(path) from None
+            text = ""
+        contexts = read_contexts(path, text)
+        if contexts.by_name:
+            check_privacy(contexts)
+        try:
+            changed = change(Editor(text), contexts)
+        except CannotEdit as error:
+            raise CommandError(
+                f"{path}: cannot be changed by this command: {error}. Nothing was changed; edit it by hand"
+            ) from None
+        read_contexts(path, changed)
+        _replace(target, changed)
+    return path
+
+
+def _missing(path: Path) -> CommandError:
+    return CommandError(f"{path} does not exist; `kohort context add` writes it")
+
+
+def _make_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{directory}: cannot be made: {error.strerror or error}") from None
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Keep other Kohorts out. The lock is on the directory, so that no file is left behind."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise CommandError(f"{directory}: cannot be read: {error.strerror or error}") from None
+    try:
+        _lock(descriptor, directory)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, directory: Path) -> None:
+    until = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise CommandError(
+                    f"{directory}: another kohort has been changing files here for {LOCK_WAIT_S:.0f} s; try again"
+                ) from None
+            time.sleep(0.02)
+        except OSError as error:
+            raise CommandError(
+                f"{directory}: cannot be locked ({error.strerror or error}); edit the file by hand"
+            ) from None
+        else:
+            return
+
+
+def _replace(target: Path, text: str) -> None:
+    """Put a new file in the place of the old one, with its permissions and its byte order mark."""
+    try:
+        before = target.stat()
+        mode, group = stat.S_IMODE(before.st_mode), before.st_gid
+        with target.open("rb") as old:
+            mark = old.read(3) == BYTE_ORDER_MARK.encode()
+    except FileNotFoundError:
+        mode, group, mark = 0o600, -1, False
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(((BYTE_ORDER_MARK if mark else "") + text).encode())
+                file.flush()
+                with suppress(OSError):  # a group that this user is not in cannot be given away
+                    os.fchown(descriptor, -1, group)
+                os.fchmod(descriptor, mode)
+                os.fsync(descriptor)
+            os.replace(name, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise ConfigFileError(
+            target, None, f"cannot be written: {error.strerror or error}. Nothing was changed."
+        ) from None

@@ -1,0 +1,135 @@
+"""The documents of `kohort context list` and `show`: never a secret, only where it is kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from cli.cluster.config_file import ConfigFileError
+from cli.contexts.file import read_secret_file
+from cli.contexts.inline import InlineProperties
+from cli.contexts.model import Context, Contexts, Keeper, PropertyValue
+from cli.render.document import Cell, Document, Table, columns
+from coordinator.model import Problem
+
+
+def list_document(contexts: Contexts, in_force: str | None, named_by: str | None) -> Document:
+    """All contexts. `in_force` is the one that commands use now, None where none or another source is."""
+    rows = [
+        (
+            "*" if context.name == in_force else "",
+            context.name,
+            context.kind.value,
+            context.place,
+            "yes" if context.protected else "",
+        )
+        for context in contexts.by_name.values()
+    ]
+    return Document(
+        command="context list",
+        data={
+            "file": str(contexts.path),
+            "current": contexts.current,
+            "in_force": in_force,
+            "named_by": named_by,
+            "contexts": [_brief(contexts, context) for context in contexts.by_name.values()],
+        },
+        blocks=[Table(columns=columns("USED", "CONTEXT", "SOURCE", "WHERE", "PROTECTED"), rows=rows)],
+    )
+
+
+def show_document(contexts: Contexts, context: Context, problems: tuple[Problem, ...]) -> Document:
+    """Everything about one context."""
+    told: list[tuple[str, Cell]] = [
+        ("bootstrap_server", context.bootstrap_server),
+        ("command_config", _text(context.command_config)),
+        ("snapshot", _text(context.snapshot)),
+        ("embedded", _text(context.embedded)),
+        *(("log_dirs", str(directory)) for directory in context.log_dirs),
+        ("as_of", context.as_of),
+        ("topics", _text(context.topics)),
+        ("timeout_ms", context.timeout_ms),
+        ("output", None if context.output is None else context.output.value),
+        ("protected", context.protected or None),
+    ]
+    rows: list[tuple[Cell, ...]] = [("context", context.name, f"{contexts.path}, line {context.line}")]
+    rows += [(key, value, "") for key, value in told if value is not None]
+    rows += [(value.key, _shown(value), _origin(value)) for value in context.properties]
+    return Document(
+        command="context show",
+        data={
+            "file": str(contexts.path),
+            **_brief(contexts, context),
+            "as_of": context.as_of,
+            "topics": _text(context.topics),
+            "timeout_ms": context.timeout_ms,
+            "output": None if context.output is None else context.output.value,
+            "properties": [_property(value) for value in context.properties],
+        },
+        blocks=[Table(columns=columns("SETTING", "VALUE", "FROM"), rows=rows)],
+        errors=problems,
+    )
+
+
+def problems_of(contexts: Contexts, context: Context) -> tuple[Problem, ...]:
+    """What a client would complain of, as far as that shows without the secrets."""
+    try:
+        InlineProperties(path=contexts.path, context=context).check()
+    except ConfigFileError as error:
+        return (Problem(subject=context.name, message=str(error)),)
+    return ()
+
+
+def _brief(contexts: Contexts, context: Context) -> dict[str, Any]:
+    servers = context.bootstrap_server
+    return {
+        "context": context.name,
+        "current": context.name == contexts.current,
+        "source": context.kind.value,
+        "bootstrap_servers": None if servers is None else servers.split(","),
+        "command_config": _text(context.command_config),
+        "snapshot": _text(context.snapshot),
+        "embedded": _text(context.embedded),
+        "log_dirs": [str(directory) for directory in context.log_dirs],
+        "protected": context.protected,
+    }
+
+
+def _property(value: PropertyValue) -> dict[str, Any]:
+    return {
+        "name": value.key,
+        "value": _shown(value),
+        "secret": value.is_secret,
+        "kept_in": value.keeper.value,
+        "keeper": None if value.keeper is Keeper.LITERAL else value.text,
+        "available": _missing(value) is None,
+    }
+
+
+def _shown(value: PropertyValue) -> str | None:
+    return None if value.is_secret else value.text
+
+
+def _origin(value: PropertyValue) -> str:
+    if value.keeper is Keeper.LITERAL:
+        return f"a secret in the configuration file itself, line {value.line}" if value.is_secret else ""
+    kind = "environment variable" if value.keeper is Keeper.ENVIRONMENT else "file"
+    missing = _missing(value)
+    return f"{kind} {value.text}{'' if missing is None else f' ({missing})'}"
+
+
+def _missing(value: PropertyValue) -> str | None:
+    """Why the value cannot be had now; None where it can."""
+    if value.keeper is Keeper.ENVIRONMENT:
+        return None if os.environ.get(value.text) else "not set"
+    if value.keeper is Keeper.FILE:
+        try:
+            read_secret_file(Path(value.text))
+        except ConfigFileError as error:
+            return error.message
+    return None
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
