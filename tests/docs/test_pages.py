@@ -1,6 +1,6 @@
 """What the documentation shows was really printed: every console block is run again, page by page, in order.
 
-Each page begins in an empty directory and an empty home in which only `kohort demo` has run, the tutorial before it.
+A picture that a page has drawn is the one beside it. Each page begins in an empty directory and an empty home in which only `kohort demo` has run, the tutorial before it.
 KOHORT_WRITE_GOLDEN=1 writes what is printed into the pages instead.
 """
 
@@ -32,13 +32,17 @@ def test_a_page_shows_what_is_printed(page: Path, tmp_path: Path) -> None:
         subprocess.run(["kohort", "demo"], env=environment, check=True, capture_output=True)
     console = list(blocks(page, "console"))
     written, printed = [block.text for block in console], shown(console, environment, directory)
+    pictures = {picture.name: picture.read_text() for picture in directory.glob("*.svg")}
     if os.environ.get("KOHORT_WRITE_GOLDEN"):
+        for name, drawn in pictures.items():
+            (page.parent / name).write_text(drawn)
         text = page.read_text()
         for old, new in zip(written, printed, strict=True):
             text = text.replace(old, new)
         page.write_text(text)
         return
     assert printed == written
+    assert pictures == {name: (page.parent / name).read_text() for name in pictures}
 
 
 def test_the_main_job_is_in_the_readme() -> None:
