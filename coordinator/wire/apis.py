@@ -41,6 +41,7 @@ class Api:
         return best if best >= max(self.minimum, minimum) else None
 
 
+FETCH = Api("Fetch", 1, "fetch", 4, 12)
 LIST_OFFSETS = Api("ListOffsets", 2, "list_offsets", 1, 11)
 METADATA = Api("Metadata", 3, "metadata", 0, 13)
 OFFSET_COMMIT = Api("OffsetCommit", 8, "offset_commit", 2, 9)
@@ -62,6 +63,7 @@ DESCRIBE_SHARE_GROUP_OFFSETS = Api(
 )
 
 ALL_APIS = (
+    FETCH,
     LIST_OFFSETS,
     METADATA,
     OFFSET_COMMIT,

@@ -30,6 +30,7 @@ QUESTIONS: dict[str, Callable[[Client], Any]] = {
     "streams": lambda client: client.streams_group_describe(["g"], timeout_ms=LIMIT_MS),
     "committed": lambda client: client.committed_offsets(["g"], timeout_ms=LIMIT_MS),
     "share offsets": lambda client: client.share_group_offsets(["g"], timeout_ms=LIMIT_MS),
+    "first records": lambda client: client.first_records({("a", 0): [3, 9]}, timeout_ms=LIMIT_MS),
     "ends": lambda client: client.end_offsets([("a", 0), ("", 1)], timeout_ms=LIMIT_MS),
     "configs": lambda client: client.describe_configs(ResourceType.GROUP, ["g"], timeout_ms=LIMIT_MS),
     "brokers": lambda client: client.describe_configs(ResourceType.BROKER, ["1"], timeout_ms=LIMIT_MS),

@@ -1,0 +1,172 @@
+"""When the first record at or behind an offset was written: what lies between a consumer and its partition's end.
+
+Theory of operation. No request tells a record's time by its offset, so records are fetched and decoded, as few as
+will do. All partitions of a leader are asked for a little at first, very many in a request; those whose first batch is
+longer come back empty and are asked for more, and at last alone, which gives the whole batch. Offsets of several groups
+in one partition are looked up in the same bytes where they lie together.
+
+Compaction leaves gaps, and the broker's marks at the ends of transactions are no records: the search goes on behind
+them, up to the high watermark. Where the log begins later than the offset (records are deleted by age, size or hand),
+its first record counts. Records of transactions count whether those were committed, aborted or are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from coordinator.wire.answers import Failure, failure_of
+from coordinator.wire.calls.fetch import MOST_BYTES, Fetched, TopicPartition, fetch
+from coordinator.wire.calls.list_offsets import EARLIEST, LogOffset, list_offsets
+from coordinator.wire.connection import Connection
+from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import RequestTimedOut, WireError
+from coordinator.wire.steps import Steps
+
+SMALL, LARGE = 4 * 1024, 64 * 1024
+"""Bytes of a partition in a request for many: a few records; four batches of a Java producer's default size."""
+WHOLE_BATCH = 1
+"""Of a partition that is asked for alone: any limit below a batch's length gives exactly one batch."""
+_LARGER = {SMALL: LARGE, LARGE: WHOLE_BATCH}
+
+OFFSET_OUT_OF_RANGE = 1
+NO_TIMESTAMP = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRecord:
+    """A record: where it stands, and its time in ms since 1970 (the producer's or the broker's, as the topic says)."""
+
+    offset: int
+    timestamp_ms: int
+
+
+FirstRecords: TypeAlias = dict[int, FirstRecord | Failure | None]
+"""By the offset that was asked for; None: there is no record from there on."""
+
+
+def first_records(
+    connection: Connection, wanted: Mapping[TopicPartition, Collection[int]], deadline: Deadline
+) -> Steps[dict[TopicPartition, FirstRecords | Failure]]:
+    """Ask one leader. What was found before time or connection ran out is told beside what was not."""
+    searches = {place: _Search(place, offsets) for place, offsets in wanted.items()}
+    try:
+        while pending := [search for search in searches.values() if search.pending]:
+            if not deadline.remaining_ms():
+                raise RequestTimedOut(str(connection.address), "reading records")
+            yield from _ask(connection, _chunk(pending), deadline)
+    except WireError as error:
+        if not any(search.found for search in searches.values()):
+            raise
+        for search in searches.values():
+            search.give_up(failure_of(error))
+    return {place: search.outcome for place, search in searches.items()}
+
+
+def _chunk(pending: Iterable[_Search]) -> list[_Search]:
+    """As many searches as one request takes, all of the same limit."""
+    listed = list(pending)
+    limit = next(
+        limit for limit in (SMALL, LARGE, WHOLE_BATCH) if any(each.limit == limit for each in listed)
+    )
+    most = 1 if limit == WHOLE_BATCH else MOST_BYTES // limit
+    return [search for search in listed if search.limit == limit][:most]
+
+
+def _ask(connection: Connection, searches: list[_Search], deadline: Deadline) -> Steps[None]:
+    offsets = {search.place: search.position for search in searches}
+    answers = yield from fetch(connection, offsets, searches[0].limit, deadline)
+    begun_later: list[_Search] = []
+    for search in searches:
+        answer = answers.get(search.place)
+        if isinstance(answer, Fetched):
+            search.take(answer)
+        elif answer is not None and answer.code == OFFSET_OUT_OF_RANGE:
+            begun_later.append(search)
+        elif answer is not None:
+            search.give_up(answer)
+    if not begun_later:
+        return
+    begins = yield from list_offsets(connection, [each.place for each in begun_later], EARLIEST, deadline)
+    left_out = Failure(message=f"{connection.address} left it out of its answer")
+    for search in begun_later:
+        search.begin_at(begins.get(search.place, left_out))
+
+
+class _Search:
+    """Goes through one partition, upwards."""
+
+    def __init__(self, place: TopicPartition, offsets: Collection[int]) -> None:
+        self.place = place
+        self.pending = sorted(set(offsets))
+        self.position = self.pending[0] if self.pending else 0
+        """Everything from here to the first pending offset is yet to be looked at."""
+        self.limit = SMALL
+        self.found: FirstRecords = {}
+        self._failure: Failure | None = None
+
+    @property
+    def outcome(self) -> FirstRecords | Failure:
+        return self.found if self._failure is None else self._failure
+
+    def give_up(self, failure: Failure) -> None:
+        """Nothing more can be learnt; a partition of which nothing was learnt fails as a whole."""
+        if self.pending and not self.found:
+            self._failure = failure
+        self._settle(failure)
+
+    def begin_at(self, begin: LogOffset | Failure) -> None:
+        """The log does not hold the position."""
+        if isinstance(begin, Failure):
+            self.give_up(begin)
+        elif begin.offset <= self.position:
+            self.give_up(Failure(message=f"the log ends before offset {self.position}"))
+        else:
+            self.position = begin.offset
+
+    def take(self, fetched: Fetched) -> None:
+        """Look through what came from the position on."""
+        from coordinator.storage.batch_scan import scan
+        from coordinator.storage.damage import DamagedLog
+        from coordinator.storage.log_records import each_record
+
+        before, seen = self.position, scan(fetched.records, "{}-{}".format(*self.place))
+        for batch in seen.batches:
+            self.position = max(self.position, batch.next_offset)
+            if batch.is_control or batch.last_offset < self.pending[0]:
+                continue
+            try:
+                for record in each_record(batch, fetched.records):
+                    # The first batch may begin earlier, with records that are deleted.
+                    if record.offset >= before:
+                        self._meet(record.offset, record.timestamp)
+                    if not self.pending:
+                        return
+            except DamagedLog as error:
+                self.give_up(Failure(message=f"its records cannot be read: {error}"))
+                return
+        if seen.fault is not None and not seen.fault.unfinished:
+            self.give_up(Failure(message=f"its records cannot be read: {seen.fault.reason}"))
+        elif max(self.position, self.pending[0]) >= fetched.high_watermark:
+            self._settle(None)
+        elif self.position > before:
+            # Behind a gap or marks, which are short, or far from the next offset.
+            self.position, self.limit = max(self.position, self.pending[0]), LARGE
+        elif not len(seen.batches) and self.limit != WHOLE_BATCH:
+            self.limit = _LARGER[self.limit]
+        else:
+            self.give_up(Failure(message=f"its leader gives no record at offset {self.position}"))
+
+    def _meet(self, offset: int, timestamp_ms: int) -> None:
+        while self.pending and self.pending[0] <= offset:
+            self.found[self.pending.pop(0)] = (
+                Failure(message=f"the record at offset {offset} has no time")
+                if timestamp_ms == NO_TIMESTAMP
+                else FirstRecord(offset=offset, timestamp_ms=timestamp_ms)
+            )
+
+    def _settle(self, outcome: Failure | None) -> None:
+        """All that is pending has the same outcome."""
+        self.found |= dict.fromkeys(self.pending, outcome)
+        self.pending = []
