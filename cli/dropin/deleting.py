@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cli.dropin.java_maps import names_in_order
+from cli.dropin.java_maps import in_order, in_order_copied
 from cli.dropin.kafka_errors import exception_text
 from cli.dropin.options import Options
 from cli.dropin.reading import list_consumer_groups
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def run(options: Options, source: LiveSource) -> int:
     """Delete the groups and say which are gone and which are not; the exit status."""
-    names = names_in_order(options.groups or [group.id for group in list_consumer_groups(source)])
+    names = options.groups or [group.id for group in list_consumer_groups(source)]
+    names = in_order(in_order_copied(in_order(names)))
     outcome = _delete(source, names)
     failed = {name: why for name in names if (why := outcome[name]) is not None}
     gone = _quoted(name for name in names if name not in failed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cli.dropin.connection import client_of
 from cli.dropin.errors import USAGE_STATUS, ToolFailure
-from cli.dropin.java_maps import places_in_order
+from cli.dropin.java_maps import in_order
 from cli.dropin.kafka_errors import error_message, exception_text
 from cli.dropin.options import Options
 from cli.dropin.reading import by_name
@@ -48,7 +48,7 @@ def run(options: Options, source: LiveSource) -> int:
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }
     outcome |= {place: _of_place(place, group, told) for place in places}
-    first = next((outcome[place] for place in places_in_order(places) if outcome[place]), None)
+    first = next((outcome[place] for place in in_order(places) if outcome[place]), None)
     _say_how_it_went(group, told.failed.get(group) or first)
     _print_table(outcome)
     return status_of(failure for failure in (*outcome.values(), told.failed.get(group)) if failure)
@@ -76,9 +76,7 @@ def _say_how_it_went(group: str, failure: Failure | None) -> None:
 def _print_table(outcome: Outcome) -> None:
     widths = (width_of(topic for topic, _ in outcome), *_WIDTHS)
     print("\n" + row(("TOPIC", "PARTITION", "STATUS"), widths), end="")
-    for topic, partition in sorted(
-        places_in_order(outcome), key=lambda place: by_name(f"{place[0]}{place[1]}")
-    ):
+    for topic, partition in sorted(in_order(outcome), key=lambda place: by_name(f"{place[0]}{place[1]}")):
         number = MISSING if partition < 0 else str(partition)
         print("\n" + row((topic, number, _status(outcome[topic, partition])), widths), end="")
     print()

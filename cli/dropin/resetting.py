@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cli.dropin.connection import client_of
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.group_states import group_states
-from cli.dropin.java_maps import names_in_order, places_in_order
+from cli.dropin.java_maps import in_order, in_order_copied
 from cli.dropin.kafka_errors import error_message, exception_text
 from cli.dropin.logs import WRAPPED, Logs
 from cli.dropin.options import Options
@@ -43,7 +43,8 @@ def run(options: Options, source: LiveSource) -> int:
     names = options.groups or [group.id for group in list_consumer_groups(source)]
     reset = _Reset(options, source)
     states = group_states(reset.client, names, source.timeout_ms)
-    resets = {name: reset.group(name, states[name]) for name in names_in_order(names)}
+    resets = {name: reset.group(name, states[name]) for name in in_order_copied(in_order(names))}
+    resets = {name: resets[name] for name in in_order(resets)}
     if options.export:
         print_csv(resets, with_group=len(options.groups) != 1)
     else:
@@ -89,7 +90,7 @@ class _Reset:
     def _scope(self, group: str) -> list[Place]:
         """The partitions that are meant, each once, in the tool's order."""
         if self._options.all_topics:
-            return places_in_order(self._committed(group))
+            return in_order(self._committed(group))
         if self._options.topics:
             return self._topics.meant(self._options.topics)
         if self._options.from_file is None:
@@ -98,7 +99,7 @@ class _Reset:
 
     def _check(self, places: Sequence[Place]) -> None:
         """ToolFailure unless all of the partitions exist and are led."""
-        raise_failure(self._topics.failures(names_in_order(topic for topic, _ in places)), prefix=WRAPPED)
+        raise_failure(self._topics.failures(in_order(topic for topic, _ in places)), prefix=WRAPPED)
         for found, what in (
             (self._topics.missing(places), "do not exist"),
             (self._topics.without_leader(places), "have no leader"),
@@ -107,13 +108,8 @@ class _Reset:
                 raise ToolFailure(f'The partitions "{",".join(map(name_of, found))}" {what}')
 
     def _committed(self, group: str) -> dict[Place, int]:
-        topics = committed_offsets(self._source, [group]).get(group, {})
-        return {
-            (topic, partition): committed.offset
-            for topic, partitions in topics.items()
-            for partition, committed in partitions.items()
-            if committed.offset is not None
-        }
+        told = committed_offsets(self._source, [group]).get(group, {})
+        return {place: each.offset for place, each in told.items() if each.offset is not None}
 
     def _planned(self, group: str) -> Mapping[Place, int]:
         """What the file has for a group; an error is printed where that is nothing."""
@@ -122,7 +118,7 @@ class _Reset:
             print_error(f"No reset plan for group {group} found")
             self.status = max(self.status, ExitStatus.UNREADABLE)
             return {}
-        self._check_planned(places_in_order(planned))
+        self._check_planned(in_order(planned))
         return planned
 
     @cached_property
@@ -146,7 +142,7 @@ class _Reset:
             raise ToolFailure(error_message(failure), status_of([failure]))
         failed = {place: why for place, why in told.found[group].items() if why is not None}
         if failed:
-            names = ", ".join(map(name_of, places_in_order(failed)))
+            names = ", ".join(map(name_of, in_order(failed)))
             raise ToolFailure(
                 f"Failed altering group offsets for the following partitions: [{names}]",
                 status_of(failed.values()),

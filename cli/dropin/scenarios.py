@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError
-from cli.dropin.java_maps import copied_places, places_in_order, presized_places
+from cli.dropin.java_maps import in_order, in_order_copied, in_order_presized
 from cli.dropin.logs import Logs
 from cli.dropin.options import Options
 from cli.dropin.words import print_warning
@@ -64,7 +64,7 @@ def new_offsets(options: Options, target: Target) -> dict[Place, int]:
 
 
 def _sorted(offsets: Offsets) -> dict[Place, int]:
-    return {place: offsets[place] for place in places_in_order(offsets)}
+    return {place: offsets[place] for place in in_order(offsets)}
 
 
 def _within_logs(wanted: Offsets, logs: Logs) -> dict[Place, int]:
@@ -97,17 +97,17 @@ def _shifted(places: Sequence[Place], committed: Offsets, count: int) -> Offsets
 
 def _current(places: Sequence[Place], committed: Offsets, logs: Logs) -> dict[Place, int]:
     """What is committed stays; the rest goes to the end."""
-    kept = places_in_order(place for place in places if place in committed)
-    ends = logs.ends(places_in_order(place for place in places if place not in committed))
-    order = places_in_order([*kept, *ends]) if kept else copied_places(ends)
+    kept = in_order(place for place in places if place in committed)
+    ends = logs.ends(in_order(place for place in places if place not in committed))
+    order = in_order([*kept, *ends]) if kept else in_order_copied(ends)
     return {place: ends[place] if place in ends else committed[place] for place in order}
 
 
 def _at(places: Sequence[Place], at_ms: int, logs: Logs) -> dict[Place, int]:
     """The first records at or after a moment, and the end where there is none."""
     found = logs.at(places, at_ms)
-    late = [place for place in presized_places(places_in_order(places)) if found[place] < 0]
-    for topic, partition in places_in_order(late):
+    late = [place for place in in_order_presized(in_order(places)) if found[place] < 0]
+    for topic, partition in in_order(late):
         print(
             f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to latest known offset."
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from cli.dropin.errors import ToolFailure, ToolUsageError
-from cli.dropin.java_maps import names_in_order
+from cli.dropin.java_maps import in_order, in_order_copied, in_order_presized
 from cli.dropin.kafka_errors import error_message
 from cli.dropin.refusals import status_of
 from coordinator.offset_changes.model import Place
@@ -50,6 +50,11 @@ def _number(argument: str, text: str) -> int:
     return int(text)
 
 
+def _as_described(names: Iterable[str]) -> list[str]:
+    """The order in which Java's AdminClient gives back the topics that it was asked for."""
+    return in_order_presized(in_order_copied(in_order_presized(names)))
+
+
 @dataclass(slots=True)
 class Topics:
     """What the cluster tells of topics; each is asked for once."""
@@ -86,7 +91,7 @@ class Topics:
         """
         named = [place for text in arguments if names_partitions(text) for place in named_partitions(text)]
         whole = [text for text in arguments if not names_partitions(text)]
-        for failure in self.failures(names_in_order(whole)):
+        for failure in self.failures(in_order(whole)):
             raise ToolFailure(error_message(failure), status_of([failure]))
         return list(dict.fromkeys([*named, *self.places(whole)]))
 
@@ -95,7 +100,7 @@ class Topics:
         self.describe(names)
         return [
             (name, partition.index)
-            for name in names_in_order(names)
+            for name in _as_described(names)
             if name in self.found
             for partition in self.found[name].partitions
         ]
@@ -110,7 +115,7 @@ class Topics:
         wanted = set(places)
         return [
             (name, partition.index)
-            for name in names_in_order(topic for topic, _ in places)
+            for name in _as_described(in_order(topic for topic, _ in places))
             for partition in self.found[name].partitions
             if partition.leader < 0 and (name, partition.index) in wanted
         ]
