@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
+from cli.cluster.group_words import says_no_such_group
 from cli.cluster.lasting import LastingSource, is_live
 from cli.cluster.port import Source
 from cli.errors import CommandError, ExitStatus, UsageError
@@ -145,7 +146,7 @@ class Asker:
         question, plan = self.question, self.question.plan
         described = source.describe([plan.group], offsets=False)
         group = described.items[0] if described.items else None
-        if group is None and not _says_gone(described.problems):
+        if group is None and not all(map(says_no_such_group, described.problems)):
             return Look(judgement=None, problems=described.problems)
         if group is not None:
             for problem in described.problems:
@@ -210,11 +211,3 @@ class Asker:
         if message not in self.said:
             self.said.add(message)
             notice(message)
-
-
-def _says_gone(problems: tuple[Problem, ...]) -> bool:
-    """Whether it is known that there is no such group; in a log of which a part cannot be read it is not."""
-    return all(
-        problem.message.startswith("no such group") and "what can be read" not in problem.message
-        for problem in problems
-    )

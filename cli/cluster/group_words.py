@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator.model import GroupState, GroupType
+from coordinator.model import GroupState, GroupType, Problem
 
 
 def state_of(text: str | None) -> GroupState:
@@ -21,3 +21,8 @@ def type_of(text: str | None) -> GroupType:
         return GroupType.parse(text)
     except ValueError:
         return GroupType.UNKNOWN
+
+
+def says_no_such_group(problem: Problem) -> bool:
+    """Whether it is known that there is no such group; in a log of which a part cannot be read it is not."""
+    return problem.message.startswith("no such group") and "what can be read" not in problem.message

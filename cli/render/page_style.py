@@ -1,6 +1,6 @@
 """How a page of Kohort looks: on a screen, light or dark, and on paper."""
 
-STYLE = """
+COLOURS = """
 :root {
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --shade: #f6f8fa;
@@ -22,6 +22,9 @@ STYLE = """
     --k6: #667a00; --k7: #00798c; --none: #d1242f;
   }
 }
+"""
+"""By name, for a screen, light or dark, and for paper."""
+_PAGE = """\
 * { box-sizing: border-box; }
 body {
   margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 72rem; background: var(--paper); color: var(--ink);
@@ -52,6 +55,8 @@ ul.todo input { flex: none; width: 1rem; height: 1rem; margin: 0; transform: tra
 figure { margin: 1rem 0; }
 figcaption { color: var(--faint); font-size: .875rem; max-width: 60rem; }
 .errors { border: 1px solid var(--none); border-radius: 6px; padding: .5rem 1rem; }
+"""
+DRAWING = """\
 svg { display: block; width: 100%; height: auto; font: 11px system-ui, sans-serif; }
 svg text { fill: var(--ink); }
 svg .faint { fill: var(--faint); }
@@ -65,6 +70,9 @@ svg .bar { fill: var(--faint); }
 svg .away { fill: url(#away); stroke: var(--line); }
 svg .hatch { stroke: var(--faint); stroke-width: 1; }
 svg .none { fill: var(--none); }
+"""
+"""What drawings are made of, but for their kinds."""
+_PAPER = """\
 @media print {
   html { font-size: 10pt; }
   body { font-size: 10pt; max-width: none; padding: 0; }
@@ -74,8 +82,11 @@ svg .none { fill: var(--none); }
   th { white-space: normal; }
   td.n { white-space: normal; }
 }
-""" + "".join(
+"""
+KINDS = "".join(
     f"svg .k{number} {{ fill: var(--k{number}); }}\nsvg .t{number} {{ fill: var(--k{number}); fill-opacity: .18; }}\n"
     for number in range(8)
 )
-"""The whole style sheet; `k0` to `k7` colour what a picture tells apart."""
+"""`k0` to `k7` colour what a picture tells apart, `t0` to `t7` the ground behind."""
+STYLE = COLOURS + _PAGE + DRAWING + _PAPER + KINDS
+"""The whole style sheet."""

@@ -8,13 +8,12 @@ Colour is never alone: kinds have letters too, and everything has a title.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import groupby
 from math import ceil
 from string import ascii_uppercase
 from typing import TypeVar
 
-from cli.render.cells import safe_text
+from cli.render.svg_text import LETTER, fitting, markup, shortened
 from migration.timeline import AWAY, Lane, Timeline
 
 _Value = TypeVar("_Value")
@@ -24,8 +23,6 @@ LEFT = 170
 """Where the columns begin: names stand before."""
 WIDEST = 90
 """Of a column: few moments need not fill the page."""
-LETTER = 6.3
-"""About how wide a letter is."""
 LANE = 34
 CROWD = 130
 """How high the bars of a large group are."""
@@ -37,7 +34,7 @@ def draw(timeline: Timeline, title: str, text: str, name: str) -> Iterator[str]:
     sketch = _Sketch(timeline)
     body = list(sketch.lines())
     yield f'<svg role="img" aria-labelledby="{name}-title {name}-text" viewBox="0 0 {WIDTH} {sketch.height:.0f}">\n'
-    yield f'<title id="{name}-title">{_text(title)}</title>\n<desc id="{name}-text">{_text(text)}</desc>\n'
+    yield f'<title id="{name}-title">{markup(title)}</title>\n<desc id="{name}-text">{markup(text)}</desc>\n'
     yield (
         '<defs><pattern id="away" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
         '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>\n'
@@ -128,22 +125,22 @@ class _Sketch:
         for group, run in _runs([frame.group for frame in self.timeline.frames]):
             x, width = self._x(run.start), len(run) * self.column
             yield (
-                f"<g><title>{_text(f'group: {group}, {self._span(run)}')}</title>"
+                f"<g><title>{markup(f'group: {group}, {self._span(run)}')}</title>"
                 f'<rect class="box" x="{x:.1f}" y="{self.height:.1f}" width="{width:.1f}" height="22"/>'
             )
-            yield self._write(x + 4, self.height + 15, _fitting(group, width - 6)) + "</g>"
+            yield self._write(x + 4, self.height + 15, fitting(group, width - 6)) + "</g>"
         self.height += 22 + GAP
 
     def _lane(self, lane: Lane, most: int) -> Iterator[str]:
         y = self.height
-        label = _shortened(lane.name, LEFT - 12)
-        yield f"<g><title>{_text(lane.name)}</title>{self._write(LEFT - 8, y + 20, label, 'end')}</g>"
+        label = shortened(lane.name, LEFT - 12)
+        yield f"<g><title>{markup(lane.name)}</title>{self._write(LEFT - 8, y + 20, label, 'end')}</g>"
         for kind, run in _runs(lane.kinds):
             x, width = self._x(run.start), len(run) * self.column
             tint, _ = self._style(kind)
             what = f"{lane.name}: {self.timeline.kinds[kind]}, {self._span(run)}"
             yield (
-                f"<g><title>{_text(what)}</title>"
+                f"<g><title>{markup(what)}</title>"
                 f'<rect class="{tint}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{LANE - 4}"/>'
             )
             yield from self._bars(lane, kind, run, most)
@@ -184,7 +181,7 @@ class _Sketch:
                 title = f"{self.timeline.frames[frame].title}: {row[frame]:,} {what}: {owner}"
                 yield (
                     f'<rect class="{style}" x="{self._x(frame) + 0.5:.1f}" y="{base:.1f}" '
-                    f'width="{self.column - 1:.1f}" height="{high:.1f}"><title>{_text(title)}</title></rect>'
+                    f'width="{self.column - 1:.1f}" height="{high:.1f}"><title>{markup(title)}</title></rect>'
                 )
         self.height = bottom + GAP
 
@@ -200,7 +197,7 @@ class _Sketch:
                 continue
             high = 18 * value / most
             yield (
-                f"<g><title>{_text(f'{self.timeline.frames[frame].title}: {text} {what}')}</title>"
+                f"<g><title>{markup(f'{self.timeline.frames[frame].title}: {text} {what}')}</title>"
                 f'<rect class="bar" x="{self._x(frame) + 1:.1f}" y="{bottom - high:.1f}" '
                 f'width="{self.column - 2:.1f}" height="{high:.1f}"/>'
             )
@@ -238,7 +235,7 @@ class _Sketch:
     @staticmethod
     def _write(x: float, y: float, text: str, style: str = "") -> str:
         classes = f' class="{style}"' if style else ""
-        return f'<text{classes} x="{x:.1f}" y="{y:.1f}">{_text(text)}</text>\n'
+        return f'<text{classes} x="{x:.1f}" y="{y:.1f}">{markup(text)}</text>\n'
 
 
 def _runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
@@ -267,21 +264,3 @@ def _brief(number: float) -> str:
 def _mark(title: str) -> str:
     """Which half of a round a moment is, where there are two."""
     return {"stop": "\u2193", "start": "\u2191"}.get(title.rpartition(": ")[2], "")
-
-
-def _fitting(text: str, width: float) -> str:
-    """The text, cut to a width; its whole stands in a title."""
-    most = int(width / LETTER)
-    return text if len(text) <= most else text[: most - 1] + "\u2026" if most > 2 else ""
-
-
-def _shortened(name: str, width: float) -> str:
-    """A name without its middle: names often begin alike and differ at the end."""
-    most = int(width / LETTER)
-    if len(name) <= most:
-        return name
-    return name[: (most - 1) // 2] + "\u2026" + name[-(most // 2) :]
-
-
-def _text(text: str) -> str:
-    return escape(safe_text(text))

@@ -206,7 +206,7 @@ def _table(found: Inspection, labels: Mapping[str, str], shown: _Shown) -> Table
         cells += [member.protocol and member.protocol.value, _assignors(each), each.epoch]
         cells += [_place(each)] if shown.leads else []
         cells += [each.user_data_bytes] if shown.user_data else []
-        return [*cells, _waits(each, labels)]
+        return [*cells, waits_text(each, labels)]
 
     return Table(columns=columns(*names, "WAITS-FOR"), rows=[row(each) for each in found.members])
 
@@ -224,7 +224,8 @@ def _place(found: InspectedMember) -> str | None:
     return None if found.rank is None else str(found.rank)
 
 
-def _waits(found: InspectedMember, labels: Mapping[str, str]) -> str | None:
+def waits_text(found: InspectedMember, labels: Mapping[str, str]) -> str | None:
+    """What a member waits for, in words; None where that cannot be told."""
     if found.waits is None:
         return None
     return "; then ".join(_wait_text(found, wait, labels) for wait in found.waits) or _NOTHING

@@ -30,36 +30,42 @@ def document_lines(document: Document, before: Document | None, width: int) -> I
             yield from _text_lines(block, width)
 
 
-def shortened(lines: Sequence[Line], height: int, hint: str = "") -> list[Line]:
+def shortened(lines: Sequence[Line], height: int) -> list[Line]:
     """The lines that fit, the last of them saying how many do not."""
     if len(lines) <= height:
         return list(lines)
     kept = max(height - 1, 0)
-    return [*lines[:kept], (Piece(f"… {len(lines) - kept:,} more lines{hint}", Style.FAINT),)]
+    return [*lines[:kept], (Piece(f"… {len(lines) - kept:,} more lines", Style.FAINT),)]
 
 
 def table_lines(table: Table, before: Table | None, width: int) -> Iterator[Line]:
     """In columns where they fit, else with what repeats taken out, else a line per cell."""
-    marks = changed_cells(before, table)
-    texts = [
-        [
-            Piece(
-                safe_text(cell_text(cell)),
-                Style.CHANGED if (number, position) in marks else Style.PLAIN,
-            )
-            for position, cell in enumerate(row)
-        ]
-        for number, row in enumerate(table.rows)
-    ]
+    texts = _marked(table, before)
     bare = [[piece.text for piece in row] for row in texts]
     if natural_width(table.columns, bare) <= width:
-        yield from _columns(table.columns, texts)
+        yield from _columns(table.columns, texts, with_heads=table.header)
         return
     taken = repeating_columns(table.columns, bare, width)
     if taken is None:
         yield from _records(table.columns, texts)
     else:
-        yield from _sections(table.columns, texts, taken)
+        yield from _sections(table.columns, texts, taken, with_heads=table.header)
+
+
+def column_lines(table: Table, before: Table | None) -> Iterator[Line]:
+    """In columns, however wide they are."""
+    yield from _columns(table.columns, _marked(table, before))
+
+
+def _marked(table: Table, before: Table | None) -> list[list[Piece]]:
+    marks = changed_cells(before, table)
+    return [
+        [
+            Piece(safe_text(cell_text(cell)), Style.CHANGED if (number, position) in marks else Style.PLAIN)
+            for position, cell in enumerate(row)
+        ]
+        for number, row in enumerate(table.rows)
+    ]
 
 
 def _tables(document: Document) -> Iterator[tuple[int, Table]]:
@@ -78,12 +84,13 @@ def _text_lines(block: Block, width: int) -> Iterator[Line]:
         yield from ((Piece(f"[ ] {safe_text(item)}"),) for item in block.items)
 
 
-def _columns(columns: Sequence[Column], rows: Texts) -> Iterator[Line]:
+def _columns(columns: Sequence[Column], rows: Texts, *, with_heads: bool = True) -> Iterator[Line]:
     widths = [
-        max([width_of(column.name), *(width_of(row[position].text) for row in rows)])
+        max([width_of(column.name) if with_heads else 0, *(width_of(row[position].text) for row in rows)])
         for position, column in enumerate(columns)
     ]
-    yield _row(columns, widths, [Piece(column.name, Style.BOLD) for column in columns])
+    if with_heads:
+        yield _row(columns, widths, [Piece(column.name, Style.BOLD) for column in columns])
     for row in rows:
         yield _row(columns, widths, row)
 
@@ -97,10 +104,14 @@ def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece
             pieces += [Piece(gap + blank), cell]
         else:
             pieces += [Piece(gap), cell, Piece(blank)]
+    while pieces and not pieces[-1].text.strip() and pieces[-1].style is not Style.CHANGED:
+        pieces.pop()
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _sections(columns: Sequence[Column], rows: Texts, taken: Sequence[int]) -> Iterator[Line]:
+def _sections(
+    columns: Sequence[Column], rows: Texts, taken: Sequence[int], *, with_heads: bool
+) -> Iterator[Line]:
     """What rows in a row share stands above them."""
     rest = [position for position in range(len(columns)) if position not in taken]
     sections: list[tuple[list[str], list[list[Piece]], Sequence[Piece]]] = []
@@ -114,7 +125,7 @@ def _sections(columns: Sequence[Column], rows: Texts, taken: Sequence[int]) -> I
             yield ()
         for position in taken:
             yield (Piece(columns[position].name, Style.BOLD), Piece(_GAP), first[position])
-        yield from _columns([columns[position] for position in rest], inner)
+        yield from _columns([columns[position] for position in rest], inner, with_heads=with_heads)
 
 
 def _records(columns: Sequence[Column], rows: Texts) -> Iterator[Line]:

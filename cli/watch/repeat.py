@@ -14,7 +14,7 @@ from cli.cluster.lasting import LastingSource
 from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import OutputOptions, SourceOptions
-from cli.output import notice, write_out
+from cli.output import arranged, notice, write_out
 from cli.render.cells import cell_text, safe_text
 from cli.render.document import Document, Table
 from cli.render.formats import render
@@ -62,7 +62,7 @@ def repeat_every(
             while True:
                 begun = time.monotonic()
                 try:
-                    document = look(opened.get())
+                    document = arranged(look(opened.get()), output)
                 except (WireError, CommandError) as error:
                     if printer is None or not opened.may_pass(error):
                         raise
@@ -182,9 +182,10 @@ class _InPipe:
         for table in (block for block in document.blocks if isinstance(block, Table)):
             columns = ["TIME", *(column.name for column in table.columns)]
             if columns != self._columns:
-                if self._columns is not None:
-                    stream.write("\n")
-                writer.writerow(columns)
+                if table.header:
+                    if self._columns is not None:
+                        stream.write("\n")
+                    writer.writerow(columns)
                 self._columns = columns
             writer.writerows(
                 [at, *("" if cell is None else cell_text(cell) for cell in row)] for row in table.rows

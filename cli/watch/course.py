@@ -1,0 +1,209 @@
+"""The course of the watched groups: what is believed after each look, and what can only be told over time.
+
+How long partitions have been without an owner, how fast a group consumes. Times are told as bounds: between two looks
+nobody was looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cli.watch.events import Event, EventKind, Place, believed, events, owners_of
+from cli.watch.observation import Observation
+from coordinator.model import Group, GroupState, Topic
+from migration.inspection import labels_of
+
+RATE_WINDOW_MS = 30_000
+"""What rates are told from: consumers commit every 5 s unless told otherwise."""
+LEAST_RATE_MS = 5_000
+"""From less no rate is told: nobody may have committed yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A duration of which only bounds are known."""
+
+    least_ms: int
+    most_ms: int | None
+    """None: since before anybody looked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """An event, when it was seen, and what the course adds to it."""
+
+    event: Event
+    since_ms: int
+    """The look before, after which it happened."""
+    at_ms: int
+    """The look that showed it."""
+    span: Span | None = None
+    """Of partitions that moved or were assigned: without an owner. Of a group that came to rest: not at rest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unowned:
+    """A partition that nobody owns though the group reads its topic."""
+
+    owned_until_ms: int | None
+    """The last look at which it had an owner; None: not since the watch began."""
+    since_ms: int
+    """The first look at which it had none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupCourse:
+    """One group so far."""
+
+    shown: Group | None
+    """As the last look that reached it showed it; None: there is no such group."""
+    belief: Group | None
+    """The same, completed by what was seen before."""
+    at_ms: int
+    """That look."""
+    owners_known_ms: int | None = None
+    """The last look that showed who owns what."""
+    wanted: frozenset[Place] = frozenset()
+    """Partitions of the topics it reads; those of its last members where it has none."""
+    unowned: Mapping[Place, Unowned] = field(default_factory=dict)
+    unrest_since: tuple[int, int] | None = None
+    """The last look at which it was Stable and the first at which it was not; None while it is Stable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """All groups so far."""
+
+    groups: Mapping[str, GroupCourse] = field(default_factory=dict)
+    window: tuple[Observation, ...] = ()
+    """The looks of the last while, the newest last; those that reached nothing are left out."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What to call members, those that left among them, by id."""
+    last: Observation | None = None
+    """The newest look, whatever it reached."""
+
+    def step(self, seen: Observation) -> tuple[Course, tuple[Happening, ...]]:
+        """The course after one more look, and what happened since the one before. The first look is where it begins."""
+        groups = dict(self.groups)
+        labels = dict(self.labels)
+        happened: list[Happening] = []
+        for name, shown in seen.groups.items():
+            before = groups.get(name)
+            groups[name] = after = _after(before, shown, seen)
+            if after.belief is not None:
+                labels |= labels_of(after.belief)
+            if before is not None:
+                happened += _happenings(before, after)
+        return (
+            Course(groups=groups, window=_window(self.window, seen), labels=labels, last=seen),
+            tuple(happened),
+        )
+
+
+def owners_are_shown(group: Group) -> bool:
+    """Whether the look showed who owns what: of a classic group in a rebalance no broker does."""
+    return all(member.owned is not None for member in group.members)
+
+
+def _after(before: GroupCourse | None, shown: Group | None, seen: Observation) -> GroupCourse:
+    if shown is None:
+        return GroupCourse(shown=None, belief=None, at_ms=seen.at_ms)
+    belief = believed(before.belief if before else None, shown)
+    assert belief is not None  # noqa: S101  (mypy)
+    wanted = _wanted(belief, seen.topics)
+    if not belief.members and before is not None:
+        wanted = before.wanted
+    known_ms = before.owners_known_ms if before else None
+    return GroupCourse(
+        shown=shown,
+        belief=belief,
+        at_ms=seen.at_ms,
+        owners_known_ms=seen.at_ms if owners_are_shown(shown) else known_ms,
+        wanted=wanted,
+        unowned=_unowned(before, belief, wanted, seen.at_ms),
+        unrest_since=_unrest(before, shown, seen.at_ms),
+    )
+
+
+def _wanted(group: Group, topics: Mapping[str, Topic]) -> frozenset[Place]:
+    """Every partition of the topics that members name, own or are to own."""
+    places: set[Place] = set()
+    names: set[str] = set()
+    for member in group.members:
+        names |= set(member.subscription.topics) if member.subscription else set()
+        for owned in (member.owned or {}, member.target or {}):
+            names |= owned.keys()
+            places |= {(topic, number) for topic, numbers in owned.items() for number in numbers}
+    places |= {
+        (name, number) for name in names if name in topics for number in range(topics[name].partitions)
+    }
+    return frozenset(places)
+
+
+def _unowned(
+    before: GroupCourse | None, belief: Group, wanted: frozenset[Place], at_ms: int
+) -> dict[Place, Unowned]:
+    """What nobody owns now; of members in a rebalance that do not show what they own, what they had counts."""
+    if before is None and not owners_are_shown(belief):
+        return {}  # nothing is known yet
+    known = before.unowned if before else {}
+    had = owners_of(before.belief) if before and before.belief else {}
+    until = before.owners_known_ms if before else None
+    owned = owners_of(belief)
+    return {
+        place: known.get(place) or Unowned(owned_until_ms=until if place in had else None, since_ms=at_ms)
+        for place in sorted(wanted - owned.keys())
+    }
+
+
+def _unrest(before: GroupCourse | None, shown: Group, at_ms: int) -> tuple[int, int] | None:
+    if shown.state is GroupState.STABLE or before is None:
+        return None
+    if before.unrest_since is not None:
+        return before.unrest_since
+    if before.shown is not None and before.shown.state is GroupState.STABLE:
+        return before.at_ms, at_ms
+    return None
+
+
+def _happenings(before: GroupCourse, after: GroupCourse) -> Iterator[Happening]:
+    for event in events(before.belief, after.belief):
+        yield Happening(
+            event=event, since_ms=before.at_ms, at_ms=after.at_ms, span=_span(event, before, after)
+        )
+
+
+def _span(event: Event, before: GroupCourse, after: GroupCourse) -> Span | None:
+    if event.kind is EventKind.STATE_CHANGED and event.after == GroupState.STABLE.value:
+        return _bounds(before.unrest_since, before, after)
+    if event.kind is EventKind.PARTITIONS_MOVED and before.owners_known_ms is not None:
+        return Span(least_ms=0, most_ms=max(after.at_ms - before.owners_known_ms, 0))
+    if event.kind is EventKind.PARTITIONS_ASSIGNED:
+        gaps = [before.unowned.get((event.topic or "", number)) for number in event.partitions]
+        spans = [
+            _bounds((gap.owned_until_ms, gap.since_ms), before, after) for gap in gaps if gap is not None
+        ]
+        told = [span for span in spans if span is not None]
+        if not told or any(span.most_ms is None for span in told):
+            return None
+        return Span(
+            least_ms=min(span.least_ms for span in told),
+            most_ms=max(span.most_ms or 0 for span in told),
+        )
+    return None
+
+
+def _bounds(began: tuple[int | None, int] | None, before: GroupCourse, after: GroupCourse) -> Span | None:
+    """Of something that began between two looks, and ended between the last two."""
+    if began is None:
+        return None
+    earliest, latest = began
+    most = None if earliest is None else max(after.at_ms - earliest, 0)
+    return Span(least_ms=max(before.at_ms - latest, 0), most_ms=most)
+
+
+def _window(window: tuple[Observation, ...], seen: Observation) -> tuple[Observation, ...]:
+    if not seen.groups:
+        return window
+    return (*(each for each in window if each.at_ms >= seen.at_ms - RATE_WINDOW_MS), seen)

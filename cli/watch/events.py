@@ -1,0 +1,326 @@
+"""What happened to a group between two looks.
+
+Theory of operation. A look may show less than there is: of a classic group in a rebalance, brokers show neither
+assignments nor subscriptions, and an offset may be unreadable. So two looks are not compared with each other: the later
+one is completed by what is still believed (`believed`), and that is compared with what was believed before. Applying
+the events to the earlier belief gives the later one, the whole of it (tests/cli/test_watch_events.py does that).
+
+Between two looks any number of rebalances may have passed. Events say where things were and where they are; where the
+group's epoch tells that it was more than one rebalance, they say so (`epochs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeAlias
+
+from coordinator.model import CommittedOffset, Group, Member, Offsets
+
+Place: TypeAlias = tuple[str, int]
+"""Topic and partition."""
+Owners: TypeAlias = Mapping[Place, tuple[str, ...]]
+"""Ids of the members that own a partition, sorted: in a share group there may be several."""
+Told: TypeAlias = str | int | tuple[str, ...] | None
+
+
+class EventKind(Enum):
+    """What can happen; `before` and `after` of the event are named here."""
+
+    GROUP_APPEARED = "group-appeared"
+    """Before: its type; after: its state."""
+    GROUP_GONE = "group-gone"
+    TYPE_CHANGED = "type-changed"
+    """Types."""
+    COORDINATOR_MOVED = "coordinator-moved"
+    """`host:port`."""
+    ASSIGNOR_CHANGED = "assignor-changed"
+    """Names of assignors."""
+    MEMBER_LEFT = "member-left"
+    """Its instance id, or None."""
+    MEMBER_REPLACED = "member-replaced"
+    """A static member came back under another id: `member` is the new one, before and after are ids."""
+    MEMBER_JOINED = "member-joined"
+    """After: its instance id, or None."""
+    MEMBER_PROTOCOL_CHANGED = "member-protocol-changed"
+    """`classic` or `consumer`."""
+    SUBSCRIPTION_CHANGED = "subscription-changed"
+    """Topics, sorted, and a regex behind `regex:`."""
+    EPOCH_CHANGED = "epoch-changed"
+    """Group epochs, or generations of a classic group."""
+    ASSIGNMENT_EPOCH_CHANGED = "assignment-epoch-changed"
+    MEMBER_EPOCH_CHANGED = "member-epoch-changed"
+    PARTITIONS_LOST = "partitions-lost"
+    """They have no owner now. Before: ids of members."""
+    PARTITIONS_MOVED = "partitions-moved"
+    """Ids of members."""
+    PARTITIONS_ASSIGNED = "partitions-assigned"
+    """They had no owner. After: ids of members."""
+    STATE_CHANGED = "state-changed"
+    OFFSETS_COMMITTED = "offsets-committed"
+    """Further on, or for the first time (before is None). Offsets, a partition an event."""
+    OFFSETS_SET_BACK = "offsets-set-back"
+    OFFSETS_DELETED = "offsets-deleted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened to a group."""
+
+    kind: EventKind
+    group: str
+    member: str | None = None
+    """Id of the member that it happened to, where it is one."""
+    topic: str | None = None
+    partitions: tuple[int, ...] = ()
+    """Ascending; all that went the same way."""
+    before: Told = None
+    after: Told = None
+    epochs: int | None = None
+    """Of moved partitions: how many group epochs passed between the two looks; None where that is not known. More than
+    one: they may have moved more often."""
+
+
+def believed(before: Group | None, after: Group | None) -> Group | None:
+    """What a look shows, completed by what was believed before of what it does not show."""
+    if before is None or after is None:
+        return after
+    known = {member.id: member for member in before.members}
+    static = {member.instance: member for member in before.members if member.instance}
+    members = tuple(
+        _completed(known.get(member.id) or static.get(member.instance or ""), member)
+        for member in after.members
+    )
+    return replace(
+        after,
+        members=members,
+        protocol=after.protocol or before.protocol,
+        coordinator=after.coordinator or before.coordinator,
+        generation=before.generation if after.generation is None else after.generation,
+        offsets=_completed_offsets(before.offsets, after.offsets),
+    )
+
+
+def events(before: Group | None, after: Group | None) -> tuple[Event, ...]:
+    """What leads from one belief to the next, in the order in which a person would tell it."""
+    if before is None and after is None:
+        return ()
+    if after is None:
+        assert before is not None  # noqa: S101  (mypy)
+        return (Event(kind=EventKind.GROUP_GONE, group=before.id),)
+    found: list[Event] = []
+    if before is None:
+        found.append(
+            Event(
+                kind=EventKind.GROUP_APPEARED,
+                group=after.id,
+                before=after.type.value,
+                after=after.state.value,
+            )
+        )
+        before = Group(id=after.id, type=after.type, state=after.state)
+    found += _of_group(before, after)
+    renamed = _replaced(before, after)
+    found += _of_members(before, after, renamed)
+    found += _of_epochs(before, after, renamed)
+    found += _of_partitions(before, after, renamed)
+    if before.state is not after.state:
+        found.append(
+            Event(
+                kind=EventKind.STATE_CHANGED,
+                group=after.id,
+                before=before.state.value,
+                after=after.state.value,
+            )
+        )
+    found += _of_offsets(after.id, before.offsets or {}, after.offsets or {})
+    return tuple(found)
+
+
+def owners_of(group: Group) -> dict[Place, tuple[str, ...]]:
+    """Who owns what; members whose partitions are not known own nothing here."""
+    owners: dict[Place, list[str]] = {}
+    for member in group.members:
+        for topic, numbers in (member.owned or {}).items():
+            for number in numbers:
+                owners.setdefault((topic, number), []).append(member.id)
+    return {place: tuple(sorted(ids)) for place, ids in owners.items()}
+
+
+def subscription_told(member: Member) -> tuple[str, ...] | None:
+    """A subscription as events tell it."""
+    wanted = member.subscription
+    if wanted is None:
+        return None
+    return (*sorted(wanted.topics), *([f"regex:{wanted.regex}"] if wanted.regex else []))
+
+
+def _completed(before: Member | None, after: Member) -> Member:
+    if before is None:
+        return after
+    return replace(
+        after,
+        owned=before.owned if after.owned is None else after.owned,
+        subscription=after.subscription or before.subscription,
+        protocol=after.protocol or before.protocol,
+        epoch=before.epoch if after.epoch is None else after.epoch,
+    )
+
+
+def _completed_offsets(before: Offsets | None, after: Offsets | None) -> Offsets | None:
+    """An offset of None could not be read: it stays what it was."""
+    if after is None or before is None:
+        return before if after is None else after
+    return {
+        topic: {
+            partition: _known(before.get(topic, {}).get(partition), told)
+            for partition, told in partitions.items()
+        }
+        for topic, partitions in after.items()
+    }
+
+
+def _known(before: CommittedOffset | None, after: CommittedOffset) -> CommittedOffset:
+    return before if after.offset is None and before is not None else after
+
+
+def _of_group(before: Group, after: Group) -> Iterator[Event]:
+    old, new = _node(before), _node(after)
+    for kind, was, now in (
+        (EventKind.TYPE_CHANGED, before.type.value, after.type.value),
+        (EventKind.COORDINATOR_MOVED, old, new),
+        (EventKind.ASSIGNOR_CHANGED, before.protocol, after.protocol),
+    ):
+        if was != now:
+            yield Event(kind=kind, group=after.id, before=was, after=now)
+
+
+def _node(group: Group) -> str | None:
+    node = group.coordinator
+    return None if node is None else f"{node.host}:{node.port}"
+
+
+def _replaced(before: Group, after: Group) -> dict[str, str]:
+    """Ids of static members that came back under another one, by the old id."""
+    old = {member.instance: member.id for member in before.members if member.instance}
+    new = {member.instance: member.id for member in after.members if member.instance}
+    there = {member.id for member in after.members}
+    return {
+        old[instance]: name
+        for instance, name in new.items()
+        if instance in old and old[instance] != name and old[instance] not in there
+    }
+
+
+def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
+    old = {renamed.get(member.id, member.id): member for member in before.members}
+    new = {member.id: member for member in after.members}
+    for name, member in old.items():
+        if name not in new:
+            yield Event(kind=EventKind.MEMBER_LEFT, group=after.id, member=name, before=member.instance)
+    for was, now in renamed.items():
+        yield Event(kind=EventKind.MEMBER_REPLACED, group=after.id, member=now, before=was, after=now)
+    for name, member in new.items():
+        if name not in old:
+            yield Event(kind=EventKind.MEMBER_JOINED, group=after.id, member=name, after=member.instance)
+    for name, member in new.items():
+        earlier = old.get(name, _NOBODY)
+        protocols = (_protocol(earlier), _protocol(member))
+        if protocols[0] != protocols[1]:
+            kind = EventKind.MEMBER_PROTOCOL_CHANGED
+            yield Event(kind=kind, group=after.id, member=name, before=protocols[0], after=protocols[1])
+        wanted = (subscription_told(earlier), subscription_told(member))
+        if wanted[0] != wanted[1]:
+            kind = EventKind.SUBSCRIPTION_CHANGED
+            yield Event(kind=kind, group=after.id, member=name, before=wanted[0], after=wanted[1])
+
+
+_NOBODY = Member(id="")
+
+
+def _protocol(member: Member) -> str | None:
+    return member.protocol and member.protocol.value
+
+
+def _of_epochs(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
+    old, new = _epoch(before), _epoch(after)
+    if old != new:
+        yield Event(kind=EventKind.EPOCH_CHANGED, group=after.id, before=old, after=new)
+    if before.assignment_epoch != after.assignment_epoch:
+        kind = EventKind.ASSIGNMENT_EPOCH_CHANGED
+        yield Event(kind=kind, group=after.id, before=before.assignment_epoch, after=after.assignment_epoch)
+    epochs = {renamed.get(member.id, member.id): member.epoch for member in before.members}
+    for member in after.members:
+        was = epochs.get(member.id)
+        if was != member.epoch:
+            kind = EventKind.MEMBER_EPOCH_CHANGED
+            yield Event(kind=kind, group=after.id, member=member.id, before=was, after=member.epoch)
+
+
+def _epoch(group: Group) -> int | None:
+    return group.generation if group.group_epoch is None else group.group_epoch
+
+
+def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
+    """Partitions of a topic that went the same way are one event."""
+    was = {
+        place: tuple(sorted(renamed.get(each, each) for each in ids))
+        for place, ids in owners_of(before).items()
+    }
+    now = owners_of(after)
+    ways: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[int]] = {}
+    for place in sorted(was.keys() | now.keys()):
+        old, new = was.get(place, ()), now.get(place, ())
+        if old != new:
+            ways.setdefault((place[0], old, new), []).append(place[1])
+    epochs = _epochs_passed(before, after)
+    for kind in (EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED):
+        for (topic, old, new), numbers in ways.items():
+            if _way(old, new) is kind:
+                yield Event(
+                    kind=kind,
+                    group=after.id,
+                    topic=topic,
+                    partitions=tuple(numbers),
+                    before=old,
+                    after=new,
+                    epochs=epochs,
+                )
+
+
+def _way(old: tuple[str, ...], new: tuple[str, ...]) -> EventKind:
+    if not new:
+        return EventKind.PARTITIONS_LOST
+    return EventKind.PARTITIONS_MOVED if old else EventKind.PARTITIONS_ASSIGNED
+
+
+def _epochs_passed(before: Group, after: Group) -> int | None:
+    old, new = _epoch(before), _epoch(after)
+    if old is None or new is None or before.type is not after.type:
+        return None
+    return max(new - old, 0)
+
+
+def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[Event]:
+    old, new = _flat(before), _flat(after)
+    for place in sorted(old.keys() | new.keys()):
+        was, now = old.get(place), new.get(place)
+        if was == now:
+            continue
+        if now is None:
+            kind = EventKind.OFFSETS_DELETED
+        elif was is not None and now < was:
+            kind = EventKind.OFFSETS_SET_BACK
+        else:
+            kind = EventKind.OFFSETS_COMMITTED
+        yield Event(kind=kind, group=group, topic=place[0], partitions=(place[1],), before=was, after=now)
+
+
+def _flat(offsets: Offsets) -> dict[Place, int]:
+    return {
+        (topic, partition): committed.offset
+        for topic, partitions in offsets.items()
+        for partition, committed in partitions.items()
+        if committed.offset is not None
+    }

@@ -1,0 +1,111 @@
+"""Where observations come from: the groups themselves, or a recording of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cli.cluster.lasting import LastingSource
+from cli.errors import CommandError
+from cli.watch.observation import Observation, observe
+from cli.watch.recording import Header, Recording
+from cli.watch.repeat import pause_s
+from coordinator.model import Problem
+from coordinator.wire.errors import WireError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """An observation, and how long to wait before the next one is asked for."""
+
+    seen: Observation
+    pause_s: float
+    failure: str = ""
+    """Why nothing could be reached."""
+
+
+class Feed(Protocol):
+    """Observations, one after the other."""
+
+    @property
+    def header(self) -> Header:
+        """What a recording of them begins with."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        ...
+
+    def looks(self) -> Iterator[Look]:
+        """Each when it is asked for."""
+        ...
+
+
+class LiveFeed:
+    """Looks at the groups, over and over. The first look must succeed; later ones may find nobody there."""
+
+    def __init__(self, opened: LastingSource, groups: Sequence[str], every_s: float) -> None:
+        self._opened, self._groups, self._every_s = opened, tuple(groups), every_s
+        self._name, self._begun_ms = opened.name, _now_ms()
+
+    @property
+    def header(self) -> Header:
+        return Header(
+            at_ms=self._begun_ms, groups=self._groups, source=self._name, every_ms=round(self._every_s * 1000)
+        )
+
+    @property
+    def title(self) -> str:
+        return f"{self._name}, every {self._every_s:g} s; Ctrl-C ends"
+
+    def looks(self) -> Iterator[Look]:
+        failures, has_seen = 0, False
+        while True:
+            begun = time.monotonic()
+            failure = ""
+            try:
+                source = self._opened.get()
+                self._name = source.name
+                seen = observe(source, self._groups, _now_ms)
+                failures, has_seen = 0, True
+            except (WireError, CommandError) as error:
+                if not has_seen or not self._opened.may_pass(error):
+                    raise
+                self._opened.close()
+                failures += 1
+                failure = f"{self._name}: {error}; trying again"
+                seen = Observation(
+                    at_ms=_now_ms(), problems=(Problem(subject=self._name, message=str(error)),)
+                )
+            pause = pause_s(self._every_s, failures)
+            yield Look(seen=seen, pause_s=max(begun + pause - time.monotonic(), 0.0), failure=failure)
+
+
+class ReplayFeed:
+    """Shows a recording again, `speed` times as fast; None: without waiting."""
+
+    def __init__(self, recording: Recording, name: str, speed: float | None) -> None:
+        self._recording, self._name, self._speed = recording, name, speed
+
+    @property
+    def header(self) -> Header:
+        return self._recording.header
+
+    @property
+    def title(self) -> str:
+        return f"recorded in {self._name}; Ctrl-C ends"
+
+    def looks(self) -> Iterator[Look]:
+        seen = self._recording.observations
+        for position, each in enumerate(seen):
+            following = seen[position + 1].at_ms if position + 1 < len(seen) else each.at_ms
+            pause = 0.0 if self._speed is None else max(following - each.at_ms, 0) / 1000 / self._speed
+            failure = "" if each.groups else "; ".join(problem.message for problem in each.problems)
+            yield Look(seen=each, pause_s=pause, failure=failure)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,99 @@
+"""How far a group is behind, topic by topic, and how fast that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.watch.course import LEAST_RATE_MS
+from cli.watch.observation import Observation
+from coordinator.model import CommittedOffset, Group
+
+NOTHING = -1
+"""An offset that some brokers give where nothing is committed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicLag:
+    """A topic of a group. None is unknown."""
+
+    topic: str
+    lag: int | None
+    """Records behind, in all partitions of which that is known; None where it is of none."""
+    unknown: int
+    """Partitions that are not in `lag`: nothing is committed, or their end is not known."""
+    consumed_per_s: float | None
+    """Records that the committed offsets went on by, per second."""
+    produced_per_s: float | None
+    """Records that the ends went on by, per second."""
+
+    @property
+    def seconds_to_zero(self) -> float | None:
+        """When the group will have caught up if both go on like this; None where it will not, or nobody can tell."""
+        if self.lag is not None and self.lag <= 0:
+            return 0.0
+        if self.lag is None or self.consumed_per_s is None or self.produced_per_s is None:
+            return None
+        gain = self.consumed_per_s - self.produced_per_s
+        return self.lag / gain if gain > 0 else None
+
+
+def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str, int]) -> list[TopicLag]:
+    """Of every topic, sorted, of which there are offsets or that is in `partitions` (with how many it has)."""
+    looks = [(each, group) for each in window if (group := each.groups.get(name)) is not None]
+    if not looks:
+        return []
+    (oldest, earlier), (newest, group) = looks[0], looks[-1]
+    elapsed_ms = newest.at_ms - oldest.at_ms
+    topics = sorted((group.offsets or {}).keys() | partitions.keys())
+    return [
+        TopicLag(
+            topic=topic,
+            lag=sum(known) if (known := [lag for lag in lags.values() if lag is not None]) else None,
+            unknown=max(partitions.get(topic, 0), len(lags)) - len(known),
+            consumed_per_s=_rate(_committed(earlier, topic), _committed(group, topic), elapsed_ms),
+            produced_per_s=_rate(_ends(oldest, topic), _ends(newest, topic), elapsed_ms),
+        )
+        for topic in topics
+        for lags in [lags_of(newest, group, topic)]
+    ]
+
+
+def lags_of(seen: Observation, group: Group, topic: str) -> dict[int, int | None]:
+    """The lag of every committed partition of a topic; None where it is not known."""
+    ends = _ends(seen, topic)
+    return {
+        number: _lag(committed, ends.get(number))
+        for number, committed in (group.offsets or {}).get(topic, {}).items()
+    }
+
+
+def _lag(committed: CommittedOffset, end: int | None) -> int | None:
+    if committed.lag is not None:
+        return committed.lag
+    if committed.offset is None or committed.offset == NOTHING or end is None:
+        return None
+    return end - committed.offset
+
+
+def _committed(group: Group, topic: str) -> dict[int, int]:
+    partitions = (group.offsets or {}).get(topic, {})
+    return {
+        number: each.offset
+        for number, each in partitions.items()
+        if each.offset is not None and each.offset != NOTHING
+    }
+
+
+def _ends(seen: Observation, topic: str) -> dict[int, int]:
+    known = seen.topics.get(topic)
+    ends = (known.end_offsets if known else None) or {}
+    return {number: end for number, end in ends.items() if end is not None}
+
+
+def _rate(before: Mapping[int, int], after: Mapping[int, int], elapsed_ms: int) -> float | None:
+    """Per second, of the partitions known at both looks; None where one went back: somebody has set offsets."""
+    steps = [offset - before[number] for number, offset in after.items() if number in before]
+    if elapsed_ms < LEAST_RATE_MS or not steps or min(steps) < 0:
+        return None
+    return sum(steps) * 1000 / elapsed_ms

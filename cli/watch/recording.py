@@ -1,0 +1,280 @@
+"""Recordings: what a watch saw, look by look, in a file of JSON documents, a line each.
+
+The first line is a header; then come observations. What `kohort watch --output json` prints is a recording too: the
+events between the observations are passed over, they are told anew. Groups and topics stand there as in a snapshot.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, TextIO
+
+from cli.errors import CommandError, UsageError
+from cli.render.document import FORMAT_VERSION
+from cli.times import format_moment, parse_moment
+from cli.watch.course import Happening, Span
+from cli.watch.lag import lags_of
+from cli.watch.observation import Observation
+from cli.watch.words import happening_text
+from coordinator.model import Group, Problem
+from coordinator.snapshot import Snapshot, SnapshotError
+from coordinator.snapshot.read import parse_snapshot
+from coordinator.snapshot.write import snapshot_tree
+
+COMMAND = "watch"
+LONGEST_LINE = 256 * 1024 * 1024
+"""Bytes; no observation is as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """The first line of a recording."""
+
+    at_ms: int
+    groups: tuple[str, ...]
+    source: str
+    every_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A recording that was read."""
+
+    header: Header
+    observations: tuple[Observation, ...]
+    notices: tuple[str, ...] = ()
+    """What was passed over."""
+
+
+class RecordingError(CommandError):
+    """A file that is no recording, or a damaged one; says which line."""
+
+
+def header_document(header: Header) -> dict[str, Any]:
+    """The first line."""
+    return {
+        **_begin("header", header.at_ms),
+        "groups": list(header.groups),
+        "source": header.source,
+        "every_ms": header.every_ms,
+    }
+
+
+def observation_document(seen: Observation) -> dict[str, Any]:
+    """A line for one look. User data of assignors, which nothing here shows, is left out."""
+    there = {name: _without_user_data(group) for name, group in seen.groups.items() if group is not None}
+    tree = snapshot_tree(Snapshot(groups=there, topics=seen.topics))
+    return {
+        **_begin("observation", seen.at_ms),
+        "groups": {name: tree["groups"].get(name) for name in seen.groups},
+        "topics": tree["topics"],
+        "lag": {name: _lag(seen, group) for name, group in there.items()},
+        "errors": [{"subject": each.subject, "message": each.message} for each in seen.problems],
+    }
+
+
+def event_document(happening: Happening, labels: Mapping[str, str]) -> dict[str, Any]:
+    """A line for an event; `before` and `after` are what `cli.watch.events.EventKind` says of its kind."""
+    event = happening.event
+    return {
+        **_begin("event", happening.at_ms),
+        "since": format_moment(happening.since_ms),
+        "group": event.group,
+        "event": event.kind.value,
+        "member": event.member,
+        "label": labels.get(event.member) if event.member is not None else None,
+        "topic": event.topic,
+        "partitions": list(event.partitions),
+        "before": _told(event.before),
+        "after": _told(event.after),
+        "epochs": event.epochs,
+        "duration_ms": _span(happening.span),
+        "text": happening_text(happening, labels),
+    }
+
+
+def line_of(document: Mapping[str, Any]) -> str:
+    """A document as its line."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+class Recorder:
+    """Writes a recording, each line at once. Use it in a `with` block."""
+
+    def __init__(self, stream: TextIO, file: Path) -> None:
+        self._stream, self._file = stream, file
+
+    @classmethod
+    def create(cls, file: Path, *, force: bool) -> Recorder:
+        """A new file that only its owner can read; with `force` an old one is written anew."""
+        how = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
+        try:
+            handle = os.open(file, how, 0o600)
+        except FileExistsError:
+            raise UsageError(
+                f"{file} is there already: name another file, or overwrite it with --force"
+            ) from None
+        except OSError as error:
+            raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+        return cls(os.fdopen(handle, "w", encoding="utf-8"), file)
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        """Append a line."""
+        try:
+            self._stream.write(line_of(document))
+            self._stream.flush()
+        except OSError as error:
+            raise CommandError(f"{self._file}: cannot be written: {error.strerror or error}") from None
+
+    def close(self) -> None:
+        """Close the file; everything is in it already."""
+        with suppress(OSError):  # what could not be written has been said
+            self._stream.close()
+
+
+def read_recording(file: Path, groups: Sequence[str] = ()) -> Recording:
+    """Read a recording, of the named groups or of all. RecordingError names the file and the line."""
+    try:
+        with file.open("rb") as stream:
+            return _read(file, stream, groups)
+    except OSError as error:
+        raise RecordingError(f"{file}: cannot be read: {error.strerror or error}") from None
+
+
+def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
+    header: Header | None = None
+    observations: list[Observation] = []
+    notices: list[str] = []
+    for number, line in _lines(file, stream):
+        try:
+            tree = _tree(file, number, line)
+        except RecordingError:
+            if header is None or line.endswith(b"\n"):
+                raise
+            notices.append(f"{file}:{number}: the last line is torn, the recorder did not end it; left out")
+            break
+        if header is None:
+            header = _header(file, number, tree)
+        elif tree.get("kind") == "observation":
+            observations.append(_observation(file, number, tree, groups))
+    if header is None:
+        raise RecordingError(
+            f"{file}: empty; a recording begins with the header that kohort watch --record writes"
+        )
+    unknown = sorted(set(groups) - {name for seen in observations for name in seen.groups})
+    if unknown:
+        told = ", ".join(header.groups)
+        raise RecordingError(f"{file}: nothing was recorded of {', '.join(unknown)}; it is of {told}")
+    if not observations:
+        raise RecordingError(f"{file}: the recording ends before anything was seen")
+    return Recording(header=header, observations=tuple(observations), notices=tuple(notices))
+
+
+def _lines(file: Path, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := stream.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            raise RecordingError(f"{file}:{number}: the line has no end; this is not a recording")
+        if line.strip():
+            yield number, line
+
+
+def _tree(file: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        tree = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        if b"\\ud" in line.lower():
+            json.dumps(tree, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+    except UnicodeDecodeError as error:
+        raise RecordingError(
+            f"{file}:{number}: not a text in UTF-8 (byte {error.start} of the line)"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"{file}:{number}: not a JSON document: {error}") from None
+    if not isinstance(tree, dict) or tree.get("command") != COMMAND or "kohort" not in tree:
+        raise RecordingError(f"{file}:{number}: not a line of a recording of kohort watch")
+    version = tree["kohort"]
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise RecordingError(f"{file}:{number}: kohort: expected the format version, a whole number")
+    if version > FORMAT_VERSION:
+        raise RecordingError(
+            f"{file}:{number}: format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
+        )
+    return tree
+
+
+def _header(file: Path, number: int, tree: Mapping[str, Any]) -> Header:
+    if tree.get("kind") != "header":
+        raise RecordingError(f"{file}:{number}: a recording begins with its header; this is another line")
+    groups, every = tree.get("groups"), tree.get("every_ms")
+    return Header(
+        at_ms=_moment(file, number, tree),
+        groups=tuple(map(str, groups)) if isinstance(groups, list) else (),
+        source=str(tree.get("source", "")),
+        every_ms=every if isinstance(every, int) else 0,
+    )
+
+
+def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Sequence[str]) -> Observation:
+    at_ms = _moment(file, number, tree)
+    told = tree.get("groups")
+    if not isinstance(told, dict):
+        raise RecordingError(f"{file}:{number}: groups: expected groups by id")
+    wanted = {name: group for name, group in told.items() if not groups or name in groups}
+    there = {name: group for name, group in wanted.items() if group is not None}
+    body = {"kohort": FORMAT_VERSION, "groups": there, "topics": tree.get("topics")}
+    try:
+        snapshot = parse_snapshot(file, json.dumps(body))
+    except SnapshotError as error:
+        field = f"{error.field}: " if error.field else ""
+        raise RecordingError(f"{file}:{number}: {field}{error.message}") from None
+    return Observation(
+        at_ms=at_ms,
+        groups={name: snapshot.groups.get(name) for name in wanted},
+        topics=snapshot.topics,
+        problems=tuple(_problems(file, number, tree.get("errors"))),
+    )
+
+
+def _problems(file: Path, number: int, told: object) -> Iterator[Problem]:
+    for each in told if isinstance(told, list) else []:
+        if not isinstance(each, dict):
+            raise RecordingError(f"{file}:{number}: errors: expected problems with subject and message")
+        yield Problem(subject=str(each.get("subject", "")), message=str(each.get("message", "")))
+
+
+def _moment(file: Path, number: int, tree: Mapping[str, Any]) -> int:
+    try:
+        return parse_moment(str(tree.get("at")), 0)
+    except (ValueError, OverflowError) as error:
+        raise RecordingError(f"{file}:{number}: at: {error}") from None
+
+
+def _begin(kind: str, at_ms: int) -> dict[str, Any]:
+    return {"kohort": FORMAT_VERSION, "command": COMMAND, "kind": kind, "at": format_moment(at_ms)}
+
+
+def _without_user_data(group: Group) -> Group:
+    return replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
+
+
+def _lag(seen: Observation, group: Group) -> dict[str, int | None]:
+    """By topic, of the partitions of which it is known."""
+    lags = {topic: lags_of(seen, group, topic).values() for topic in group.offsets or {}}
+    return {
+        topic: sum(known) if (known := [each for each in values if each is not None]) else None
+        for topic, values in sorted(lags.items())
+    }
+
+
+def _told(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _span(span: Span | None) -> dict[str, int | None] | None:
+    return None if span is None else {"least": span.least_ms, "most": span.most_ms}

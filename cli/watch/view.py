@@ -1,0 +1,240 @@
+"""The live view: what is known of each group now, and below it what has happened.
+
+Pure: the same course, log and size give the same lines, whether the groups are watched now or a recording is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cli.render.cells import safe_text
+from cli.render.document import Cell, Table, columns
+from cli.times import format_moment
+from cli.views.migration import waits_text
+from cli.watch.course import Course, GroupCourse, owners_are_shown
+from cli.watch.lag import TopicLag, topic_lags
+from cli.watch.layout import column_lines, shortened
+from cli.watch.lines import Line, Piece, Style
+from cli.watch.words import clock_text, duration_text, places_text
+from coordinator.model import Group, GroupState, GroupType, Partitions
+from migration.inspection import InspectedMember, inspect
+
+LEAST_LOG = 4
+"""Lines of the log that are left however many members there are."""
+LABEL = 30
+"""Columns for what a member is called; longer names lose their middle."""
+_AT_REST = (GroupState.STABLE, GroupState.EMPTY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """A line of the log."""
+
+    at_ms: int
+    group: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """All that a view is made of."""
+
+    course: Course
+    before: Course | None = None
+    """At the look before: what has changed since is marked."""
+    log: Sequence[LogLine] = ()
+    title: str = ""
+    """Where the groups are, and how often one looks; or which recording it is."""
+    problem: str = ""
+    """Why the last look reached nothing."""
+
+
+def view_lines(shown: Shown, width: int, height: int) -> list[Line]:
+    """The whole screen: never more than `height` lines; the width is only used to shorten names."""
+    head = list(_head(shown))
+    names = list(shown.course.groups)
+    room = max(height - len(head) - min(LEAST_LOG, height // 4), 1)
+    blocks = [
+        [*_group_lines(shown, name, shown.before.groups.get(name) if shown.before else None, width), ()]
+        for name in names
+    ]
+    shares = _shares([len(block) for block in blocks], room)
+    body = [line for block, share in zip(blocks, shares, strict=True) for line in shortened(block, share)]
+    left = height - len(head) - len(body)
+    log = [_log_line(line, several=len(names) > 1) for line in shown.log]
+    newest = log[-left:] if left > 0 else []
+    return [*head, *body, *newest][:height]
+
+
+def _shares(wanted: Sequence[int], room: int) -> list[int]:
+    """Lines for each of several blocks: what it wants, or as many as others that want more than there is."""
+    given = [0] * len(wanted)
+    by_size = sorted(range(len(wanted)), key=lambda position: wanted[position])
+    for turn, position in enumerate(by_size):
+        given[position] = min(wanted[position], max((room - sum(given)) // (len(wanted) - turn), 1))
+    return given
+
+
+def _head(shown: Shown) -> Iterator[Line]:
+    last = shown.course.last
+    at = format_moment(last.at_ms) if last else ""
+    yield (Piece("kohort watch  ", Style.BOLD), Piece(f"{at}  {safe_text(shown.title)}", Style.FAINT))
+    if shown.problem:
+        yield (Piece(safe_text(shown.problem), Style.BAD),)
+    elif last is not None:
+        for problem in last.problems[:2]:
+            yield (Piece(safe_text(f"{problem.subject}: {problem.message}"), Style.BAD),)
+    yield ()
+
+
+def _log_line(line: LogLine, *, several: bool) -> Line:
+    group = f"{line.group}: " if several else ""
+    return (Piece(f"{clock_text(line.at_ms)}  ", Style.FAINT), Piece(safe_text(group + line.text)))
+
+
+def _group_lines(shown: Shown, name: str, before: GroupCourse | None, width: int) -> Iterator[Line]:
+    course = shown.course.groups[name]
+    group = course.shown
+    if group is None or course.belief is None:
+        yield (Piece(safe_text(name), Style.BOLD), Piece("  there is no such group"))
+        return
+    yield _state_line(group, before.shown if before else None, len(course.wanted))
+    if group.members:
+        earlier = _members_table(before.belief, width) if before and before.belief else None
+        yield from column_lines(_members_table(course.belief, width), earlier)
+    yield from _waits_lines(group)
+    lags = _lags_table(shown.course, name, course)
+    if lags.rows:
+        earlier = _lags_table(shown.before, name, before) if shown.before and before else None
+        yield from column_lines(lags, earlier)
+    yield from _unowned_lines(course, shown.course.last.at_ms if shown.course.last else course.at_ms)
+
+
+def _state_line(group: Group, before: Group | None, wanted: int) -> Line:
+    epoch = group.generation if group.type is GroupType.CLASSIC else group.group_epoch
+    said = (
+        [] if epoch is None else [f"{'generation' if group.type is GroupType.CLASSIC else 'epoch'} {epoch}"]
+    )
+    if group.assignment_epoch is not None and group.assignment_epoch != group.group_epoch:
+        said.append(f"target of epoch {group.assignment_epoch}")
+    was = None if before is None else before.state
+    style = Style.CHANGED if was not in (None, group.state) else Style.BOLD
+    said += [group.protocol] if group.protocol else []
+    count = len(group.members)
+    said.append(f"{count} member{'' if count == 1 else 's'}, {wanted} partition{'' if wanted == 1 else 's'}")
+    return (
+        Piece(safe_text(group.id), Style.BOLD),
+        Piece(f"  {group.type.value}  "),
+        Piece(group.state.value, style),
+        Piece(safe_text("".join(f"  {text}" for text in said))),
+    )
+
+
+def _members_table(group: Group, width: int) -> Table:
+    """What each member has, gains, and is to give up; the longest cells come last, where lines are cut."""
+    found = inspect(group)
+    has_targets = any(each.member.target is not None for each in found.members)
+    most = max(min(LABEL, width // 3), 8)
+    changes = ["GAINS", "GIVES-UP"] if has_targets else []
+
+    def row(each: InspectedMember) -> list[Cell]:
+        member = each.member
+        protocol = member.protocol and member.protocol.value
+        count = None if member.owned is None else sum(map(len, member.owned.values()))
+        cells: list[Cell] = [_short(each.label, most), protocol, each.epoch, count]
+        if has_targets:
+            cells += [_without(member.target, member.owned), _without(member.owned, member.target)]
+        return [*cells, None if member.owned is None else places_text(member.owned) or None]
+
+    names = ["MEMBER", "PROTOCOL", "#EPOCH", "##OWNS", *changes, "OWNS"]
+    return Table(columns=columns(*names), rows=list(map(row, sorted(found.members, key=_by_label))))
+
+
+def _by_label(found: InspectedMember) -> tuple[str, str]:
+    return found.label, found.member.id
+
+
+def _without(partitions: Partitions | None, others: Partitions | None) -> str | None:
+    """What is in the first and not in the second; None where nothing is, or one of them is not known."""
+    if partitions is None or others is None:
+        return None
+    left = {
+        topic: sorted(set(numbers).difference(others.get(topic, ()))) for topic, numbers in partitions.items()
+    }
+    return places_text(left) or None
+
+
+def _waits_lines(group: Group) -> Iterator[Line]:
+    """Who waits for whom; nothing of groups at rest."""
+    if group.state in _AT_REST or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
+        return
+    found = inspect(group)
+    labels = {each.member.id: each.label for each in found.members}
+    waiting = [each for each in found.members if each.waits]
+    together: dict[str, list[str]] = {}
+    for each in waiting:
+        together.setdefault(waits_text(each, labels) or "", []).append(each.label)
+    for text, names in together.items():
+        who = names[0] if len(names) == 1 else f"{len(names)} members"
+        yield (
+            Piece(
+                safe_text(
+                    f"{_short(who, LABEL)} waits for {text}" if len(names) == 1 else f"{who} wait for {text}"
+                )
+            ),
+        )
+    if not owners_are_shown(group):
+        yield (
+            Piece("What members own does not show during a rebalance: OWNS is from before it.", Style.FAINT),
+        )
+
+
+def _lags_table(course: Course, name: str, found: GroupCourse) -> Table:
+    partitions: dict[str, int] = {}
+    for topic, _ in found.wanted:
+        partitions[topic] = partitions.get(topic, 0) + 1
+    unowned: dict[str, int] = {}
+    for topic, _ in found.unowned:
+        unowned[topic] = unowned.get(topic, 0) + 1
+
+    def row(lag: TopicLag) -> list[Cell]:
+        seconds = lag.seconds_to_zero
+        return [
+            lag.topic,
+            partitions.get(lag.topic, 0),
+            unowned.get(lag.topic, 0),
+            lag.lag,
+            lag.unknown or None,
+            _rate(lag.consumed_per_s),
+            _rate(lag.produced_per_s),
+            duration_text(seconds * 1000) if seconds else None,
+        ]
+
+    names = ["TOPIC", "##PARTITIONS", "##UNOWNED", "#LAG", "#NO-LAG", "#READ/S", "#WRITTEN/S", "#ZERO-IN"]
+    rows = [row(lag) for lag in topic_lags(name, course.window, partitions)]
+    return Table(columns=columns(*names), rows=rows)
+
+
+def _rate(per_second: float | None) -> str | None:
+    if per_second is None:
+        return None
+    return f"{per_second:,.0f}" if per_second >= 100 or per_second == 0 else f"{per_second:.1f}"
+
+
+def _unowned_lines(course: GroupCourse, now_ms: int) -> Iterator[Line]:
+    """Partitions without an owner, those that have been longest first."""
+    since: dict[int, dict[str, list[int]]] = {}
+    for (topic, number), gap in sorted(course.unowned.items()):
+        since.setdefault(gap.since_ms, {}).setdefault(topic, []).append(number)
+    for at_ms in sorted(since):
+        age = max(now_ms - at_ms, 0)
+        text = f"Without an owner for {duration_text(age)}: {places_text(since[at_ms])}"
+        yield (Piece(safe_text(text), Style.BAD),)
+
+
+def _short(name: str, most: int) -> str:
+    """A name without its middle: names often begin alike and differ at the end."""
+    if len(name) <= most:
+        return name
+    return f"{name[: (most - 1) // 2]}…{name[-(most // 2) :]}"

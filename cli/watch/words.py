@@ -1,0 +1,214 @@
+"""Events in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+
+from cli.times import format_moment
+from cli.watch.course import Happening, Span
+from cli.watch.events import Event, EventKind, Told
+
+MOST_NAMES = 3
+_OF_A_NEWCOMER = (
+    EventKind.MEMBER_PROTOCOL_CHANGED,
+    EventKind.SUBSCRIPTION_CHANGED,
+    EventKind.MEMBER_EPOCH_CHANGED,
+)
+_TOGETHER = frozenset(
+    {
+        EventKind.MEMBER_EPOCH_CHANGED,
+        EventKind.MEMBER_JOINED,
+        EventKind.MEMBER_LEFT,
+        EventKind.MEMBER_PROTOCOL_CHANGED,
+        EventKind.SUBSCRIPTION_CHANGED,
+        EventKind.OFFSETS_COMMITTED,
+        EventKind.OFFSETS_SET_BACK,
+        EventKind.OFFSETS_DELETED,
+    }
+)
+"""Of these, those that are alike are told in one line."""
+
+
+def told_lines(
+    happened: Iterable[Happening], labels: Mapping[str, str], *, commits: bool = False
+) -> Iterator[tuple[int, str, str]]:
+    """A line for an event, or for several that are alike: when it was seen, of which group, and the text.
+
+    Commits happen all the time: they are told only where `commits` asks for them.
+    """
+    wanted = [each for each in happened if commits or not _is_quiet(each.event)]
+    for _, alike in groupby(wanted, key=_likeness):
+        together = list(alike)
+        first = together[0]
+        yield first.at_ms, first.event.group, _told(together, labels)
+
+
+def happening_text(happening: Happening, labels: Mapping[str, str]) -> str:
+    """One event in words, without its time and group."""
+    return _told([happening], labels)
+
+
+def clock_text(ms: int) -> str:
+    """The time of day in UTC, to the millisecond: `12:03:07.412`."""
+    try:
+        moment = datetime.fromtimestamp(ms / 1000, tz=UTC)
+    except (OverflowError, OSError, ValueError):
+        return format_moment(ms)
+    return f"{moment:%H:%M:%S}.{ms % 1000:03}"
+
+
+def ranges_text(numbers: Sequence[int]) -> str:
+    """Ascending numbers, runs of three and more shortened: `0-3,7,9`."""
+    parts: list[str] = []
+    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        values = [value for _, value in run]
+        if len(values) > 2:
+            parts.append(f"{values[0]}-{values[-1]}")
+        else:
+            parts += map(str, values)
+    return ",".join(parts)
+
+
+def places_text(partitions: Mapping[str, Sequence[int]]) -> str:
+    """Partitions of topics: `orders:0-3,7;payments:1`."""
+    return ";".join(
+        f"{topic}:{ranges_text(numbers)}" for topic, numbers in sorted(partitions.items()) if numbers
+    )
+
+
+def duration_text(ms: float) -> str:
+    """`850 ms`, `1.2 s`, `4 min 05 s`, `3 h 10 min`, `2 d 4 h`."""
+    seconds = ms / 1000
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 100:
+        return f"{minutes} min {rest:02} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def span_text(span: Span) -> str:
+    """`1.0 s to 1.9 s`, `at most 400 ms`, `at least 3.0 s`."""
+    if span.most_ms is None:
+        return f"at least {duration_text(span.least_ms)}"
+    most = duration_text(span.most_ms)
+    if not span.least_ms:
+        return f"at most {most}"
+    least = duration_text(span.least_ms)
+    return least if least == most else f"{least} to {most}"
+
+
+def _is_quiet(event: Event) -> bool:
+    """Whether it goes without saying: a commit, and what a member that has just joined began with."""
+    return event.kind is EventKind.OFFSETS_COMMITTED or (
+        event.kind in _OF_A_NEWCOMER and event.before is None
+    )
+
+
+def _likeness(happening: Happening) -> tuple[object, ...]:
+    event = happening.event
+    if event.kind not in _TOGETHER:
+        return (id(happening),)
+    if event.kind is EventKind.OFFSETS_COMMITTED or event.topic is not None:
+        return event.kind, event.group, event.topic
+    if event.kind in (EventKind.MEMBER_JOINED, EventKind.MEMBER_LEFT):
+        return event.kind, event.group
+    return event.kind, event.group, event.before, event.after
+
+
+def _told(together: Sequence[Happening], labels: Mapping[str, str]) -> str:
+    first = together[0]
+    event = first.event
+    if event.topic is not None and event.kind in _OFFSETS:
+        return _offsets_told([each.event for each in together])
+    if event.topic is not None:
+        return _partitions_told(first, labels)
+    who = _names([each.event.member for each in together], labels)
+    if event.kind is EventKind.MEMBER_REPLACED:
+        return f"{who} came back under a new id, {event.after} instead of {event.before}"
+    if event.kind is EventKind.STATE_CHANGED:
+        taken = f", after {span_text(first.span)}" if first.span is not None else ""
+        return f"{event.before} → {event.after}{taken}"
+    if event.kind is EventKind.SUBSCRIPTION_CHANGED:
+        wanted = ", ".join(event.after) if isinstance(event.after, tuple) and event.after else "nothing"
+        return f"{who} {'reads' if len(together) == 1 else 'read'} {wanted}"
+    text = _TEXTS[event.kind]
+    return text.format(who=who, before=_value(event.before), after=_value(event.after))
+
+
+_OFFSETS = (EventKind.OFFSETS_COMMITTED, EventKind.OFFSETS_SET_BACK, EventKind.OFFSETS_DELETED)
+_TEXTS: Mapping[EventKind, str] = {
+    EventKind.GROUP_APPEARED: "the group is there: {before}, {after}",
+    EventKind.GROUP_GONE: "the group is gone",
+    EventKind.TYPE_CHANGED: "the group's type is {after} now, {before} before",
+    EventKind.COORDINATOR_MOVED: "the coordinator is {after} now, {before} before",
+    EventKind.ASSIGNOR_CHANGED: "the assignor is {after} now, {before} before",
+    EventKind.MEMBER_LEFT: "{who} left",
+    EventKind.MEMBER_JOINED: "{who} joined",
+    EventKind.MEMBER_PROTOCOL_CHANGED: "{who}: {after} protocol",
+    EventKind.EPOCH_CHANGED: "epoch {before} → {after}",
+    EventKind.ASSIGNMENT_EPOCH_CHANGED: "target assignment of epoch {after}, {before} before",
+    EventKind.MEMBER_EPOCH_CHANGED: "{who}: epoch {before} → {after}",
+}
+
+
+def _value(told: Told) -> str:
+    if told is None:
+        return "none"
+    return ", ".join(told) if isinstance(told, tuple) else str(told)
+
+
+def _names(ids: Sequence[str | None], labels: Mapping[str, str]) -> str:
+    names = [labels.get(each, each) for each in ids if each is not None]
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more members"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _partitions_told(happening: Happening, labels: Mapping[str, str]) -> str:
+    event, span = happening.event, happening.span
+    what = f"{event.topic}:{ranges_text(event.partitions)}"
+    old, new = _owners(event.before, labels), _owners(event.after, labels)
+    if event.kind is EventKind.PARTITIONS_LOST:
+        return f"{what} without an owner; {old} had {_them(event)}"
+    gap = f", {span_text(span)} without an owner" if span is not None else ""
+    if event.kind is EventKind.PARTITIONS_ASSIGNED:
+        return f"{what} to {new}{gap}"
+    more = event.epochs is not None and event.epochs > 1
+    least = f" (at least: {event.epochs} epochs passed between two looks)" if more else ""
+    return f"{what} moved from {old} to {new}{gap}{least}"
+
+
+def _them(event: Event) -> str:
+    return "it" if len(event.partitions) == 1 else "them"
+
+
+def _owners(told: Told, labels: Mapping[str, str]) -> str:
+    return _names(told, labels) if isinstance(told, tuple) else _value(told)
+
+
+def _offsets_told(alike: Sequence[Event]) -> str:
+    first = alike[0]
+    numbers = ranges_text(sorted(number for event in alike for number in event.partitions))
+    what = f"{first.topic}:{numbers}"
+    if first.kind is EventKind.OFFSETS_DELETED:
+        return f"{what}: committed offset{'' if len(alike) == 1 else 's'} deleted"
+    steps = [
+        event.after - event.before
+        for event in alike
+        if isinstance(event.after, int) and isinstance(event.before, int)
+    ]
+    if len(alike) == 1:
+        was = "none" if first.before is None else f"{first.before}"
+        back = "set back, " if first.kind is EventKind.OFFSETS_SET_BACK else ""
+        return f"{what}: committed offset {back}{was} → {first.after}"
+    if first.kind is EventKind.OFFSETS_SET_BACK:
+        return f"{what}: committed offsets set back by {-sum(steps):,} records"
+    new = len(alike) - len(steps)
+    fresh = f", {new} for the first time" if new else ""
+    return f"{what}: offsets committed, {sum(steps):,} records further{fresh}"
