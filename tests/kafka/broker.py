@@ -34,7 +34,9 @@ class Broker:
         pid: the id of the process of the last start.
     """
 
-    def __init__(self, jars: Path, directory: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, jars: Path, directory: Path, settings: Mapping[str, str] | None = None, *, heap_mb: int = 512
+    ) -> None:
         """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`."""
         self.jars = jars
         self.directory = directory
@@ -43,7 +45,13 @@ class Broker:
         self.port = 0
         self._properties = directory / "server.properties"
         self._overrides = dict(settings or {})
+        self._heap_mb = heap_mb
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_started(self) -> bool:
+        """Whether its process runs."""
+        return self._process is not None and self._process.poll() is None
 
     @property
     def bootstrap(self) -> str:
@@ -119,7 +127,7 @@ class Broker:
             )
 
     def _launch(self) -> None:
-        command = java(self.jars, "kafka.Kafka", str(self._properties), heap_mb=512)
+        command = java(self.jars, "kafka.Kafka", str(self._properties), heap_mb=self._heap_mb)
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, cwd=self.directory
