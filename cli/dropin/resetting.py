@@ -108,8 +108,13 @@ class _Reset:
                 raise ToolFailure(f'The partitions "{",".join(map(name_of, found))}" {what}')
 
     def _committed(self, group: str) -> dict[Place, int]:
-        told = committed_offsets(self._source, [group]).get(group, {})
-        return {place: each.offset for place, each in told.items() if each.offset is not None}
+        topics = committed_offsets(self._source, [group]).get(group, {})
+        return {
+            (topic, partition): committed.offset
+            for topic, partitions in topics.items()
+            for partition, committed in partitions.items()
+            if committed.offset is not None
+        }
 
     def _planned(self, group: str) -> Mapping[Place, int]:
         """What the file has for a group; an error is printed where that is nothing."""
