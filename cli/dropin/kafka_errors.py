@@ -65,6 +65,6 @@ def exception_text(failure: Failure) -> str:
 
 def error_message(failure: Failure) -> str:
     """The broker's own words where it sent some, else Kafka's usual ones."""
-    if failure.code in _ERRORS and failure.message == failure.name:
+    if failure.code is not None and failure.code in _ERRORS and failure.message == failure.name:
         return _ERRORS[failure.code][1]
     return failure.message.removesuffix(f" ({failure.name})")

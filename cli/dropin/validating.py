@@ -17,7 +17,9 @@ def run(options: Options) -> int:
     regex = options.regex or ""
     verdict = judge(regex)
     if not verdict.valid:
-        print(f"The regular expression `{regex}` is invalid: {verdict.reason}.")
+        # The tool does not print the part of the pattern that RE2/J names behind its reason.
+        reason = str(verdict.reason).partition(": `")[0]
+        print(f"The regular expression `{regex}` is invalid: {reason}.")
         return ExitStatus.FALSE
     print(f"The regular expression `{regex}` is valid.")
     if verdict.regex is None:

@@ -25,21 +25,7 @@ def join_connect_group(broker: Broker, group: str) -> str:
     The member is in the group for five minutes, without a process and without heartbeats. The versions are
     those from before a member had to ask for its id first (KIP-394).
     """
-    request = JoinGroupRequest(
-        group_id=GroupId(group),
-        session_timeout=SESSION,
-        rebalance_timeout=SESSION,
-        member_id="",
-        protocol_type="connect",
-        protocols=(JoinGroupRequestProtocol(name="default", metadata=OPAQUE),),
-    )
-
-    def joined() -> JoinGroupResponse | None:
-        # The coordinator may be loading; every other error shows as the time running out.
-        answer = ask(broker.port, request, JoinGroupResponse)
-        return answer if answer.error_code is ErrorCode.none else None
-
-    member = wait_until(joined, f"a worker joins {group}")
+    member = join_and_wait(broker, group, "connect")
     synced = ask(
         broker.port,
         SyncGroupRequest(
@@ -53,3 +39,22 @@ def join_connect_group(broker: Broker, group: str) -> str:
     if synced.error_code is not ErrorCode.none:
         raise ConnectionError(f"SyncGroup of {group} was answered {synced.error_code.name}")
     return member.member_id
+
+
+def join_and_wait(broker: Broker, group: str, protocol_type: str) -> JoinGroupResponse:
+    """Join `group`, and leave it waiting for the leader's assignment: CompletingRebalance for five minutes."""
+    request = JoinGroupRequest(
+        group_id=GroupId(group),
+        session_timeout=SESSION,
+        rebalance_timeout=SESSION,
+        member_id="",
+        protocol_type=protocol_type,
+        protocols=(JoinGroupRequestProtocol(name="default", metadata=OPAQUE),),
+    )
+
+    def joined() -> JoinGroupResponse | None:
+        # The coordinator may be loading; every other error shows as the time running out.
+        answer = ask(broker.port, request, JoinGroupResponse)
+        return answer if answer.error_code is ErrorCode.none else None
+
+    return wait_until(joined, f"a member joins {group}")

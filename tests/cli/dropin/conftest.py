@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from tests.cli.dropin.harness import Stage
+from tests.cli.dropin.harness import Scene, Stage
+from tests.cli.dropin.scenes import quiet_cluster
+from tests.cli.fleet import Fleet
 from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
 
 
@@ -13,3 +20,24 @@ from tests.kafka.tool_host import ToolHost
 def stage(session_broker: Broker, tools: ToolHost) -> Stage:
     """Give both tools and the broker that all tests share."""
     return Stage(session_broker, tools)
+
+
+@pytest.fixture(scope="module")
+def fleet_scene(fleet: Fleet) -> Scene:
+    """Give a group of every kind, by kind."""
+    return Scene(names={**fleet.groups, "topic": fleet.topic})
+
+
+@pytest.fixture(scope="module")
+def quiet_scene(
+    kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Scene]:
+    """Give a broker of its own with groups in every state; nothing changes there."""
+    broker = Broker(kafka_jars, tmp_path_factory.mktemp("quiet"))
+    try:
+        broker.start()
+        wait_for_coordinator(broker)
+        with quiet_cluster(broker, kafka_jars, java_host, tmp_path_factory.mktemp("members")) as names:
+            yield Scene(names=names, broker=broker)
+    finally:
+        broker.stop()

@@ -1,0 +1,216 @@
+"""The command lines that both tools are tried on: list, describe, validate-regex, and what makes no sense.
+
+The scene `fleet` has a group of every kind (tests/cli/fleet.py), `quiet` the groups of tests/cli/dropin/scenes.py.
+"""
+
+from __future__ import annotations
+
+from tests.cli.dropin.harness import Case
+
+UNREADABLE, WRONG = 3, 1
+
+
+def failing(line: str, status: int = UNREADABLE, scene: str = "quiet") -> Case:
+    """A command line that fails while it runs."""
+    return Case(line=line, scene=scene, differs=("exit-status", "stack-trace"), status=status)
+
+
+def misread(line: str) -> Case:
+    """A command line that joptsimple does not understand."""
+    return Case(line=line, scene="none", differs=("parser-trace",), connects=False)
+
+
+def refused(line: str) -> Case:
+    """A command line that the tool answers with its usage, before it connects."""
+    return Case(line=line, scene="none", connects=False)
+
+
+def listed(line: str) -> Case:
+    """A list of groups in order."""
+    return Case(line=line, scene="quiet", differs=("sorted-rows",))
+
+
+def quiet(line: str) -> Case:
+    """Any other command line on the quiet broker."""
+    return Case(line=line, scene="quiet")
+
+
+TOO_LONG = "a" * 32_768
+HOW = ("", " --offsets --verbose", " --members", " --members --verbose", " --state", " --verbose --state")
+
+LIST = [
+    listed("--list"),
+    listed("-list"),
+    listed("--list --state"),
+    listed("--list --type"),
+    listed("--list --type --state"),
+    listed("--state --type --list"),
+    quiet("--list --state stable"),
+    listed("--list --state=Empty,Stable --type"),
+    listed("--list --state ' stable , EMPTY '"),
+    listed("--list --state empty,"),
+    listed("--list --state ,"),
+    listed("--list --state ''"),
+    listed("--list --state= --state"),
+    quiet("--list --state completingrebalance"),
+    quiet("--list --state dead"),
+    quiet("--list --type consumer"),
+    listed("--list --type Classic,CONSUMER --state"),
+    listed("--list --type classic --state empty,stable"),
+    listed("--list --timeout 20000 words that nobody reads"),
+    listed("--list --all-groups --all-topics --execute --to-earliest"),
+    listed("--list -- --describe"),
+    listed("--list=yes -"),
+    quiet("--list --state foo"),
+    quiet("--list --state empty,,stable"),
+    quiet("--list --state NotReady"),
+    quiet("--list --type share"),
+    quiet("--list --type classic,generic"),
+    failing("--list --state stable --state empty", WRONG),
+    failing("--list --type classic --type consumer", WRONG),
+    failing("--list --timeout soon", WRONG),
+    failing("--list --timeout 9223372036854775808", WRONG),
+    failing("--list --shift-by 1.5", WRONG),
+    failing("--list --to-offset ''", WRONG),
+    failing("--list --by-duration PT1S --by-duration PT2S", WRONG),
+    failing("--list --timeout 1000 --timeout 2000", WRONG),
+    failing("--list --bootstrap-server {server}", WRONG),
+]
+
+DESCRIBE = [
+    *(
+        quiet(f"--describe --group {{{group}}}{how}")
+        for group in ("partial", "completing", "left")
+        for how in HOW
+    ),
+    *(
+        Case(line=f"--describe --group {{{group}}}{how}")
+        for group in ("confluent-cooperative", "consumer-regex", "java-static", "mixed", "simple")
+        for how in HOW
+    ),
+    *(quiet(f"--describe --group {{{group}}}") for group in ("short", "odd", "unused")),
+    quiet("--describe --group {odd} --members"),
+    quiet("--describe --group {unused} --members"),
+    quiet("--describe --group {unused} --state"),
+    Case(line="--describe --group {mixed} --group {simple} --group {java-range} --group {simple}"),
+    Case(line="--describe --group {mixed} --group {java-static} --members --verbose --members"),
+    quiet("-describe -group={short} -state"),
+    failing("--describe --group {share}", scene="fleet"),
+    failing("--describe --group {streams} --members", scene="fleet"),
+    failing("--describe --group {connect}"),
+    failing("--describe --group nobody"),
+    failing("--describe --group nobody --state"),
+    failing("--describe --group nobody --members"),
+    failing("--describe --group {short} --group nobody"),
+    failing("--describe --group ''"),
+]
+
+ALL_GROUPS = [Case(line=f"--describe --all-groups{how}", scene="quiet") for how in HOW]
+
+REGEX = [
+    *(
+        Case(line=f"--validate-regex {regex}", scene="none", connects=False)
+        for regex in ("'^orders-.*'", "''", "'a|b'", "'(?i)\\pL+'", "'\\Q[\\E'", "日本", "--list", "'a%sb'")
+    ),
+    *(
+        Case(
+            line=f"--validate-regex {regex}",
+            scene="none",
+            connects=False,
+            differs=("exit-status",),
+            status=WRONG,
+        )
+        for regex in (
+            "'a['",
+            "'(?=a)'",
+            "'a{1001}'",
+            "'*'",
+            "'(a'",
+            "'\\8'",
+            "'[z-a]'",
+            "'(?P<n'",
+            "'a**'",
+        )
+    ),
+    Case(
+        line="--validate-regex 'a)'",
+        scene="none",
+        connects=False,
+        differs=("regex-reason", "exit-status"),
+        more="The regular expression `a)` is invalid: unexpected ).",
+        status=WRONG,
+    ),
+    Case(
+        line=f"--validate-regex {TOO_LONG}",
+        scene="none",
+        connects=False,
+        differs=("regex-reason", "exit-status"),
+        more=f"The regular expression `{TOO_LONG}` is invalid: longer than 32767 bytes, the most a record key holds.",
+        status=WRONG,
+    ),
+    Case(
+        line="--validate-regex 'o.*|t'",
+        scene="quiet",
+        differs=("regex-preview",),
+        more="It matches 2 of 4 topics: orders, t",
+    ),
+    Case(
+        line="--validate-regex nothing",
+        scene="quiet",
+        differs=("regex-preview",),
+        more="It matches 0 of 4 topics.",
+    ),
+    Case(line="--validate-regex='a=b' --timeout soon", scene="none", connects=False),
+    Case(
+        line="--validate-regex '((a{100}){100}){20}'",
+        scene="none",
+        connects=False,
+        differs=("regex-warning", "exit-status"),
+        more="do not subscribe to it, it would harm the brokers: its repetitions come to 406,060 instructions, and "
+        "RE2/J has no bound: memory and time of the broker.",
+        status=WRONG,
+    ),
+]
+
+USAGE = [
+    refused(""),
+    refused("--help"),
+    refused("--help --list --describe --members"),
+    Case(line="--version", scene="none", connects=False, differs=("version",)),
+    Case(line="--list --version --type", scene="none", connects=False, differs=("version",)),
+    refused("--list"),
+    refused("--describe --group a"),
+    refused("--bootstrap-server nowhere:9092"),
+    refused("--bootstrap-server nowhere:9092 --timeout 5"),
+    refused("--bootstrap-server nowhere:9092 --list --describe --all-groups"),
+    refused("--bootstrap-server nowhere:9092 --describe"),
+    refused("--bootstrap-server nowhere:9092 --describe --state"),
+    refused("--bootstrap-server nowhere:9092 --describe --group a --members --offsets"),
+    refused("--bootstrap-server nowhere:9092 --describe --group a --members --state"),
+    refused("--bootstrap-server nowhere:9092 --describe --group a --state stable"),
+    refused("--bootstrap-server nowhere:9092 --describe --group a --all-groups"),
+    refused("--bootstrap-server nowhere:9092 --describe --group a --topic b"),
+    refused("--bootstrap-server nowhere:9092 --list --group a"),
+    refused("--bootstrap-server nowhere:9092 --list --topic a"),
+    refused("--validate-regex a --list --bootstrap-server nowhere:9092"),
+    refused("--validate-regex a --validate-regex b"),
+    refused("--validate-regex a --describe"),
+    misread("--validate-regex"),
+    misread("--bootstrap-server nowhere:9092 --list --foo"),
+    misread("--bootstrap-server nowhere:9092 --list --foo=bar"),
+    misread("--bootstrap-server nowhere:9092 --list -foo"),
+    misread("--bootstrap-server nowhere:9092 --lis"),
+    misread("--bootstrap-server nowhere:9092 --describe --groups a"),
+    misread("--bootstrap-server nowhere:9092 --list ---list"),
+    misread("--list --bootstrap-server"),
+    misread("--bootstrap-server nowhere:9092 --describe --group"),
+    misread("--bootstrap-server nowhere:9092 --list --members"),
+    misread(
+        "--bootstrap-server nowhere:9092 --delete --group a --state --type --verbose --offsets --members"
+    ),
+    misread("--bootstrap-server nowhere:9092 --describe --group a --type"),
+    misread("--bootstrap-server nowhere:9092 --describe --group a --state a --state b"),
+    misread("--version --foo"),
+]
+
+CASES = [*LIST, *DESCRIBE, *ALL_GROUPS, *REGEX, *USAGE]

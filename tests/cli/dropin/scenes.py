@@ -1,0 +1,72 @@
+"""States of groups that the fleet has not, on a broker where nothing else changes while both tools look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from tests.kafka.broker import Broker
+from tests.kafka.connect import join_and_wait, join_connect_group
+from tests.kafka.groups import wait_group
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import Members
+from tests.kafka.topics import create_topics
+
+RECORDS = 4
+"""In every partition of every topic."""
+TOPICS = {"t": 1, "orders": 12, "a-topic-with-a-name-that-is-longer-than-the-column": 2}
+LONG = "a-topic-with-a-name-that-is-longer-than-the-column"
+ODD = "grüße %s %n 日本 𝄞\u0301"
+
+
+@contextmanager
+def quiet_cluster(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> Iterator[Mapping[str, str]]:
+    """Bring the groups about, and give their names by what is the matter with them.
+
+    `short` (its name, its topic's too), `odd` (a name that is not ASCII), `completing` (waits for its leader), `unused`
+    (its member has gone and committed nothing), `left` (the same of a group of type consumer, with offsets), `partial`
+    (owns partitions without offsets, has offsets of partitions that nobody owns), `connect`.
+    """
+    create_topics(broker, TOPICS)
+    _produce(broker)
+    _commit(broker, "g", [("t", 0, 4)])
+    _commit(broker, ODD, [("t", 0, 1), *((LONG, number, 2) for number in range(2))])
+    _commit(broker, "partial", [("orders", 11, 1), ("orders", 2, 4), (LONG, 1, 0), ("t", 0, 3)])
+    join_and_wait(broker, "completing", "consumer")
+    join_connect_group(broker, "connect")
+    members = Members(host, jars, scratch)
+    try:
+        for group, settings in (
+            ("unused", {"enable_auto_commit": "false"}),
+            ("left", {"group_protocol": "consumer", "auto_commit_interval_ms": 100}),
+        ):
+            member = members.confluent(broker, group, ["t"], **settings)
+            member.wait_assignment({"t": [0]})
+            member.stop()
+            wait_group(broker, group, members=0, state="Empty")
+        for name in ("one", "two"):
+            members.confluent(broker, "partial", ["orders", "t"], name, enable_auto_commit="false")
+        wait_group(broker, "partial", members=2, state="Stable")
+        yield {
+            "short": "g", "odd": ODD, "topic": "orders",
+            **{name: name for name in ("partial", "completing", "connect", "unused", "left")},
+        }  # fmt: skip
+    finally:
+        members.end()
+
+
+def _produce(broker: Broker) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for topic, partitions in TOPICS.items():
+        for number in range(RECORDS * partitions):
+            producer.produce(topic, value=b"", partition=number % partitions)
+    producer.flush(30)
+
+
+def _commit(broker: Broker, group: str, offsets: list[tuple[str, int, int]]) -> None:
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(*place) for place in offsets], asynchronous=False)
+    consumer.close()

@@ -1,0 +1,37 @@
+"""The table of differences says all of them, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+from cli.dropin.flags import FLAGS
+from tests.cli.dropin.harness import DIFFERENCES, Case
+
+CASES: list[Case] = [
+    case
+    for file in sorted(Path(__file__).parent.glob("*cases.py"))
+    for case in import_module(f"{__package__}.{file.stem}").CASES
+]
+"""Of all tables in this folder."""
+
+PAGE = Path(__file__).parents[3] / "docs" / "kafka-consumer-groups.md"
+WANTED_LINES = 80
+
+
+def test_the_page_names_the_differences_that_the_cases_have() -> None:
+    documented = re.findall(r"^\| `([a-z-]+)` \|", PAGE.read_text(), re.MULTILINE)
+    met = {name for case in CASES for name in case.differs}
+    assert sorted(documented) == sorted(DIFFERENCES) == sorted(met)
+
+
+def test_every_flag_is_in_a_case() -> None:
+    given = {word for case in CASES for word in re.findall(r"--([a-z-]+)", case.line)}
+    assert FLAGS.keys() - given == set()
+
+
+def test_there_are_many_cases_and_none_comes_twice() -> None:
+    lines = [(case.scene, case.line, case.connects) for case in CASES]
+    assert len(lines) >= WANTED_LINES
+    assert len(lines) == len(set(lines))
