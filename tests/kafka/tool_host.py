@@ -17,6 +17,12 @@ SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 STREAMS_GROUPS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 
+LOGGING = (
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+    "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.tools.OffsetsUtils=warn",
+)
+"""Only what a tool has to tell its user: that an offset is out of range."""
+
 
 class ToolHost:
     """One JVM, started with the first call; a call takes some 0.1 s where `tools.run` takes 0.7 s."""
@@ -54,8 +60,7 @@ class ToolHost:
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)
-            command = java(self._jars, str(SOURCE), heap_mb=512, options=quiet)
+            command = java(self._jars, str(SOURCE), heap_mb=512, options=LOGGING)
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
             )
