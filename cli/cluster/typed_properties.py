@@ -30,8 +30,9 @@ class Properties:
         text = self.text(key)
         if text is None:
             return default
-        if not (text.isascii() and text.isdigit() and int(text) > 0):
-            raise self.error(key, f"{text!r} is not a positive number of milliseconds.")
+        # Python takes no number of thousands of digits.
+        if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
+            raise self.error(key, f"{text[:40]!r} is not a positive number of milliseconds.")
         return int(text)
 
     def flag(self, key: str, default: bool) -> bool:

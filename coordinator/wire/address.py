@@ -30,7 +30,7 @@ class Address:
         bracketed = host.startswith("[") and host.endswith("]")
         if not colon or not host or (":" in host and not bracketed) or host == "[]":
             raise InvalidAddress(f"{text.strip()!r} is not a broker address: {_NEXT_STEP}")
-        if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
             raise InvalidAddress(f"{text.strip()!r} has no port between 1 and 65535: {_NEXT_STEP}")
         return cls(host[1:-1] if bracketed else host, int(port))
 
