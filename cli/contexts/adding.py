@@ -56,7 +56,11 @@ def add_context(name: str, told: Told, *, use: bool) -> tuple[Path, Context]:
     def change(editor: Editor, contexts: Contexts) -> str:
         _refuse_taken(contexts, name)
         kept.update(keep(contexts.path, name, secrets))
-        references: dict[str, Fragment] = {key: {"file": str(file)} for key, file in kept.items()}
+        references: dict[str, Fragment] = {
+            # From the configuration file's directory, so that it can be moved with its secrets.
+            key: {"file": str(file.relative_to(contexts.path.parent))}
+            for key, file in kept.items()
+        }
         return editor.add(name, _fragment(told, {**properties, **references}), current=use)
 
     try:
@@ -99,7 +103,7 @@ def _value(option: str, key: str, value: str) -> Fragment:
     if option == "--property":
         if is_secret(key, value):
             raise UsageError(
-                f"--property {key}=… is a secret, which would stay in the shell's history and in the list of processes: "
+                f"--property {key}=… is a secret, which would stay in the shell's history and the list of processes: "
                 f"--secret {key} asks for it, --secret-env {key}=NAME and --secret-file {key}=FILE refer to it"
             )
         return value

@@ -19,7 +19,7 @@ Fragment: TypeAlias = "str | list[Fragment] | dict[str, Fragment]"
 
 INDENT = "  "
 _SAFE = re.compile(r"[A-Za-z0-9_./][\w./@+%-]*(?::[\w./@+%-]+)*(?:,[\w./@+%-]+(?::[\w./@+%-]+)*)*", re.ASCII)
-_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "~"})
+_WORDS = frozenset({"null", "yes", "no", "on", "off"})
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -243,6 +243,8 @@ def _lines(fragment: Mapping[str, Fragment], column: int) -> list[str]:
         elif isinstance(value, list):
             lines.append(head)
             lines += [f"{' ' * column}{INDENT}- {quoted(str(each))}" for each in value]
+        elif not value:
+            lines.append(f"{head} {{}}")
         elif set(value) in ({"env"}, {"file"}):
             inner = ", ".join(
                 f"{name}: {json.dumps(each, ensure_ascii=False)}" for name, each in value.items()

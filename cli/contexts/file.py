@@ -52,6 +52,10 @@ def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
                 path, None, f"{FILE_VARIABLE} names this file, and it does not exist. Check the path."
             ) from None
         return None
+    if not text.strip():
+        from cli.contexts.model import Contexts
+
+        return Contexts(path=path, current=None, by_name={})
     from cli.contexts.read import read_contexts
 
     contexts = read_contexts(path, text)

@@ -17,9 +17,9 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
             "`kohort context add` writes it"
         )
     if name not in contexts.by_name:
-        from cli.contexts.read import nearest
+        from cli.contexts.read import listed_names, nearest
 
-        hint = nearest(name, contexts.by_name) or f"It has {', '.join(contexts.by_name) or 'none'}."
+        hint = nearest(name, contexts.by_name) or f"It has {listed_names(contexts.by_name)}."
         raise UsageError(f"{said}there is no context {name!r} in {contexts.path}. {hint}")
     return contexts, contexts.by_name[name]
 

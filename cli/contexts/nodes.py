@@ -16,6 +16,11 @@ import yaml
 MAX_DEPTH = 8
 """No configuration is half as deep; deeper ones are hostile."""
 
+MAX_VALUES = 40_000
+"""A thousand contexts of every setting are fewer."""
+
+MAX_SHOWN = 60
+
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 # The wheels of PyYAML bring libyaml; a build without it reads the same files, slower.
@@ -97,8 +102,9 @@ def parse_nodes(text: str) -> Node | None:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = str(getattr(error, "problem", None) or "it cannot be parsed")
-        hint = "; indent with blanks, not with tabs" if "'\\t'" in problem else ""
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        is_tab = mark is not None and text[mark.index : mark.index + 1] == "\t"
+        hint = "; indent with blanks, not with tabs" if is_tab else ""
         raise MalformedText(line, column, f"not YAML: {problem}{hint}") from None
 
 
@@ -116,6 +122,7 @@ class _Events:
 
     def __init__(self, text: str) -> None:
         self.parser = _Loader(text)
+        self.seen = 0
 
     def document(self) -> Node | None:
         event = self._next()
@@ -135,6 +142,9 @@ class _Events:
         return self.parser.get_event()
 
     def _node(self, event: Any, depth: int) -> Node:
+        self.seen += 1
+        if self.seen > MAX_VALUES:
+            raise _malformed(event, f"more than {MAX_VALUES} values; that is no configuration")
         if isinstance(event, yaml.AliasEvent) or event.anchor:
             raise _malformed(event, "anchors and aliases (& and *) are not read here; write the value out")
         if event.tag not in (None, "!"):
@@ -168,12 +178,19 @@ class _Events:
             name = event.value
             if name in entries:
                 first = entries[name].key.span.line
-                raise _malformed(event, f"the key {name!r} stands here twice; line {first} has it first")
+                raise _malformed(
+                    event, f"the key {clipped(name)!r} stands here twice; line {first} has it first"
+                )
             entries[name] = Entry(key=key, name=name, value=self._node(self._next(), depth + 1))
             end = entries[name].value.span.end
         if start.flow_style:
             end = _end(event)
         return Fields(span=_span(start, end), entries=entries, flow=bool(start.flow_style))
+
+
+def clipped(text: str, length: int = MAX_SHOWN) -> str:
+    """Text for a message, which nobody reads to the end when it is long."""
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def _span(event: Any, end: int) -> Span:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from cli.cluster.config_file import ConfigFileError
@@ -16,12 +16,25 @@ from cli.contexts.model import (
     is_name,
     is_secret,
 )
-from cli.contexts.nodes import Entry, Fields, Items, MalformedText, Node, Scalar, Span, parse_nodes
+from cli.contexts.nodes import (
+    MAX_SHOWN,
+    Entry,
+    Fields,
+    Items,
+    MalformedText,
+    Node,
+    Scalar,
+    Span,
+    clipped,
+    parse_nodes,
+)
 from cli.render.output_format import OutputFormat
 
 FORMAT = "1"
 MAX_CONTEXTS = 1_000
 MAX_MS = 2**31 - 1
+MAX_SAID = 200
+NAMED = 10
 _TOP = ("kohort", "current", "contexts")
 _KINDS = {
     "bootstrap_server": SourceKind.LIVE,
@@ -79,13 +92,13 @@ class _Reader:
             return None
         name = self._text(entry)
         if name not in found:
-            hint = nearest(name, found) or f"The file has {', '.join(found) or 'none'}."
-            raise self._error(entry.value.span, f"current: there is no context {name!r}. {hint}")
+            hint = nearest(name, found) or f"The file has {listed_names(found)}."
+            raise self._error(entry.value.span, f"current: there is no context {clipped(name)!r}. {hint}")
         return name
 
     def _context(self, entry: Entry) -> Context:
         if not is_name(entry.name):
-            raise self._error(entry.key.span, f"{entry.name!r} cannot name a context: {NAME_RULE}.")
+            raise self._error(entry.key.span, f"{clipped(entry.name)!r} cannot name a context: {NAME_RULE}.")
         entries = self._fields(entry.value, f"the context {entry.name}").entries
         self._check_keys(entries.values(), _KNOWN, "of a context")
         kind = self._kind(entry, entries)
@@ -149,7 +162,7 @@ class _Reader:
         try:
             parse_bootstrap(servers)
         except InvalidAddress as error:
-            raise self._error(node.span, f"bootstrap_server: {error}.") from None
+            raise self._error(node.span, f"bootstrap_server: {clipped(str(error), MAX_SAID)}.") from None
         return servers
 
     def _properties(self, entry: Entry | None) -> tuple[PropertyValue, ...]:
@@ -206,7 +219,7 @@ class _Reader:
         text = self._text(entry)
         if not (text.isascii() and text.isdigit() and len(text) < 11 and 0 < int(text) <= MAX_MS):
             raise self._error(
-                entry.value.span, f"{entry.name}: {text!r} is not a positive number of milliseconds."
+                entry.value.span, f"{entry.name}: {clipped(text)!r} is not a positive number of milliseconds."
             )
         return int(text)
 
@@ -219,7 +232,7 @@ class _Reader:
         try:
             parse_moment(text, 0)
         except ValueError as error:
-            raise self._error(entry.value.span, f"{entry.name}: {error}.") from None
+            raise self._error(entry.value.span, f"{entry.name}: {clipped(str(error), MAX_SAID)}.") from None
         return text
 
     def _output(self, entry: Entry | None) -> OutputFormat | None:
@@ -231,14 +244,14 @@ class _Reader:
         except ValueError:
             names = [each.value for each in OutputFormat]
             hint = nearest(text, names) or f"It is one of {', '.join(names)}."
-            raise self._error(entry.value.span, f"output: {text!r} is no format. {hint}") from None
+            raise self._error(entry.value.span, f"output: {clipped(text)!r} is no format. {hint}") from None
 
     def _flag(self, entry: Entry | None) -> bool:
         if entry is None:
             return False
         text = self._text(entry)
         if text not in ("true", "false"):
-            raise self._error(entry.value.span, f"{entry.name}: {text!r} is neither true nor false.")
+            raise self._error(entry.value.span, f"{entry.name}: {clipped(text)!r} is neither true nor false.")
         return text == "true"
 
     def _text(self, entry: Entry) -> str:
@@ -268,9 +281,6 @@ class _Reader:
         return ConfigFileError(self.path, span.line, message, column=span.column)
 
 
-MAX_SHOWN = 40
-
-
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean contexts?`, or None where nothing is like it."""
     import difflib
@@ -278,6 +288,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     options = {each.replace("-", "_"): each for each in known}
     near = difflib.get_close_matches(name.replace("-", "_"), options, n=1)
     return f"Did you mean {options[near[0]]}?" if near else None
+
+
+def listed_names(names: Collection[str]) -> str:
+    """Some of them, for a message."""
+    first = ", ".join(sorted(names)[:NAMED])
+    return f"{first} and {len(names) - NAMED} more" if len(names) > NAMED else first or "none"
 
 
 def _is_null(node: Node) -> bool:
