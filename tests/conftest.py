@@ -1,3 +1,9 @@
 """What the tests of every folder share."""
 
+from hypothesis import settings
+
 pytest_plugins = ["tests.kafka.plugin", "tests.coordinator.storage.plugin"]
+
+# How long an example takes says how busy the machine is; what must be fast is measured in benchmarks/.
+settings.register_profile("kohort")
+settings.load_profile("kohort")

@@ -13,6 +13,7 @@ from confluent_kafka.cimpl import NewPartitions
 from assignors.assignor import Leader, Side
 from assignors.model import NO_GENERATION
 from cli.cluster.live import LiveSource
+from cli.cluster.replayed import ReplayedSource
 from coordinator.dry_run import Request, dry_run
 from coordinator.group_spec import wanted_topics
 from coordinator.model import Group, GroupState, Member, Partitions, Topic
@@ -119,8 +120,9 @@ class State:
 
 
 class MissedARebalanceError(Exception):
-    """A member was too late for one of several rebalances in a row, which no dry run can know.
+    """A member was too late for one of several rebalances in a row, or the group had one more than was asked for.
 
+    No dry run can know that.
     A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after that is told to rejoin
     too, without its new assignment: it claims what it had before, and what was meant for it is anybody's.
     """
@@ -219,6 +221,12 @@ class LiveGroup:
         finally:
             source.close()
         return State(group=group, topics={topic.name: topic for topic in topics})
+
+    def generation(self) -> int:
+        """The generation of the classic group, which only the broker's log tells."""
+        (group,) = ReplayedSource.read([self.broker.data]).describe([self.id], offsets=False).items
+        assert group.generation is not None
+        return group.generation
 
     def settled(self) -> State:
         """The group at rest: Stable, all who joined and nobody else, everything wanted assigned and held."""

@@ -20,6 +20,7 @@ from tests.cli.live_group import (
     JAVA_CLASSES,
     Kind,
     LiveGroup,
+    MissedARebalanceError,
     added_is_undetermined,
     again_if_a_member_is_late,
     promised,
@@ -141,6 +142,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         *([("range", "uniform"), ("cooperative-sticky", "range")] if EVERYTHING else ()),
     ],
 )
+@again_if_a_member_is_late
 def test_a_converted_group(
     kohort: Kohort, broker: Broker, members: Members, assignor: str, target: str
 ) -> None:
@@ -158,9 +160,12 @@ def test_a_converted_group(
     before = group.settled()
     run = group.dry_run("--side", "broker", "--assignor", target, "--add", "1")
     assert added_is_undetermined(run)
+    generation = group.generation()
     name = group.join(topics, Kind(library=Leader.JAVA, protocol="consumer", assignor=target))
     state = group.settled()
     joiner = state.member(name)
+    if joiner.epoch != generation + 1:
+        raise MissedARebalanceError(f"{group.id} was at {generation}, its joiner is at {joiner.epoch}")
     wanted = before.with_joiner(joiner).dry_run(group.kind, side=Side.BROKER, assignor=target)
     assert group.outcome(state, wanted) == wanted, (before, joiner)
     # The map that the assignor saw is built anew from the records which that map's members became.

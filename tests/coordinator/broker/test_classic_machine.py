@@ -304,6 +304,6 @@ def hard_state(engine: Engine) -> object:
 
 
 ClassicGroups.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=60, stateful_step_count=50, suppress_health_check=list(HealthCheck)
 )
 TestClassicGroups = ClassicGroups.TestCase

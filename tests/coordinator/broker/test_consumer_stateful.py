@@ -236,4 +236,4 @@ def _hard(group: object) -> Any:
 
 
 TestGroups = Groups.TestCase
-TestGroups.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestGroups.settings = settings(max_examples=60, stateful_step_count=40)

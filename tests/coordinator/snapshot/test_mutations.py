@@ -66,7 +66,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 @given(data=mutated())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "mutated.yaml"
     file.write_bytes(data)
@@ -80,7 +80,7 @@ def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
 @given(
     data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: text.encode(errors="surrogatepass"))
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "bytes.yaml"
     file.write_bytes(data)

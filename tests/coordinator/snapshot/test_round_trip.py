@@ -20,7 +20,7 @@ FILE = Path("snapshot")
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["yaml", "json"])
 @given(snapshot=snapshots)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> None:
     text = snapshot_text(snapshot, as_json=as_json)
     assert parse_snapshot(FILE, text) == snapshot
@@ -28,13 +28,13 @@ def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> N
 
 
 @given(snapshot=snapshots)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_yaml_reader_reads_the_same(snapshot: Snapshot) -> None:
     assert yaml.safe_load(snapshot_text(snapshot)) == snapshot_tree(snapshot)
 
 
 @given(snapshot=snapshots)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_json_reader_reads_the_same(snapshot: Snapshot) -> None:
     # JSON has no numbers for keys.
     wanted = json.loads(json.dumps(snapshot_tree(snapshot)))

@@ -87,7 +87,7 @@ def open_records(directory: Path) -> dict[int, bytes | None]:
     return {offset: value for each in running.values() for offset, value in each.items()}
 
 
-@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")), deadline=None)
+@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")))
 @given(steps=STEPS, segment_bytes=st.sampled_from([1, 300, 1 << 20]))
 def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], segment_bytes: int) -> None:
     with TemporaryDirectory() as name:
@@ -118,7 +118,7 @@ def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], se
         assert again.bytes_after <= again.bytes_before
 
 
-@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")), deadline=None)
+@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")))
 @given(
     steps=st.lists(
         st.one_of(st.tuples(st.just("plain"), RECORDS, st.just(Codec.NONE)), st.tuples(st.just("roll")))

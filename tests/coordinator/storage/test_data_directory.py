@@ -142,7 +142,7 @@ def test_a_kill_while_the_directory_is_made_leaves_the_number_of_partitions(tmp_
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cut=st.integers(min_value=1, max_value=400), zeros=st.integers(min_value=0, max_value=200))
 def test_a_torn_tail_is_cut_off_and_told(
     tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int

@@ -17,7 +17,6 @@ from coordinator.storage.offset_checkpoints import read_offsets, write_offsets
 PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
 
 
-@settings(deadline=None)
 @given(offsets=st.dictionaries(PARTITIONS, st.integers(0, 2**63 - 1)))
 def test_offsets_come_back(offsets: dict[tuple[str, int], int]) -> None:
     with TemporaryDirectory() as name:
@@ -57,7 +56,6 @@ def test_a_checkpoint_that_makes_no_sense_is_refused(tmp_path: Path, content: by
     assert refused.value.position == position
 
 
-@settings(deadline=None)
 @given(configs=st.dictionaries(st.text(), st.dictionaries(st.text(), st.text(), min_size=1)))
 def test_settings_of_groups_come_back(configs: dict[str, dict[str, str]]) -> None:
     with TemporaryDirectory() as name:
@@ -65,7 +63,7 @@ def test_settings_of_groups_come_back(configs: dict[str, dict[str, str]]) -> Non
         assert read_group_configs(Path(name)) == configs
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     content=st.one_of(
         st.binary(max_size=60),

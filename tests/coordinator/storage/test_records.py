@@ -441,7 +441,7 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
 
 
 @given(record=RECORDS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_a_record_is_the_same_after_bytes(record: Record) -> None:
     assert decode_record(*encode_record(record)) == record
 
@@ -480,6 +480,6 @@ def _as_written(record: Record) -> Record:
 
 
 TestWrittenGroups = WrittenGroups.TestCase
-TestWrittenGroups.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestWrittenGroups.settings = settings(max_examples=15, stateful_step_count=20)
 TestWrittenClassicGroups = WrittenClassicGroups.TestCase
-TestWrittenClassicGroups.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestWrittenClassicGroups.settings = settings(max_examples=15, stateful_step_count=20)
