@@ -1,7 +1,8 @@
 """What the documentation shows was really printed: every console block is run again, page by page, in order.
 
 Each page begins in an empty directory and an empty home in which only `kohort demo` has run, the tutorial before it.
-A picture that a page has drawn is the one beside it. KOHORT_WRITE_GOLDEN=1 writes what is printed into the pages instead.
+A picture that a page has drawn is the one beside it. KOHORT_WRITE_GOLDEN=1 writes what is printed into the pages
+instead.
 """
 
 from __future__ import annotations
