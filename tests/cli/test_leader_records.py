@@ -10,9 +10,10 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 
-from cli.cluster import leader_records
-from cli.cluster.leader_records import LeaderRecord, Untold, read_leaders, with_leader
+from cli.cluster import newest_records
+from cli.cluster.leader_records import LeaderRecord, read_leaders, with_leader
 from cli.cluster.live import LiveSource
+from cli.cluster.newest_records import Untold
 from coordinator.model import Group, GroupState, GroupType, Member
 from coordinator.storage.partition_files import OFFSETS_TOPIC
 from coordinator.wire.security import ConnectionSettings
@@ -63,7 +64,7 @@ def test_a_group_that_was_never_written_down_is_told_apart(broker: Broker) -> No
 def test_the_record_is_found_however_far_back_it_stands(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leader_records, "FIRST_WINDOW", 2)
+    monkeypatch.setattr(newest_records, "FIRST_WINDOW", 2)
     groups = [RawGroup(broker=broker) for _ in range(3)]
     for group in groups:
         group.grow(1)
@@ -150,7 +151,7 @@ def test_reading_leaves_no_group_behind(broker: Broker) -> None:
     finally:
         live.close()
     assert group.id in listed
-    assert leader_records.READER not in listed
+    assert newest_records.READER not in listed
 
 
 def described(state: GroupState, *ids: str) -> Group:
