@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cli.cluster.broker_settings import release_of, with_settings
 from cli.cluster.group_words import state_of, type_of
+from cli.cluster.permissions import READING, cause_of, worded
 from cli.cluster.port import Read
 from coordinator.model import (
+    Cause,
     Cluster,
     CommittedOffset,
     Group,
@@ -27,11 +29,8 @@ from coordinator.wire.client import Client
 if TYPE_CHECKING:
     from cli.cluster.wire_groups import Described
     from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
+    from coordinator.wire.calls.fetched_offsets import GroupOffsets
     from coordinator.wire.calls.metadata import Topic as WireTopic
-    from coordinator.wire.calls.offset_fetch import CommittedOffset as WireOffset
-    from coordinator.wire.calls.offset_fetch import GroupOffsets
-
-T = TypeVar("T")
 
 UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND = 3, 69
 
@@ -115,17 +114,12 @@ class WireReader:
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         """Committed offsets by group, a request per coordinator; not for share groups."""
         answers = self.client.committed_offsets(groups, timeout_ms=self.timeout_ms)
-        found = {name: _nested(told.offsets, _committed) for name, told in answers.found.items()}
-        return found, _unread(answers)
+        return {name: told.offsets for name, told in answers.found.items()}, _unread(answers)
 
     def share_offsets(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         """Where each share group starts to deliver, by group; nothing where it has not started yet."""
         answers = self.client.share_group_offsets(groups, timeout_ms=self.timeout_ms)
-        started = {
-            name: {place: share for place, share in told.offsets.items() if share.start_offset >= 0}
-            for name, told in answers.found.items()
-        }
-        return {name: _nested(offsets, _started) for name, offsets in started.items()}, _unread(answers)
+        return {name: _started(told.offsets) for name, told in answers.found.items()}, _unread(answers)
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """The named topics that exist, or all, by name, with ids and racks; ends are None where no leader told them."""
@@ -133,7 +127,7 @@ class WireReader:
             return Read(())
         metadata = self.client.metadata(None if names is None else sorted(names), timeout_ms=self.timeout_ms)
         problems = [
-            Problem(subject=name, message=failure.message)
+            _problem(name, failure)
             for name, failure in sorted(metadata.failed.items())
             if failure.code != UNKNOWN_TOPIC_OR_PARTITION
         ]
@@ -148,8 +142,7 @@ class WireReader:
             told = answers.found.get((name, number))
             ends[name][number] = None if told is None else told.offset
         problems += [
-            Problem(subject=f"{name}-{number}", message=failure.message)
-            for (name, number), failure in answers.failed.items()
+            _problem(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
         ]
         topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in found)
         return Read(topics, tuple(problems))
@@ -223,30 +216,25 @@ def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
 
 
 def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
-    return tuple(Problem(subject=place, message=failure.message) for place, failure in failed.items())
+    return tuple(_problem(place, failure) for place, failure in failed.items())
 
 
-def _problem(group: str, failure: Failure) -> Problem:
+def _problem(subject: str, failure: Failure) -> Problem:
     if failure.code == GROUP_ID_NOT_FOUND:
-        return Problem(subject=group, message="no such group")
-    return Problem(subject=group, message=failure.message)
+        return Problem(subject=subject, message="no such group", cause=Cause.ABSENT)
+    message = worded(failure.name, failure.message, READING)
+    return Problem(subject=subject, message=message, cause=cause_of(failure.name))
 
 
-def _nested(flat: Mapping[tuple[str, int], T], convert: Callable[[T], CommittedOffset]) -> Offsets:
+def _started(told: Mapping[tuple[str, int], ShareOffset]) -> Offsets:
     offsets: dict[str, dict[int, CommittedOffset]] = {}
-    for (topic, partition), value in flat.items():
-        offsets.setdefault(topic, {})[partition] = convert(value)
+    for (topic, partition), start in told.items():
+        if start.start_offset >= 0:
+            epoch = None if start.leader_epoch < 0 else start.leader_epoch
+            offsets.setdefault(topic, {})[partition] = CommittedOffset(
+                offset=start.start_offset, leader_epoch=epoch, lag=start.lag
+            )
     return offsets
-
-
-def _committed(told: WireOffset) -> CommittedOffset:
-    epoch = None if told.leader_epoch < 0 else told.leader_epoch
-    return CommittedOffset(offset=told.offset, leader_epoch=epoch, metadata=told.metadata)
-
-
-def _started(told: ShareOffset) -> CommittedOffset:
-    epoch = None if told.leader_epoch < 0 else told.leader_epoch
-    return CommittedOffset(offset=told.start_offset, leader_epoch=epoch, lag=told.lag)
 
 
 def _unread(answers: Answers[str, GroupOffsets] | Answers[str, ShareGroupOffsets]) -> tuple[Problem, ...]:
@@ -254,7 +242,7 @@ def _unread(answers: Answers[str, GroupOffsets] | Answers[str, ShareGroupOffsets
     problems = [_problem(name, failure) for name, failure in answers.failed.items()]
     for name, told in answers.found.items():
         problems += [
-            Problem(subject=f"{name}, {topic}-{partition}", message=failure.message)
+            _problem(f"{name}, {topic}-{partition}", failure)
             for (topic, partition), failure in told.failed.items()
         ]
     return tuple(problems)

@@ -11,7 +11,7 @@ from cli.cluster.live import LiveSource
 from cli.dropin.errors import ToolFailure
 from cli.dropin.kafka_errors import exception_text
 from cli.errors import ExitStatus
-from coordinator.model import CommittedOffset, Group, GroupListing, GroupType, Node, Offsets, Problem
+from coordinator.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from coordinator.wire.answers import Failure
 from coordinator.wire.calls.describe_groups import ClassicGroup
 from coordinator.wire.client import Client
@@ -130,16 +130,7 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
         return found
     answers = source.client.committed_offsets(groups, timeout_ms=source.timeout_ms)
     raise_failure(answers.failed.values(), prefix="java.util.concurrent.ExecutionException: ")
-    offsets: dict[str, Offsets] = {}
-    for group, told in answers.found.items():
-        topics: dict[str, dict[int, CommittedOffset]] = {}
-        for (topic, partition), place in told.offsets.items():
-            epoch = None if place.leader_epoch < 0 else place.leader_epoch
-            topics.setdefault(topic, {})[partition] = CommittedOffset(
-                offset=place.offset, leader_epoch=epoch, metadata=place.metadata
-            )
-        offsets[group] = topics
-    return offsets
+    return {group: told.offsets for group, told in answers.found.items()}
 
 
 def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from coordinator.wire.calls.describe_configs import ConfigEntry, ResourceType
     from coordinator.wire.calls.describe_groups import ClassicGroup
     from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets
+    from coordinator.wire.calls.fetched_offsets import GroupOffsets
     from coordinator.wire.calls.list_groups import ListedGroup
     from coordinator.wire.calls.list_offsets import LogOffset, TopicPartition
     from coordinator.wire.calls.metadata import ClusterMetadata
     from coordinator.wire.calls.offset_commit import NewOffset
-    from coordinator.wire.calls.offset_fetch import GroupOffsets
     from coordinator.wire.calls.share_group_describe import ShareGroup
     from coordinator.wire.calls.streams_group_describe import StreamsGroup
     from coordinator.wire.connection import Connection, Features
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupListing:
-    """The groups of all brokers, by id in ascending order, and the brokers (``host:port``) that did not answer."""
+    """The groups of all brokers, by id in ascending order, and whose are missing.
+
+    `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
+    """
 
     groups: tuple[ListedGroup, ...]
     failed: dict[str, Failure]
@@ -105,15 +108,17 @@ class Client:
     ) -> GroupListing:
         """The groups of every broker; empty filters let all pass, letter case does not matter."""
         from coordinator.wire.calls.list_groups import list_groups
+        from coordinator.wire.offline import offline_coordinators
 
         deadline = self._deadline(timeout_ms)
         answers = self._cluster.ask_every_broker(
             lambda broker, limit: list_groups(broker, states, types, limit), deadline
         )
         groups = {group.group_id: group for listed in answers.found.values() for group in listed}
+        silent = {str(place): failure for place, failure in answers.failed.items()}
         return GroupListing(
             groups=tuple(groups[name] for name in sorted(groups)),
-            failed={str(place): failure for place, failure in answers.failed.items()},
+            failed=silent | offline_coordinators(self._cluster.brokers(deadline)),
         )
 
     def find_coordinators(

@@ -1,6 +1,6 @@
 """One broker: connect, agree on versions, authenticate, then requests and answers in order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,9 @@ from coordinator.wire.framing import frame
 from coordinator.wire.security import ConnectionSettings
 from coordinator.wire.steps import Steps
 from coordinator.wire.transport import Transport, connect
+
+ReadAnswer = Callable[[bytes], tuple[Any, int]]
+"""Makes a response of an answer, and tells where it ends. :raises DecodeError: when the bytes do not hold it"""
 
 _UNSUPPORTED_VERSION = 35
 _SOFTWARE = "kohort"
@@ -90,26 +93,31 @@ class Connection:
             self.close()
             raise
 
-    def exchange(self, api: Api, messages: Sequence[Any], deadline: Deadline) -> Steps[list[Any]]:
+    def exchange(
+        self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None = None
+    ) -> Steps[list[Any]]:
         """Send kio requests of `api` in one go and return their responses in the same order.
 
-        The messages must be of the version `version(api)` gives and safe to send twice.
+        The messages must be of the version `version(api)` gives and safe to send twice. `read` makes the responses, of
+        answers from the tagged fields of their headers on; without it they are kio's.
         :raises WireError: of the kind that fits; the connection is then closed
         """
         proven = self._proven
         try:
-            return (yield from self._opened_exchange(api, messages, deadline))
+            return (yield from self._opened_exchange(api, messages, deadline, read))
         except NotConnected:
             raise
         except Unreachable as error:
             if not proven:
                 raise self._with_hint(error) from None
-        return (yield from self._opened_exchange(api, messages, deadline))
+        return (yield from self._opened_exchange(api, messages, deadline, read))
 
-    def _opened_exchange(self, api: Api, messages: Sequence[Any], deadline: Deadline) -> Steps[list[Any]]:
+    def _opened_exchange(
+        self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None
+    ) -> Steps[list[Any]]:
         yield from self.open(deadline)
         try:
-            answers = yield from self._exchange(api, messages, deadline)
+            answers = yield from self._exchange(api, messages, deadline, read)
         except BaseException:
             self.close()
             raise
@@ -156,11 +164,12 @@ class Connection:
         return (yield from tls.secure(self.address, sock, context, deadline))
 
     def _exchange(
-        self, api: Api, messages: Sequence[Any], deadline: Deadline, limit_ms: int | None = None
+        self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None = None
     ) -> Steps[list[Any]]:
-        answers = yield from self._raw_exchange(api, messages, deadline, limit_ms)
-        response_type = api.response_type(type(messages[0]).__version__) if messages else None
-        return [self._decoded(response_type, api, answer) for answer in answers]
+        answers = yield from self._raw_exchange(api, messages, deadline)
+        if read is None and messages:
+            read = _reader(api.response_type(type(messages[0]).__version__))
+        return [self._decoded(read, api, answer) for answer in answers] if read else []
 
     def _raw_exchange(
         self, api: Api, messages: Sequence[Any], deadline: Deadline, limit_ms: int | None = None
@@ -206,12 +215,9 @@ class Connection:
             name = type(message).__name__
             raise ProtocolError(str(self.address), f"{name} cannot be written: {error}") from None
 
-    def _decoded(self, response_type: Any, api: Api, answer: bytes) -> Any:
+    def _decoded(self, read: ReadAnswer, api: Api, answer: bytes) -> Any:
         try:
-            header = response_type.__header_schema__
-            # The correlation id is cut off: what may be left of a header is its tagged fields.
-            _, position = decode(header, b"\0\0\0\0" + answer)
-            message, end = decode(response_type, answer, position - 4)
+            message, end = read(answer)
         except DecodeError as error:
             raise ProtocolError(
                 str(self.address), f"the answer to {api.name} cannot be read: {error}"
@@ -227,11 +233,11 @@ class Connection:
         version = API_VERSIONS.maximum
         answer = yield from self._ask_versions(version, deadline)
         if int.from_bytes(answer[:2], "big", signed=True) == _UNSUPPORTED_VERSION:
-            oldest = self._decoded(API_VERSIONS.response_type(0), API_VERSIONS, answer)
+            oldest = self._decoded(_reader(API_VERSIONS.response_type(0)), API_VERSIONS, answer)
             known = {key.api_key: (key.min_version, key.max_version) for key in oldest.api_keys}
             version = API_VERSIONS.agree(*known.get(API_VERSIONS.key, (0, 0))) or 0
             answer = yield from self._ask_versions(version, deadline)
-        response = self._decoded(API_VERSIONS.response_type(version), API_VERSIONS, answer)
+        response = self._decoded(_reader(API_VERSIONS.response_type(version)), API_VERSIONS, answer)
         if response.error_code:
             raise ProtocolError(str(self.address), f"ApiVersions was refused: {response.error_code.name}")
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
@@ -266,3 +272,12 @@ class Connection:
             return response
 
         yield from authenticate(self.address, self._settings, ask, deadline)
+
+
+def _reader(response_type: Any) -> ReadAnswer:
+    def read(answer: bytes) -> tuple[Any, int]:
+        # The correlation id is cut off: what may be left of a header is its tagged fields.
+        _, position = decode(response_type.__header_schema__, b"\0\0\0\0" + answer)
+        return decode(response_type, answer, position - 4)
+
+    return read

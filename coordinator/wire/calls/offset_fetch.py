@@ -3,13 +3,14 @@
 Version 10 names topics by id only and gives nothing in return, so the newest version asked for is 9.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
+from coordinator.model import CommittedOffset
 from coordinator.wire.answers import Failure, refusal
 from coordinator.wire.apis import OFFSET_FETCH
 from coordinator.wire.batches import batches
+from coordinator.wire.calls.fetched_offsets import GroupOffsets, TopicPartition, read_fetched_offsets
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
 from coordinator.wire.steps import Steps
@@ -17,23 +18,6 @@ from coordinator.wire.steps import Steps
 _FIRST_BATCHED = 8
 _FIRST_WITH_MEMBERS = 9
 _GROUPS_PER_REQUEST = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommittedOffset:
-    """One committed offset; `leader_epoch` is -1 when none was committed with it, `metadata` "" without any."""
-
-    offset: int
-    leader_epoch: int
-    metadata: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupOffsets:
-    """All that one group has committed, by (topic, partition), and the partitions that could not be read."""
-
-    offsets: dict[tuple[str, int], CommittedOffset]
-    failed: dict[tuple[str, int], Failure]
 
 
 def offset_fetch(
@@ -61,30 +45,26 @@ def offset_fetch(
         )
         for batch in batches(groups, _GROUPS_PER_REQUEST)
     ]
-    responses = yield from connection.exchange(OFFSET_FETCH, requests, deadline)
-    return {entry.group_id: _offsets(entry) for response in responses for entry in response.groups}
+    answers = yield from connection.exchange(OFFSET_FETCH, requests, deadline, read_fetched_offsets)
+    return {group: told for answer in answers for group, told in answer.items()}
 
 
-def _offsets(entry: Any) -> GroupOffsets | Failure:
-    if entry.error_code:
-        return refusal(entry.error_code)
-    return GroupOffsets(
-        offsets={place: _offset(partition) for place, partition in _all(entry) if not partition.error_code},
-        failed={
-            place: refusal(partition.error_code) for place, partition in _all(entry) if partition.error_code
-        },
-    )
-
-
-def _all(entry: Any) -> Iterable[tuple[tuple[str, int], Any]]:
-    for topic in entry.topics:
+def _offsets(response: Any) -> GroupOffsets | Failure:
+    """Of a group that was asked for alone, brokers before 3.0."""
+    code = getattr(response, "error_code", 0)
+    if code:
+        return refusal(code)
+    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    failed: dict[TopicPartition, Failure] = {}
+    for topic in response.topics:
         for partition in topic.partitions:
-            yield (topic.name, partition.partition_index), partition
-
-
-def _offset(partition: Any) -> CommittedOffset:
-    return CommittedOffset(
-        offset=partition.committed_offset,
-        leader_epoch=getattr(partition, "committed_leader_epoch", -1),
-        metadata=partition.metadata or "",
-    )
+            index, epoch = partition.partition_index, getattr(partition, "committed_leader_epoch", -1)
+            if partition.error_code:
+                failed[topic.name, index] = refusal(partition.error_code)
+                continue
+            offsets.setdefault(topic.name, {})[index] = CommittedOffset(
+                offset=partition.committed_offset,
+                leader_epoch=None if epoch < 0 else epoch,
+                metadata=partition.metadata or "",
+            )
+    return GroupOffsets(offsets=offsets, failed=failed)

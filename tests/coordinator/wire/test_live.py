@@ -126,10 +126,7 @@ def test_offsets(client: Client, broker: Broker) -> None:
     consumer.commit(offsets=[TopicPartition(topic, 0, 3), TopicPartition(topic, 1, 0)], asynchronous=False)
     consumer.close()
     committed = client.committed_offsets([group, nobody]).found
-    assert {place: one.offset for place, one in committed[group].offsets.items()} == {
-        (topic, 0): 3,
-        (topic, 1): 0,
-    }
+    assert {index: one.offset for index, one in committed[group].offsets[topic].items()} == {0: 3, 1: 0}
     assert committed[nobody].offsets == {}
     places = [(topic, 0), (topic, 1), (topic, 2)]
     ends = client.end_offsets(places)

@@ -45,11 +45,11 @@ def test_what_is_committed_is_fetched(
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
         ("no-such-topic", 0): "UNKNOWN_TOPIC_OR_PARTITION",
     }
-    found = client.committed_offsets([group]).found[group].offsets
-    epoch = 0 if version >= 6 else -1
-    assert {place: (told.offset, told.leader_epoch, told.metadata) for place, told in found.items()} == {
-        (topic, 0): (7, epoch, "größe"),
-        (topic, 1): (2**63 - 1, -1, ""),
+    found = client.committed_offsets([group]).found[group].offsets[topic]
+    epoch = 0 if version >= 6 else None
+    assert {index: (told.offset, told.leader_epoch, told.metadata) for index, told in found.items()} == {
+        0: (7, epoch, "größe"),
+        1: (2**63 - 1, None, ""),
     }
 
     gone = client.delete_offsets({group: [(topic, 0), (topic, 2)]}).found[group]
@@ -57,7 +57,7 @@ def test_what_is_committed_is_fetched(
         (topic, 0): None,
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
     }
-    assert set(client.committed_offsets([group]).found[group].offsets) == {(topic, 1)}
+    assert set(client.committed_offsets([group]).found[group].offsets[topic]) == {1}
 
 
 def test_groups_are_answered_one_by_one(broker: Broker, client: Client) -> None:
