@@ -14,15 +14,15 @@ from tests.kafka.broker import Broker
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
-# Nobody sends heartbeats: the group lives this long, more than a test does.
-SESSION = i32Timedelta.parse(timedelta(minutes=5))
+# Nobody sends heartbeats: the group lives this long (the broker's bound), more than all tests of a broker do.
+SESSION = i32Timedelta.parse(timedelta(minutes=30))
 OPAQUE = b"\x00\x01"
 
 
 def join_connect_group(broker: Broker, group: str) -> str:
     """Bring `group` of protocol type `connect` to Stable with one member and return the member's id.
 
-    The member is in the group for five minutes, without a process and without heartbeats. The versions are
+    The member is in the group for half an hour, without a process and without heartbeats. The versions are
     those from before a member had to ask for its id first (KIP-394).
     """
     member = join_and_wait(broker, group, "connect")
@@ -42,7 +42,7 @@ def join_connect_group(broker: Broker, group: str) -> str:
 
 
 def join_and_wait(broker: Broker, group: str, protocol_type: str) -> JoinGroupResponse:
-    """Join `group`, and leave it waiting for the leader's assignment: CompletingRebalance for five minutes."""
+    """Join `group`, and leave it waiting for the leader's assignment: CompletingRebalance for half an hour."""
     request = JoinGroupRequest(
         group_id=GroupId(group),
         session_timeout=SESSION,
