@@ -1,0 +1,262 @@
+"""The configuration file of contexts: what is read, and what is refused with its line and column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cli.cluster.config_file import ConfigFileError
+from cli.contexts.model import Keeper, SourceKind, is_name, is_secret
+from cli.contexts.read import read_contexts
+
+FILE = Path("/etc/kohort/config.yaml")
+
+WHOLE = """\
+# the clusters
+kohort: 1
+current: production
+contexts:
+  production:
+    bootstrap_server: [kafka-1:9093, "kafka-2:9093"]
+    properties:
+      security.protocol: SASL_SSL
+      sasl.password: {env: KAFKA_PASSWORD}
+      ssl.key.password: {file: keys/pass}
+    timeout_ms: 10000
+    output: json
+    protected: true
+  "on": {command_config: ~/client.properties}
+  0123: {snapshot: saved.yaml}
+  disk:
+    log_dirs: [/data/1, data/2]
+    as_of: 2026-03-01T12:00:00Z
+    topics: topics.txt
+  demo: {embedded: demo}
+"""
+
+
+def test_a_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    contexts = read_contexts(FILE, WHOLE)
+    assert contexts.current == "production"
+    assert list(contexts.by_name) == ["production", "on", "0123", "disk", "demo"]
+    production = contexts.by_name["production"]
+    assert (production.kind, production.bootstrap_server) == (SourceKind.LIVE, "kafka-1:9093,kafka-2:9093")
+    assert (production.timeout_ms, production.protected) == (10_000, True)
+    assert [(value.key, value.keeper, value.text, value.is_secret) for value in production.properties] == [
+        ("security.protocol", Keeper.LITERAL, "SASL_SSL", False),
+        ("sasl.password", Keeper.ENVIRONMENT, "KAFKA_PASSWORD", True),
+        ("ssl.key.password", Keeper.FILE, "/etc/kohort/keys/pass", True),
+    ]
+    assert contexts.by_name["on"].command_config == Path("/home/somebody/client.properties")
+    assert contexts.by_name["0123"].snapshot == Path("/etc/kohort/saved.yaml")
+    disk = contexts.by_name["disk"]
+    assert (disk.kind, disk.log_dirs) == (SourceKind.LOG, (Path("/data/1"), Path("/etc/kohort/data/2")))
+    assert (disk.as_of, disk.topics) == ("2026-03-01T12:00:00Z", Path("/etc/kohort/topics.txt"))
+    assert contexts.by_name["demo"].embedded == Path("/etc/kohort/demo")
+    assert not contexts.by_name["demo"].protected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# nothing\n", "contexts:\n", "contexts: {}\ncurrent: ~\n", "---\n", "{}"]
+)
+def test_no_contexts(text: str) -> None:
+    contexts = read_contexts(FILE, text)
+    assert (contexts.current, dict(contexts.by_name)) == (None, {})
+
+
+def test_json_is_read_too() -> None:
+    text = '{"current": "a", "contexts": {"a": {"bootstrap_server": "[::1]:9092", "timeout_ms": 5}}}'
+    assert read_contexts(FILE, text).by_name["a"].bootstrap_server == "[::1]:9092"
+
+
+A = "contexts:\n  a:\n    bootstrap_server: k:1\n"
+"""The beginning of a file that is all right so far."""
+
+REFUSED = {
+    "unknown-key": ("contxts: {}", 1, 1, "contxts is no key of the file. Did you mean contexts?"),
+    "unknown-setting": (A + "    protcted: true", 4, 5, "Did you mean protected?"),
+    "dashes": ("contexts: {a: {bootstrap-server: a:1}}", 1, 16, "Did you mean bootstrap_server?"),
+    "nothing-like-it": ("contexts: {a: {zzz: 1}}", 1, 16, "Known are bootstrap_server, command_config"),
+    "twice": ("contexts:\n  a: {snapshot: s}\n  a: {snapshot: t}", 3, 3, "the key 'a' stands here twice; line 2"),
+    "tab": ("contexts:\n\ta: {}", 2, 1, "indent with blanks, not with tabs"),
+    "colon": ("contexts:\n  a: b: c", 2, 7, "not YAML: mapping values are not allowed"),
+    "open-quote": ('contexts:\n  a: "b', 2, 8, "not YAML: found unexpected end of stream"),
+    "alias": ("contexts: &all {}", 1, 11, "anchors and aliases"),
+    "no-anchor": ("contexts: *all", 1, 11, "anchors and aliases"),
+    "merge": ("contexts:\n  a:\n    <<: *all", 3, 9, "anchors and aliases"),
+    "tag": ("contexts: !!python/object:os.system {}", 1, 11, "tags (!) are not read here"),
+    "two-documents": ("contexts: {}\n---\ncontexts: {}", 2, 1, "a second YAML document"),
+    "deep": ("contexts:\n  " + "[" * 1000, 2, 10, "nested more than 8 levels deep"),
+    "binary": ("current: \x00\x01", 1, 10, "the character U+0000 has no place in a text file"),
+    "bell": ("current: a\ncontexts: \x07", 2, 11, "the character U+0007"),
+    "list": ("- a", 1, 1, "the file is to be a mapping"),
+    "word": ("production", 1, 1, "the file is to be a mapping"),
+    "list-key": ("[a]: b", 1, 1, "a key that is not a plain word"),
+    "null-context": ("contexts:\n  a:", 2, 5, "the context a is to be a mapping"),
+    "format": ("kohort: 2", 1, 9, "it reads 1"),
+    "current": ("current: b\n" + A, 1, 10, "current: there is no context 'b'. The file has a."),
+    "current-like": (A.replace(" a:", " production:") + "current: prodction", 4, 10, "Did you mean production?"),
+    "current-list": ("current: [a]", 1, 10, "one value is wanted"),
+    "name": ("contexts:\n  a b: {snapshot: s}", 2, 3, "'a b' cannot name a context: a name is made of"),
+    "name-dash": ("contexts:\n  -a: {snapshot: s}", 2, 3, "cannot name a context"),
+    "name-long": (f"contexts: {{{'a' * 65}: {{snapshot: s}}}}", 1, 12, "cannot name a context"),
+    "no-source": ("contexts:\n  a: {timeout_ms: 1}", 2, 3, "names no source; add bootstrap_server, command_config"),
+    "two-sources": (A + "    snapshot: s", 4, 5, "bootstrap_server and snapshot name different sources"),
+    "only-properties": ("contexts: {a: {properties: {a: b}}}", 1, 16, "names no source; add bootstrap_server."),
+    "only-as-of": ("contexts: {a: {as_of: -5m}}", 1, 16, "names no source; add log_dirs."),
+    "properties-twice": (A + "    command_config: f\n    properties: {}", 5, 5, "two ways to say the same"),
+    "properties-of-nobody": ("contexts: {a: {command_config: f, properties: {}}}", 1, 35, "two ways"),
+    "servers-twice": (A + "    properties: {bootstrap.servers: b:1}", 4, 18, "is said by bootstrap_server"),
+    "server": ("contexts: {a: {bootstrap_server: kafka}}", 1, 34, "'kafka' is not a broker address: write it as"),
+    "port": (f"contexts: {{a: {{bootstrap_server: 'k:{'9' * 5000}'}}}}", 1, 34, "bootstrap_server: 'k:9999"),
+    "no-servers": ("contexts: {a: {bootstrap_server: []}}", 1, 34, "no bootstrap server is given"),
+    "property-list": (A + "    properties: {a: [b]}", 4, 21, "a: a list is no value"),
+    "property-keeper": (A + "    properties: {a: {evn: B}}", 4, 22, "evn is no key of a. Did you mean env?"),
+    "property-keepers": (A + "    properties: {a: {env: B, file: c}}", 4, 21, "one of them"),
+    "property-nobody": (A + "    properties: {a: {}}", 4, 21, "one of them"),
+    "property-null": (A + "    properties: {a: {env: }}", 4, 27, "env: one value is wanted here"),
+    "timeout": (A + "    timeout_ms: 10s", 4, 17, "'10s' is not a positive number of milliseconds"),
+    "timeout-0": (A + "    timeout_ms: 0", 4, 17, "not a positive number"),
+    "timeout-huge": (A + "    timeout_ms: " + "9" * 5000, 4, 17, "not a positive number"),
+    "output": (A + "    output: jsn", 4, 13, "output: 'jsn' is no format. Did you mean json?"),
+    "protected": (A + "    protected: yes", 4, 16, "'yes' is neither true nor false"),
+    "as-of": ("contexts: {a: {log_dirs: d, as_of: noon}}", 1, 36, "as_of: "),
+    "no-log-dirs": ("contexts: {a: {log_dirs: []}}", 1, 26, "name at least one directory"),
+    "many": ("contexts:\n" + "".join(f"  c{n}: {{snapshot: s}}\n" for n in range(1001)), 2, 3, "more than 1000"),
+    "huge": ("".join(f"k{n}: v\n" for n in range(50_000)), 20_000, 9, "more than 40000 values"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "column", "reason"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_refused(text: str, line: int, column: int, reason: str) -> None:
+    with pytest.raises(ConfigFileError) as refused:
+        read_contexts(FILE, text)
+    assert (refused.value.line, refused.value.column) == (line, column), refused.value
+    message = str(refused.value)
+    assert message.startswith(f"{FILE}, line {line}, column {column}: ")
+    assert reason in message
+    assert len(message) < 700
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        A + "    properties: {sasl.password: [geheim]}",
+        A + "    properties: {sasl.password: {geheim: x, b: c}}".replace("geheim", "https://u:geheim@h"),
+        A + '    properties: {sasl.password: "geheim',
+        A + "    properties: {sasl.password: geheim: x}",
+        A + "    properties:\n      sasl.password: geheim\n     sasl.username: x",
+        "contexts: {a: {bootstrap_server: 'u:geheim@k:1'}}".replace("u:", "SASL://u:"),
+    ],
+)
+def test_no_message_has_a_secret(text: str) -> None:
+    with pytest.raises(ConfigFileError) as refused:
+        read_contexts(FILE, text)
+    assert "geheim" not in str(refused.value)
+
+
+def test_repr_has_no_secret() -> None:
+    text = A + "    properties: {sasl.password: geheim}"
+    contexts = read_contexts(FILE, text)
+    assert "geheim" not in repr(contexts)
+    assert contexts.by_name["a"].literal_secrets == ("sasl.password",)
+
+
+HOSTILE = {
+    "deep-flow": "[" * 1_000_000,
+    "deep-mappings": "{a: " * 250_000,
+    "deep-blocks": "- " * 500_000,
+    "deep-keys": "? " * 500_000,
+    "indented": "".join(" " * depth + f"a{depth}:\n" for depth in range(1400)),
+    "laughs": "a: &a [x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(1000)),
+    "anchors": "&a " * 300_000,
+    "one-word": "a" * 1_000_000,
+    "one-key": f"{'a' * 1_000_000}: b",
+    "one-value": f"current: {'a' * 1_000_000}",
+    "keys": "".join(f"k{number}: v\n" for number in range(90_000)),
+    "documents": "---\n" * 250_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_file_ends_soon(text: str) -> None:
+    began = process_time()
+    with pytest.raises(ConfigFileError) as refused:
+        read_contexts(FILE, text)
+    assert len(str(refused.value)) < 400
+    # 0.3 s at the most here; an expansion or a stack that grows takes minutes.
+    assert process_time() - began < 30
+
+
+PIECES = st.sampled_from(
+    [
+        *WHOLE.splitlines(keepends=True),
+        *"\t\r\n:{}[]&*!#|>'\"%@-?, a",
+        "...",
+        "---",
+        "env",
+        "null",
+        "\x00",
+        "\ud800",
+    ]
+)
+
+
+def faulty_line(text: str) -> int | None:
+    """The line that is complained of; None where nothing is. Anything but a ConfigFileError gets out."""
+    try:
+        contexts = read_contexts(FILE, text)
+    except ConfigFileError as refused:
+        return refused.line
+    if contexts.current is not None and contexts.current not in contexts.by_name:
+        raise ValueError(f"{contexts.current} is no context")
+    return None
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(PIECES | st.text(max_size=4), max_size=30).map("".join))
+def test_whatever_a_file_says_there_is_an_answer_or_a_complaint(text: str) -> None:
+    line = faulty_line(text)
+    assert line is None or 1 <= line <= len(text) + 1
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, len(WHOLE)), st.integers(0, 8), st.text(max_size=3))
+def test_a_whole_file_with_a_fault_somewhere(position: int, removed: int, put: str) -> None:
+    text = WHOLE[:position] + put + WHOLE[position + removed :]
+    line = faulty_line(text)
+    assert line is None or 1 <= line <= len(text) + 1
+
+
+@pytest.mark.parametrize("name", ["a", "prod-eu", "a.b_c@d:e+f", "0", "größe", "a" * 64])
+def test_names(name: str) -> None:
+    assert is_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-a", ".a", "a b", "a/b", "a\n", "a\t", "a" * 65, "{a}", "a#b", "\x1b[1m"]
+)
+def test_no_names(name: str) -> None:
+    assert not is_name(name)
+
+
+def test_every_secret_property_of_kafka_is_known_as_one() -> None:
+    from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS
+
+    secret = {key for key in JAVA_KEYS | LIBRDKAFKA_KEYS if is_secret(key, "")}
+    assert secret >= {
+        "sasl.jaas.config", "sasl.password", "ssl.key.password", "ssl.key.pem", "ssl.keystore.key",
+        "ssl.keystore.password", "ssl.truststore.password", "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.client.credentials.client.secret", "sasl.oauthbearer.config",
+        "sasl.oauthbearer.assertion.private.key.passphrase", "sasl.oauthbearer.assertion.private.key.pem",
+    }  # fmt: skip
+    assert secret.isdisjoint(
+        {"sasl.username", "ssl.ca.pem", "ssl.key.location", "security.protocol", "client.id"}
+    )
+    assert is_secret("ssl.keystore.certificate.chain", "-----BEGIN PRIVATE KEY-----")
+    assert is_secret("sasl.oauthbearer.token.endpoint.url", "https://me:geheim@idp/token")
