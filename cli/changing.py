@@ -11,7 +11,7 @@ import typer
 from cli.consent import ConsentOptions, ask
 from cli.errors import ExitStatus
 from cli.options import OutputOptions
-from cli.output import arranged, emit, notice, write_out
+from cli.output import arranged, emit, notice, status_of, write_out
 from cli.render.document import Document
 from cli.render.formats import render
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
@@ -90,7 +90,9 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
 
 
 def _leave(change: Change, output: OutputOptions) -> None:
-    emit(change.document(), output, ExitStatus.REFUSED if change.refused else ExitStatus.DONE)
+    document = change.document()
+    kept = change.is_empty and status_of(document.errors, shown=False) is ExitStatus.REFUSED
+    emit(document, output, ExitStatus.REFUSED if change.refused or kept else ExitStatus.DONE)
 
 
 def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:

@@ -89,17 +89,19 @@ class Topics:
     problems: tuple[Problem, ...] = ()
     _counts: dict[str, int] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
+    _unread: set[str] = field(default_factory=set)
+    """What may exist: the cluster does not say."""
 
     def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
         """The partitions that scopes mean."""
         self._ask({scope.topic for scope in scopes})
-        return places_in(scopes, self._counts)
+        return places_in([scope for scope in scopes if scope.topic not in self._unread], self._counts)
 
     def existing(self, places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
         """Those of the partitions that exist, and a problem for each of the others."""
         wanted = list(places)
         self._ask({topic for topic, _ in wanted})
-        return existing(wanted, self._counts)
+        return existing([place for place in wanted if place[0] not in self._unread], self._counts)
 
     def _ask(self, names: set[str]) -> None:
         new = names - self._asked
@@ -109,6 +111,13 @@ class Topics:
         read = self.source.topics(new, end_offsets=False)
         self._counts |= {topic.name: topic.partitions for topic in read.items}
         self.problems += read.problems
+        self._unread |= {name for name in new - self._counts.keys() if _names_topic(read.problems, name)}
+
+
+def _names_topic(problems: Iterable[Problem], topic: str) -> bool:
+    """Whether a problem is one of the topic: a subject names a few topics, and may count others."""
+    subjects = [problem.subject for problem in problems]
+    return any(topic in subject.split(", ") or subject.endswith(" more") for subject in subjects)
 
 
 @dataclass(slots=True, kw_only=True)

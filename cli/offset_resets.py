@@ -208,7 +208,9 @@ def _places(
     if wish.all_topics:
         places, problems = topics.existing(committed_places(group.offsets or {}))
         if not places and not problems:
-            problems = (Problem(subject=group.id, message="has no committed offsets; name topics (--topic)"),)
+            problems = (
+                Problem(subject=group.id, message="shows no committed offsets; name topics (--topic)"),
+            )
         return places, problems
     return topics.of(wish.scopes)
 

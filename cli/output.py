@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TextIO
 
@@ -16,6 +16,7 @@ from cli.render.cells import safe_text
 from cli.render.document import Document
 from cli.render.formats import render
 from cli.render.output_format import FOR_PROGRAMS
+from coordinator.model import Cause, Problem
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
@@ -32,15 +33,17 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
     for error in document.errors:
         notice(f"{error.subject}: {error.message}")
     if document.errors and status is not ExitStatus.REFUSED:
-        status = ExitStatus.REFUSED if _is_forbidden(document) else ExitStatus.UNREADABLE
+        status = status_of(document.errors, shown=bool(document.rows_or_text or document.data.get("groups")))
     if status is not ExitStatus.DONE:
         raise typer.Exit(int(status))
 
 
-def _is_forbidden(document: Document) -> bool:
-    """Whether an authorizer keeps all of it from this user."""
-    shown = document.rows_or_text or document.data.get("groups")
-    return not shown and all(error.cause.value == "forbidden" for error in document.errors)
+def status_of(errors: Iterable[Problem], *, shown: bool) -> ExitStatus:
+    """DONE without errors; REFUSED where nothing is `shown` because an authorizer keeps all of it from this user."""
+    causes = {error.cause for error in errors}
+    if not causes:
+        return ExitStatus.DONE
+    return ExitStatus.REFUSED if causes == {Cause.FORBIDDEN} and not shown else ExitStatus.UNREADABLE
 
 
 def arranged(document: Document, options: OutputOptions) -> Document:

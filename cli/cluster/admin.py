@@ -20,9 +20,11 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from cli.cluster.broker_settings import with_settings
+from cli.cluster.permissions import READING, cause_of, worded
 from cli.cluster.port import Read
 from cli.errors import CommandError
 from coordinator.model import (
+    Cause,
     Client,
     Cluster,
     CommittedOffset,
@@ -193,7 +195,7 @@ class AdminReader:
             self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
         )
         dead = [
-            Problem(subject=name, message="no such group")
+            Problem(subject=name, message="no such group", cause=Cause.ABSENT)
             for name, group in found.items()
             if _state(group.state) is GroupState.DEAD
         ]
@@ -209,7 +211,9 @@ def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], tuple[Problem
         try:
             found[key] = future.result()
         except KafkaException as error:
-            problems.append(Problem(subject=str(key), message=_words(error)))
+            problems.append(
+                Problem(subject=str(key), message=_words(error), cause=cause_of(error.args[0].name()))
+            )
     return found, tuple(problems)
 
 
@@ -217,7 +221,7 @@ def _words(error: KafkaException | KafkaError) -> str:
     reason = error.args[0] if isinstance(error, KafkaException) else error
     if reason.code() in _SILENCE:
         return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."
-    return f"{reason.str()} ({reason.name()})"
+    return worded(reason.name(), f"{reason.str()} ({reason.name()})", READING)
 
 
 def _says_unknown_topic(problem: Problem) -> bool:

@@ -35,8 +35,8 @@ def snapshot(
 
     from cli.cluster.choose import open_source
     from cli.cluster.take import take_snapshot
-    from cli.errors import CommandError, ExitStatus
-    from cli.output import notice, write_out
+    from cli.errors import CommandError
+    from cli.output import notice, status_of, write_out
     from cli.selection import choose_groups
     from coordinator.snapshot import snapshot_text, write_snapshot
 
@@ -56,4 +56,4 @@ def snapshot(
     for problem in (*problems, *unread):
         notice(f"{problem.subject}: {problem.message}")
     if problems or unread:
-        raise typer.Exit(int(ExitStatus.UNREADABLE))
+        raise typer.Exit(int(status_of((*problems, *unread), shown=bool(taken.groups))))

@@ -60,7 +60,7 @@ def _nothing(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
     for scope in scopes:
         if not committed_in([scope], group.offsets or {}):
             partitions = "" if scope.partitions is None else f":{','.join(map(str, scope.partitions))}"
-            message = "the group has committed nothing there"
+            message = "the group shows no committed offset there"
             yield Problem(subject=f"{group.id}, {scope.topic}{partitions}", message=message)
 
 

@@ -10,6 +10,7 @@ from coordinator.wire.calls.metadata import ClusterMetadata, fetch_metadata
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
 from coordinator.wire.errors import Unreachable, WireError
+from coordinator.wire.offline import COORDINATOR_NOT_AVAILABLE, OFFSETS_TOPIC, explained
 from coordinator.wire.security import ConnectionSettings
 from coordinator.wire.settle import Ask, settle
 from coordinator.wire.steps import Expired, Steps, Wait, run, run_all
@@ -22,6 +23,7 @@ _STAGGER_MS = 250
 """How long one bootstrap server may keep quiet before the next is tried beside it."""
 
 _POLL_MS = 10
+_WHY_MS = 1000
 _ATTEMPTS_AT_A_LEADER = 4
 
 
@@ -67,7 +69,7 @@ class Cluster:
 
     def ask_every_broker(self, question: Question[T], deadline: Deadline) -> Answers[Address, T]:
         """Ask all brokers side by side. :raises WireError: when not even their list can be read"""
-        places = [broker.address for broker in self.brokers(deadline).brokers]
+        places = [broker.address for broker in self.brokers(deadline, fresh=True).brokers]
 
         def locate(pending: list[Address], _fresh: bool) -> dict[Address, Address | Failure]:
             return {place: place for place in pending}
@@ -88,7 +90,15 @@ class Cluster:
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
             return self.coordinators(pending, deadline, fresh=fresh)
 
-        return settle(groups, locate, ask, self.connection, deadline)
+        answers = settle(groups, locate, ask, self.connection, deadline)
+        if not any(failure.code == COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()):
+            return answers
+        # The deadline has been spent on asking again; what remains to be asked is why.
+        try:
+            metadata = self.brokers(Deadline(_WHY_MS), fresh=True)
+        except WireError:
+            return answers
+        return Answers(found=answers.found, failed=explained(answers.failed, metadata))
 
     def ask_leaders(
         self,
@@ -147,9 +157,11 @@ class Cluster:
         return settle(groups, locate, ask, self.connection, deadline)
 
     def brokers(self, deadline: Deadline, *, fresh: bool = False) -> ClusterMetadata:
-        """The brokers of the cluster, without topics, asked once unless `fresh`."""
+        """The brokers of the cluster, and the topic of groups and offsets, asked once unless `fresh`."""
         if fresh or self._metadata is None:
-            self._metadata = self.ask_any(lambda home, limit: fetch_metadata(home, [], limit), deadline)
+            self._metadata = self.ask_any(
+                lambda home, limit: fetch_metadata(home, [OFFSETS_TOPIC], limit), deadline
+            )
         return self._metadata
 
     def coordinators(

@@ -158,6 +158,6 @@ def test_a_topic_of_which_nothing_is_committed(rig: OffsetRig, topic: str) -> No
     group = rig.group({(topic, 0): 1})
     done = rig.ours("offsets", "delete", group, "--topic", "no-such-topic", "--execute", "--yes")
     assert done.status == 3
-    assert f"{group}, no-such-topic: the group has committed nothing there" in done.stderr
+    assert f"{group}, no-such-topic: the group shows no committed offset there" in done.stderr
     unknown = rig.ours("offsets", "delete", "no-such-group", "--topic", topic)
     assert (unknown.status, unknown.stderr) == (3, "kohort: no-such-group: no such group\n")

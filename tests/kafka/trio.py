@@ -38,7 +38,7 @@ class Trio:
     def create_topic(self, name: str, nodes: Sequence[int]) -> None:
         """A topic with a partition on each of `nodes`."""
         admin = AdminClient({"bootstrap.servers": self.brokers[1].bootstrap, "log_level": 0})
-        topic = NewTopic(name, replica_assignment=[[node] for node in nodes])
+        topic = NewTopic(name, len(nodes), replica_assignment=[[node] for node in nodes])
         for done in admin.create_topics([topic]).values():
             done.result()
 

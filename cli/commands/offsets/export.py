@@ -27,10 +27,10 @@ def export(
     topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
     """
     from cli.cluster.choose import open_source
-    from cli.errors import CommandError, ExitStatus
+    from cli.errors import CommandError
     from cli.offset_copies import exported
     from cli.offset_plans import parse_scopes
-    from cli.output import notice, write_out
+    from cli.output import notice, status_of, write_out
     from cli.selection import choose_groups
     from coordinator.offset_changes.offsets_csv import write_offsets
 
@@ -53,4 +53,4 @@ def export(
     for problem in unread:
         notice(f"{problem.subject}: {problem.message}")
     if unread:
-        raise typer.Exit(int(ExitStatus.UNREADABLE))
+        raise typer.Exit(int(status_of(unread, shown=bool(read.items))))
