@@ -104,7 +104,7 @@ class WireReader:
         problems: list[Problem] = []
         for kind, names in _by_kind(groups, kinds).items():
             answers = self._ask(kind, names)
-            places = self.client.find_coordinators(answers.found, timeout_ms=self.timeout_ms).found
+            places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
                 found[name], oddities = as_group(group, nodes.get(str(places.get(name))))
                 problems += oddities

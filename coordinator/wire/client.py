@@ -115,6 +115,10 @@ class Client:
             lambda broker, limit: list_groups(broker, states, types, limit), deadline
         )
         groups = {group.group_id: group for listed in answers.found.values() for group in listed}
+        # A broker lists the groups that it coordinates.
+        self._cluster.remember_coordinators(
+            {group.group_id: place for place, listed in answers.found.items() for group in listed}
+        )
         silent = {str(place): failure for place, failure in answers.failed.items()}
         return GroupListing(
             groups=tuple(groups[name] for name in sorted(groups)),
@@ -126,6 +130,10 @@ class Client:
     ) -> Answers[str, Address]:
         """Where the coordinator of every group is (of a group of any type, even one that does not exist)."""
         return self._cluster.find_coordinators(groups, self._deadline(timeout_ms))
+
+    def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
+        """The coordinators that answered for these groups last; nobody is asked."""
+        return self._cluster.known_coordinators(groups)
 
     def describe_groups(
         self, groups: Iterable[str], *, timeout_ms: int | None = None

@@ -1,6 +1,6 @@
 """The brokers of one cluster, the connections to them, and which of them coordinates a group."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from coordinator.wire.address import Address, parse_bootstrap
@@ -180,6 +180,14 @@ class Cluster:
                 self._coordinators[group] = place
         missing = Failure(message="the broker left the group out of its answer to FindCoordinator")
         return {group: self._coordinators.get(group) or answers.get(group, missing) for group in wanted}
+
+    def remember_coordinators(self, places: Mapping[str, Address]) -> None:
+        """Take it that these are the coordinators; one that is not says so, and then is looked up."""
+        self._coordinators |= places
+
+    def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
+        """Those of which it is known where they are; nobody is asked."""
+        return {group: self._coordinators[group] for group in groups if group in self._coordinators}
 
     def _first_to_answer(self, deadline: Deadline) -> Connection:
         known = self._metadata.brokers if self._metadata else ()

@@ -193,6 +193,34 @@ def test_a_coordinator_that_moved_is_looked_up_again(newest: int) -> None:
             assert asking.describe_groups(["g"]).found["g"].state == "Stable"
 
 
+def test_the_broker_that_lists_a_group_is_asked_for_it() -> None:
+    """Nobody answers FindCoordinator here."""
+    answers = {"ListGroups": listed("g"), "DescribeGroups": described("Stable")}
+    with peer(broker(answers, ALL)) as address:
+        answers["Metadata"] = metadata(address)
+        with client(address) as asking:
+            assert asking.known_coordinators(["g"]) == {}
+            asking.list_groups()
+            assert asking.describe_groups(["g"]).found["g"].state == "Stable"
+            known = asking.known_coordinators(["g", "h"])
+            assert {group: str(place) for group, place in known.items()} == {"g": address}
+
+
+def test_a_group_that_moved_since_it_was_listed_is_looked_up() -> None:
+    answers: dict[str, Callable[[int], Any]] = {
+        "ListGroups": listed("g"),
+        "DescribeGroups": described("", error=16),
+    }
+    with ExitStack() as stack:
+        moved_to = stack.enter_context(peer(broker({"DescribeGroups": described("Stable")}, ALL)))
+        address = stack.enter_context(peer(broker(answers, ALL)))
+        answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: moved_to)}
+        with client(address) as asking:
+            asking.list_groups()
+            assert asking.describe_groups(["g"]).found["g"].state == "Stable"
+            assert str(asking.known_coordinators(["g"])["g"]) == moved_to
+
+
 def test_a_dead_coordinator_fails_its_groups_only() -> None:
     answers: dict[str, Callable[[int], Any]] = {}
     with closed_port() as dead, peer(broker(answers, ALL)) as address:
