@@ -18,6 +18,7 @@ Fragment: TypeAlias = "str | list[Fragment] | dict[str, Fragment]"
 """What is to be written: texts, lists and mappings of them."""
 
 INDENT = "  "
+LAST_PLANE_0 = 0xFFFF
 _SAFE = re.compile(r"[A-Za-z0-9_./][\w./@+%-]*(?::[\w./@+%-]+)*(?:,[\w./@+%-]+(?::[\w./@+%-]+)*)*", re.ASCII)
 _WORDS = frozenset({"null", "yes", "no", "on", "off"})
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -72,7 +73,7 @@ class Editor:
         if self.root is None:
             splices = [self._block(len(self.text), whole, 0)]
         elif not self.root.entries:
-            splices = [_replaced(self.root.span, json.dumps(whole, ensure_ascii=False))]
+            splices = [_replaced(self.root.span, _in_quotes(whole))]
         else:
             splices = [self._added(name, dict(context)), *([self._current(name)] if current else [])]
         return self._changed(splices, expected)
@@ -151,7 +152,7 @@ class Editor:
         root = self._root()
         if root.flow:
             begin = root.span.begin + 1
-            return _Splice(begin=begin, end=begin, text=f'"current": {json.dumps(name)}, ')
+            return _Splice(begin=begin, end=begin, text=f'"current": {_in_quotes(name)}, ')
         begin = root.span.begin
         indent = " " * (root.span.column - 1)
         return _Splice(begin=begin, end=begin, text=f"current: {quoted(name)}{self.newline}{indent}")
@@ -163,7 +164,7 @@ class Editor:
             if entry is None:
                 return self._in_braces(root, {"contexts": {name: context}})
             if not isinstance(entry.value, Fields):
-                return _replaced(entry.value.span, json.dumps({name: context}, ensure_ascii=False))
+                return _replaced(entry.value.span, _in_quotes({name: context}))
         if entry is not None and isinstance(entry.value, Fields) and entry.value.flow:
             if entry.value.entries or root.flow:
                 return self._in_braces(entry.value, {name: context})
@@ -198,7 +199,7 @@ class Editor:
 
     def _in_braces(self, fields: Fields, fragment: dict[str, Fragment]) -> _Splice:
         end = fields.span.end - 1
-        inner = json.dumps(fragment, ensure_ascii=False)[1:-1]
+        inner = _in_quotes(fragment)[1:-1]
         if not fields.entries:
             return _Splice(begin=end, end=end, text=inner)
         last = list(fields.entries.values())[-1].value.span.end
@@ -231,7 +232,15 @@ def quoted(text: str) -> str:
     """A word as YAML: plain where nobody could take it for something else."""
     if _SAFE.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    return _in_quotes(text)
+
+
+def _in_quotes(value: Fragment) -> str:
+    """JSON, which is YAML too; what separates lines to YAML alone is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(
+        each if each.isprintable() or ord(each) > LAST_PLANE_0 else f"\\u{ord(each):04x}" for each in text
+    )
 
 
 def _lines(fragment: Mapping[str, Fragment], column: int) -> list[str]:
@@ -246,9 +255,7 @@ def _lines(fragment: Mapping[str, Fragment], column: int) -> list[str]:
         elif not value:
             lines.append(f"{head} {{}}")
         elif set(value) in ({"env"}, {"file"}):
-            inner = ", ".join(
-                f"{name}: {json.dumps(each, ensure_ascii=False)}" for name, each in value.items()
-            )
+            inner = ", ".join(f"{name}: {_in_quotes(each)}" for name, each in value.items())
             lines.append(f"{head} {{{inner}}}")
         else:
             lines += [head, *_lines(value, column + len(INDENT))]
@@ -269,7 +276,7 @@ def _renamed(word: Scalar, name: str) -> _Splice:
     """A name in the place of another, in quotes where that one was."""
     if word.text is None:
         return _replaced(word.span, f" {quoted(name)}")
-    return _replaced(word.span, quoted(name) if word.plain else json.dumps(name, ensure_ascii=False))
+    return _replaced(word.span, quoted(name) if word.plain else _in_quotes(name))
 
 
 def _replaced(span: Span, text: str) -> _Splice:
