@@ -1,0 +1,264 @@
+"""`kohort watch` of real members on a real broker, which join, leave, and lose their broker for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.watch.course import Course
+from cli.watch.recording import read_recording
+from tests.cli.command import Kohort
+from tests.cli.schemas import faults
+from tests.cli.watching import Running, happened, in_pipe, observations
+from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.member import Member
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.plugin import StartBroker
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("heeded_interrupts")]
+
+PARTITIONS = 6
+Start = Callable[[Members, Broker, str, str], Member]
+KINDS: dict[str, Start] = {
+    "eager": lambda members, broker, group, topic: members.confluent(
+        broker, group, [topic], partition_assignment_strategy="range"
+    ),
+    "cooperative": lambda members, broker, group, topic: members.confluent(
+        broker, group, [topic], partition_assignment_strategy="cooperative-sticky"
+    ),
+    "consumer": lambda members, broker, group, topic: members.java(
+        broker, group, [topic], group_protocol="consumer"
+    ),
+}
+
+
+def owners(document: dict[str, Any], group: str) -> dict[int, str]:
+    """Who owns each partition of the only topic, as an observation shows it."""
+    found = document["groups"][group] or {"members": []}
+    return {
+        number: member["id"]
+        for member in found["members"]
+        for numbers in member.get("owned", {}).values()
+        for number in numbers
+    }
+
+
+def rests(group: str, ids: int) -> Callable[[dict[str, Any]], bool]:
+    """Whether an observation shows a group at rest in which so many members own everything."""
+
+    def holds(document: dict[str, Any]) -> bool:
+        if document["kind"] != "observation" or not document["groups"].get(group):
+            return False
+        found = owners(document, group)
+        state = document["groups"][group]["state"]
+        return state == "Stable" and len(found) == PARTITIONS and len(set(found.values())) == ids
+
+    return holds
+
+
+def last_rest(watch: Running, group: str, ids: int) -> dict[str, Any]:
+    """The newest observation, once it shows the group at rest with so many members."""
+    watch.wait_for(
+        lambda each: observations(each.documents) and rests(group, ids)(observations(each.documents)[-1]),
+        f"{group} rests with {ids}",
+    )
+    return [each for each in observations(watch.documents) if rests(group, ids)(each)][-1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_member_joins_and_leaves(
+    kohort: Kohort, broker: Broker, members: Members, tmp_path: Path, kind: str
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name(kind)
+    create_topics(broker, {topic: PARTITIONS})
+    file = tmp_path / "recording.ndjson"
+    words = [
+        "watch",
+        group,
+        "-b",
+        broker.bootstrap,
+        "--every",
+        "0.1",
+        "--output",
+        "json",
+        "--record",
+        str(file),
+    ]
+    with in_pipe(kohort, tmp_path, *words) as watch:
+        watch.wait_document(lambda each: each["kind"] == "observation", "the first look")
+        first = KINDS[kind](members, broker, group, topic)
+        alone = last_rest(watch, group, 1)
+        second = KINDS[kind](members, broker, group, topic)
+        both = last_rest(watch, group, 2)
+        second.stop()
+        again = last_rest(watch, group, 1)
+        assert watch.interrupt() == 0
+        documents, stderr = watch.documents, watch.stderr
+    assert stderr == ""
+    assert [fault for each in documents for fault in faults(each)] == []
+    assert documents[0]["kind"] == "header"
+    assert observations(documents)[0]["groups"] == {group: None}
+
+    # What was seen is what the members hold themselves.
+    wait_until(lambda: first.assignment() == {topic: list(range(PARTITIONS))}, "the first has it all again")
+    ids = {"first": first.member_id(), "second": second.member_id()}
+    assert set(owners(alone, group).values()) == set(owners(again, group).values()) == {ids["first"]}
+    assert set(owners(both, group).values()) == set(ids.values())
+
+    # The events tell every one of these changes, and lead from each observation to the next.
+    assert [each["member"] for each in happened(documents, "member-joined")] == [ids["first"], ids["second"]]
+    assert [each["member"] for each in happened(documents, "member-left")] == [ids["second"]]
+    assert replayed_owners(documents, documents.index(both)) == owners(both, group)
+    assert replayed_owners(documents, documents.index(again)) == owners(again, group)
+    moved = {number for number, owner in owners(both, group).items() if owner == ids["second"]}
+    there = documents[documents.index(alone) : documents.index(both)]
+    told = {
+        number
+        for each in (*happened(there, "partitions-moved"), *happened(there, "partitions-assigned"))
+        if each["after"] == [ids["second"]]
+        for number in each["partitions"]
+    }
+    assert moved <= told
+    epochs = [
+        each["groups"][group]["group_epoch"]
+        for each in observations(documents)
+        if each["groups"][group] and "group_epoch" in each["groups"][group]
+    ]
+    assert epochs == sorted(epochs)
+    assert bool(epochs) is (kind == "consumer")
+
+    # The recording is the stream without its events, and tells the same again.
+    kept = read_recording(file)
+    streamed = tmp_path / "streamed.ndjson"
+    streamed.write_text((tmp_path / "watch.out").read_text())
+    assert kept.observations == read_recording(streamed).observations
+    course, events = Course(), 0
+    for seen in kept.observations:
+        course, more = course.step(seen)
+        events += len(more)
+    assert events == sum(each["kind"] == "event" for each in documents)
+    replay = kohort.quick("watch", "--replay", file, "--output", "json")
+    assert replay.status == 0
+    assert replay.stdout.splitlines()[1:] == (tmp_path / "watch.out").read_text().splitlines()[1:]
+    check_replays(kohort, file, group, tmp_path)
+
+
+def replayed_owners(documents: list[dict[str, Any]], end: int) -> dict[int, str]:
+    """Who owns what by the events alone."""
+    found: dict[int, str] = {}
+    for each in documents[:end]:
+        if each["kind"] == "event" and each["event"].startswith("partitions-"):
+            for number in each["partitions"]:
+                assert [found.get(number)] == (each["before"] or [None])
+                found.pop(number, None)
+                if each["after"]:
+                    (found[number],) = each["after"]
+        elif each["kind"] == "event" and each["event"] == "group-gone":
+            found.clear()
+    return found
+
+
+def check_replays(kohort: Kohort, file: Path, group: str, directory: Path) -> None:
+    """The other ways to look at a recording."""
+    lines = kohort.quick("watch", "--replay", file)
+    assert (lines.status, lines.stderr) == (0, "")
+    assert sum(" joined" in line for line in lines.stdout.splitlines()) == 2
+    assert all(f" {group}: " in line for line in lines.stdout.splitlines())
+    picture = directory / "picture.svg"
+    assert kohort.quick("watch", "--replay", file, "--svg", picture).status == 0
+    assert "no owner" in picture.read_text()
+
+
+def test_a_script_waits_until_the_group_rests(
+    kohort: Kohort, broker: Broker, members: Members, tmp_path: Path
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name("rest")
+    create_topics(broker, {topic: PARTITIONS})
+    source = ["-b", broker.bootstrap, "--every", "0.1"]
+    early = kohort("watch", group, *source, "--until", "stable", "--for", "0.3")
+    assert (early.status, early.stderr) == (1, "")
+    member = members.java(broker, group, [topic], group_protocol="consumer")
+    assert kohort("watch", group, *source, "--until", "stable").status == 0
+    # The member may still have been on its way to the epoch at which it owns everything.
+    member.wait_assignment({topic: list(range(PARTITIONS))})
+    assert kohort("watch", group, *source, "--until", "1", "--for", "30").status == 0
+    assert kohort("watch", group, *source, "--until", "999999", "--for", "0.3").status == 1
+    with in_pipe(kohort, tmp_path, "watch", group, *source, "--until", "empty") as watch:
+        watch.wait_for(lambda each: group in each.stdout, "the first look")
+        member.stop()
+        assert watch.process.wait(60) == 0
+        assert "left" in watch.stdout
+
+
+def test_an_epoch_cannot_be_waited_for_where_it_does_not_show(
+    kohort: Kohort, broker: Broker, members: Members
+) -> None:
+    topic, group = fresh_name("orders"), fresh_name("classic")
+    create_topics(broker, {topic: 1})
+    members.confluent(broker, group, [topic]).wait_assignment({topic: [0]})
+    answer = kohort("watch", group, "-b", broker.bootstrap, "--until", "3")
+    assert answer.status == 2
+    assert "brokers do not show its generation" in answer.stderr
+
+
+def test_a_broker_goes_away_and_comes_back(
+    kohort: Kohort, start_broker: StartBroker, members: Members, tmp_path: Path
+) -> None:
+    broker = start_broker({})
+    topic, group = fresh_name("orders"), fresh_name("outage")
+    create_topics(broker, {topic: PARTITIONS})
+    member = members.confluent(broker, group, [topic])
+    member.wait_assignment({topic: list(range(PARTITIONS))})
+    source = ["-b", broker.bootstrap]
+    watching = ["watch", group, *source, "--every", "0.2"]
+    listing = ["list", *source, "--watch", "0.2", "--output", "json", "--timeout", "2000"]
+    with (
+        in_pipe(kohort, tmp_path, *watching, "--output", "json", name="stream") as stream,
+        in_pipe(kohort, tmp_path, *watching, name="lines") as lines,
+        in_pipe(kohort, tmp_path, *listing, name="list") as listed,
+    ):  # fmt: skip
+        last_rest(stream, group, 1)
+        lines.wait_for(lambda each: group in each.stdout, "the first look")
+        listed.wait_for(lambda each: each.documents, "the first list")
+        broker.crash()
+        gone = stream.wait_document(lambda each: each.get("errors"), "an error")
+        assert gone["groups"] == {}
+        assert broker.bootstrap in gone["errors"][0]["subject"]
+        lines.wait_for(lambda each: "trying again" in each.stderr, "the outage is said")
+        listed.wait_for(lambda each: "trying again" in each.stderr or _failed(each), "the outage is said")
+        count = len(listed.documents)
+        broker.start()
+        wait_for_coordinator(broker)
+        seen = len(stream.documents)
+        stream.wait_for(
+            lambda each: any(rests(group, 1)(one) for one in each.documents[seen:]), "the group is back"
+        )
+        lines.wait_for(lambda each: "answers come again" in each.stderr, "the end of the outage is said")
+        listed.wait_for(
+            lambda each: any(
+                row["group"] == group for one in each.documents[count:] for row in one["groups"]
+            ),
+            "the list is back",
+        )
+        statuses = [each.interrupt() for each in (stream, lines, listed)]
+        assert statuses == [0, 0, 0]
+        assert [fault for each in stream.documents for fault in faults(each)] == []
+        for each in (stream, lines, listed):
+            assert "Traceback" not in each.stderr
+
+
+def _failed(running: Running) -> bool:
+    return bool(running.documents and running.documents[-1]["errors"])
+
+
+def test_nobody_answers_at_the_beginning(kohort: Kohort) -> None:
+    """A host that is misspelt is said at once."""
+    answer = kohort("watch", "g", "-b", "127.0.0.1:1")
+    assert (answer.status, answer.stdout) == (3, "")
+    assert "127.0.0.1:1" in answer.stderr

@@ -1,0 +1,159 @@
+"""A `kohort` that goes on and on, in a process of its own, in a pipe or on a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from tests.cli.command import Kohort
+from tests.kafka.wait import wait_until
+
+ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+_STEERING = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+class Running:
+    """A process that writes to files or a terminal, and what it has written so far."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: Callable[[], str], errors: Path) -> None:
+        self.process, self._output, self._errors = process, output, errors
+
+    @property
+    def stdout(self) -> str:
+        return self._output()
+
+    @property
+    def stderr(self) -> str:
+        return self._errors.read_text()
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """The whole lines so far, as documents."""
+        return [json.loads(line) for line in self.stdout.splitlines(keepends=True) if line.endswith("\n")]
+
+    def wait_for(self, check: Callable[[Running], object], what: str) -> None:
+        """Until something is true of it; it must not end meanwhile."""
+
+        def holds() -> bool:
+            assert self.process.poll() is None, (self.process.returncode, self.stdout[-2000:], self.stderr)
+            return bool(check(self))
+
+        wait_until(holds, lambda: f"{what}: {self.stdout[-2000:]}\n{self.stderr}")
+
+    def wait_document(self, check: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
+        """The first document of which something is true."""
+        self.wait_for(lambda each: any(map(check, each.documents)), what)
+        return next(filter(check, self.documents))
+
+    def interrupt(self, number: int = signal.SIGINT) -> int:
+        """Ctrl-C, and the exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+@contextmanager
+def in_pipe(
+    kohort: Kohort, directory: Path, *arguments: str | Path, name: str = "watch"
+) -> Iterator[Running]:
+    """Run it with files for stdout and stderr; ended after the block at the latest."""
+    out, errors = directory / f"{name}.out", directory / f"{name}.err"
+    with out.open("wb") as stdout, errors.open("wb") as stderr:
+        process = subprocess.Popen(
+            [kohort.executable, *map(str, arguments)], stdout=stdout, stderr=stderr, env=kohort.env
+        )
+    yield from _running(process, Running(process, out.read_text, errors))
+
+
+@contextmanager
+def on_terminal(
+    kohort: Kohort, directory: Path, *arguments: str | Path, columns: int = 80, lines: int = 24
+) -> Iterator[Terminal]:
+    """Run it on a terminal of that size; ended after the block at the latest."""
+    controller, terminal = pty.openpty()
+    resize(controller, columns, lines)
+    errors = directory / "terminal.err"
+    with errors.open("wb") as stderr:
+        # A group of processes of its own, in a session that has others: it may be stopped as Ctrl-Z does it.
+        process = subprocess.Popen(
+            [kohort.executable, *map(str, arguments)],
+            stdin=terminal, stdout=terminal, stderr=stderr, env={**kohort.env, "TERM": "xterm"}, process_group=0,
+        )  # fmt: skip
+    os.close(terminal)
+    said: list[bytes] = []
+    reader = Thread(target=_read, args=(controller, said), daemon=True)
+    reader.start()
+    try:
+        shown = Terminal(process, lambda: b"".join(said).decode(errors="replace"), errors)
+        shown.controller = controller
+        shown.reader = reader
+        yield from _running(process, shown)
+    finally:
+        reader.join(30)
+        os.close(controller)
+
+
+class Terminal(Running):
+    """On a terminal."""
+
+    controller: int
+    reader: Thread
+
+    @property
+    def frames(self) -> list[list[str]]:
+        """What was drawn, picture by picture, without colours and marks; the last one may be in the making."""
+        inside = self.stdout.rpartition(ENTER)[2].partition(LEAVE)[0]
+        return [
+            [line.rstrip() for line in _STEERING.sub("", picture).split("\r\n")]
+            for picture in inside.split("\x1b[H")[1:]
+            if picture.strip() not in ("", "\x1b[2J")
+        ]
+
+    @property
+    def left_behind(self) -> list[str]:
+        """What stays on the terminal when the command has ended."""
+        self.reader.join(30)
+        return [line.rstrip() for line in self.stdout.rpartition(LEAVE)[2].split("\r\n")]
+
+
+def resize(terminal: int, columns: int, lines: int) -> None:
+    """Give a terminal another size."""
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+
+def _running(process: subprocess.Popen[bytes], running: Any) -> Iterator[Any]:
+    try:
+        yield running
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait(30)
+
+
+def _read(controller: int, said: list[bytes]) -> None:
+    try:
+        while chunk := os.read(controller, 65536):
+            said.append(chunk)
+    except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
+        pass
+
+
+def observations(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of a stream that reached the groups."""
+    return [each for each in documents if each["kind"] == "observation" and each["groups"]]
+
+
+def happened(documents: Sequence[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """The events of a kind in a stream."""
+    return [each for each in documents if each["kind"] == "event" and each["event"] == kind]
