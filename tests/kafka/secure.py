@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AclBinding,
     AclBindingFilter,
@@ -164,7 +165,10 @@ def _add_scram_user(admin: AdminClient) -> None:
 
     def known() -> bool:
         described: Any = admin.describe_user_scram_credentials([SCRAM_USER])
-        return len(described[SCRAM_USER].result().scram_credential_infos) == len(mechanisms)
+        try:
+            return len(described[SCRAM_USER].result().scram_credential_infos) == len(mechanisms)
+        except KafkaException:  # RESOURCE_NOT_FOUND: the broker has not heard of the user yet
+            return False
 
     wait_until(known, "the broker knows the user")
 
