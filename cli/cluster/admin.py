@@ -20,7 +20,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from cli.cluster.broker_settings import with_settings
-from cli.cluster.permissions import READING, cause_of, worded
+from cli.cluster.permissions import READING, Needs, cause_of, worded
 from cli.cluster.port import Read
 from cli.errors import CommandError
 from coordinator.model import (
@@ -50,7 +50,10 @@ _PAUSES_S = (0.1, 0.3, 0.9)
 EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 _NO_OFFSET = -1001
-"""librdkafka's OFFSET_INVALID: nothing is committed."""
+"""librdkafka's OFFSET_INVALID: nothing is committed, or nobody said."""
+_NO_ANSWER = (
+    "no answer in time from the partition's leader. Check that broker, or allow more time (--timeout)."
+)
 
 
 def at_or_after(time_ms: int) -> OffsetSpec:
@@ -96,7 +99,7 @@ class AdminReader:
         try:
             yield
         except KafkaException as error:
-            raise CommandError(f"{self.servers}: {_words(error)}") from None
+            raise CommandError(f"{self.servers}: {words_of(error)}") from None
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """The named topics that exist, or all, by name, with ids and racks; ends are None where no leader told them."""
@@ -149,10 +152,15 @@ class AdminReader:
             for told, future in self.admin.list_offsets(asked, request_timeout=self.timeout_s).items():
                 place = told.topic, told.partition
                 try:
-                    found[place] = future.result().offset
+                    offset = future.result().offset
+                    if offset == _NO_OFFSET:
+                        # librdkafka's answer for a leader that kept quiet, while others answered.
+                        unread[place] = _NO_ANSWER
+                        continue
+                    found[place] = offset
                     unread.pop(place, None)
                 except KafkaException as error:
-                    unread[place] = _words(error)
+                    unread[place] = words_of(error)
                     if error.args[0].code() in _LEADER_MOVED:
                         pending.append(place)
             if pending and pause_s is not None:
@@ -184,7 +192,7 @@ class AdminReader:
             )
             for group in result.valid
         ]
-        problems = [Problem(subject=str(self.servers), message=_words(error)) for error in result.errors]
+        problems = [Problem(subject=str(self.servers), message=words_of(error)) for error in result.errors]
         return Read(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
 
     def describe(self, groups: Sequence[str]) -> Read[Group]:
@@ -212,16 +220,17 @@ def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], tuple[Problem
             found[key] = future.result()
         except KafkaException as error:
             problems.append(
-                Problem(subject=str(key), message=_words(error), cause=cause_of(error.args[0].name()))
+                Problem(subject=str(key), message=words_of(error), cause=cause_of(error.args[0].name()))
             )
     return found, tuple(problems)
 
 
-def _words(error: KafkaException | KafkaError) -> str:
+def words_of(error: KafkaException | KafkaError, needs: Needs = READING) -> str:
+    """Why a question has no answer."""
     reason = error.args[0] if isinstance(error, KafkaException) else error
     if reason.code() in _SILENCE:
         return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."
-    return worded(reason.name(), f"{reason.str()} ({reason.name()})", READING)
+    return worded(reason.name(), f"{reason.str()} ({reason.name()})", needs)
 
 
 def _says_unknown_topic(problem: Problem) -> bool:

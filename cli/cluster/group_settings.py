@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -14,6 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from cli.cluster.admin import words_of
 from cli.cluster.permissions import CHANGING_CONFIGS, READING_CONFIGS
 from cli.cluster.writer import Failed, failed_of
 from cli.errors import CommandError, RefusedError
@@ -42,9 +44,9 @@ class GroupSettings:
         try:
             told = self._describe(ResourceType.GROUP, group)
         except KafkaException as error:
-            failed = failed_of(error, READING_CONFIGS)
-            kind = RefusedError if failed.refused else CommandError
-            raise kind(f"{group}: its settings cannot be read: {failed.message}") from None
+            kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
+            words = words_of(error, READING_CONFIGS)
+            raise kind(f"{group}: its settings cannot be read: {words}") from None
         brokers = self._brokers()
         found: dict[str, GroupConfig] = {}
         for name in sorted(told):
@@ -83,14 +85,23 @@ class GroupSettings:
 
     def _brokers(self) -> list[Mapping[str, str | None]]:
         """The settings of every broker that tells them."""
-        told: list[Mapping[str, str | None]] = []
         try:
             nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
-            for node in nodes:
-                entries = self._describe(ResourceType.BROKER, str(node))
-                told.append({name: entry.value for name, entry in entries.items()})
         except KafkaException as error:
-            notice(f"the brokers' bounds are not known: {failed_of(error, READING_CONFIGS).message}")
+            notice(f"the brokers' bounds are not known: {words_of(error, READING_CONFIGS)}")
+            return []
+        asked: dict[ConfigResource, Future[Mapping[str, Any]]] = {}
+        for node in nodes:
+            # confluent-kafka takes one broker per call; all of them are under way at once.
+            resource = ConfigResource(ResourceType.BROKER, str(node))
+            asked |= self._admin.describe_configs([resource], request_timeout=self._timeout_s)
+        told: list[Mapping[str, str | None]] = []
+        for resource, future in asked.items():
+            try:
+                told.append({name: entry.value for name, entry in future.result().items()})
+            except KafkaException as error:
+                words = words_of(error, READING_CONFIGS)
+                notice(f"the bounds of broker {resource.name} are not known: {words}")
         return told
 
     def _describe(self, kind: ResourceType, name: str) -> Mapping[str, Any]:

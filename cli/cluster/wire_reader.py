@@ -216,7 +216,10 @@ def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
 
 
 def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
-    return tuple(_problem(place, failure) for place, failure in failed.items())
+    return tuple(
+        _problem(place, replace(failure, message=failure.message.removeprefix(f"{place}: ")))
+        for place, failure in failed.items()
+    )
 
 
 def _problem(subject: str, failure: Failure) -> Problem:

@@ -9,8 +9,8 @@ from coordinator.wire.calls.find_coordinator import find_coordinators
 from coordinator.wire.calls.metadata import ClusterMetadata, fetch_metadata
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import Unreachable, WireError
-from coordinator.wire.offline import COORDINATOR_NOT_AVAILABLE, OFFSETS_TOPIC, explained
+from coordinator.wire.errors import RequestTimedOut, Unreachable, WireError
+from coordinator.wire.offline import COORDINATOR_NOT_AVAILABLE, OFFSETS_TOPIC, explained, named_brokers
 from coordinator.wire.security import ConnectionSettings
 from coordinator.wire.settle import Ask, settle
 from coordinator.wire.steps import Expired, Steps, Wait, run, run_all
@@ -63,6 +63,9 @@ class Cluster:
         """Ask some broker; when it turns out dead, another one. :raises WireError: as `home`"""
         try:
             return run(question(self.home(deadline), deadline))
+        except RequestTimedOut:
+            self._home = None
+            raise
         except Unreachable:
             self._home = None
             return run(question(self.home(deadline), deadline))
@@ -236,5 +239,8 @@ def _no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
     if topic in metadata.failed:
         return metadata.failed[topic]
     if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
-        return Failure(message="the partition has no leader", code=5, name="LEADER_NOT_AVAILABLE")
+        alive = {broker.node_id for broker in metadata.brokers}
+        gone = named_brokers(metadata.topics[topic].partitions[index], alive)
+        message = f"the partition has no leader. Bring {gone} back."
+        return Failure(message=message, code=5, name="LEADER_NOT_AVAILABLE")
     return Failure(message=f"{topic} has no partition {index}", code=3, name="UNKNOWN_TOPIC_OR_PARTITION")

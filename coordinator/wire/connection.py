@@ -1,5 +1,6 @@
 """One broker: connect, agree on versions, authenticate, then requests and answers in order."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from coordinator.wire.encode import encode
 from coordinator.wire.errors import (
     NotConnected,
     ProtocolError,
+    RequestTimedOut,
     Unreachable,
     UnsupportedApi,
     WireError,
@@ -26,6 +28,8 @@ ReadAnswer = Callable[[bytes], tuple[Any, int]]
 
 _UNSUPPORTED_VERSION = 35
 _SOFTWARE = "kohort"
+_PATIENCE_S = 1.0
+_SILENT_FOR_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,8 @@ class Connection:
         self._correlation_id = 0
         self._proven = False
         """Whether this very connection has answered a request after its start."""
+        self._silence: tuple[RequestTimedOut, Deadline] | None = None
+        """What it last ran out of time with, and until when it is not asked again."""
 
     def version(self, api: Api) -> int:
         """The version in common for `api`; the connection must have been opened.
@@ -83,13 +89,17 @@ class Connection:
         """
         if self._transport is not None:
             return
+        if self._silence is not None and self._silence[1].remaining_ms():
+            raise self._silence[0]
+        began = time.monotonic()
         limit = deadline.sooner(self._settings.connection_setup_timeout_ms)
         try:
             self._transport = yield from self._connected(limit)
             yield from self._learn_versions(deadline)
             if self._settings.security_protocol.sasl:
                 yield from self._authenticate(deadline)
-        except BaseException:
+        except BaseException as error:
+            self._note_silence(error, began)
             self.close()
             raise
 
@@ -116,13 +126,23 @@ class Connection:
         self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None
     ) -> Steps[list[Any]]:
         yield from self.open(deadline)
+        began = time.monotonic()
         try:
             answers = yield from self._exchange(api, messages, deadline, read)
-        except BaseException:
+        except BaseException as error:
+            self._note_silence(error, began)
             self.close()
             raise
         self._proven = True
         return answers
+
+    def _note_silence(self, error: BaseException, began: float) -> None:
+        """Remember a broker that had its time and did not answer: a command that asks several things waits once.
+
+        One that was asked when the time was nearly up has proven nothing.
+        """
+        if isinstance(error, RequestTimedOut) and time.monotonic() - began >= _PATIENCE_S:
+            self._silence = error, Deadline(_SILENT_FOR_MS)
 
     def _with_hint(self, error: Unreachable) -> Unreachable:
         """A listener that wants a login answers ApiVersions and closes at the next request."""

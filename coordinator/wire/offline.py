@@ -6,14 +6,14 @@ their absence would pass unseen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coordinator.wire.answers import Failure
 
 if TYPE_CHECKING:
-    from coordinator.wire.calls.metadata import ClusterMetadata
+    from coordinator.wire.calls.metadata import ClusterMetadata, Partition
 
 OFFSETS_TOPIC = "__consumer_offsets"
 COORDINATOR_NOT_AVAILABLE = 15
@@ -41,8 +41,12 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     }
 
 
-def _named(brokers: list[int]) -> str:
-    """`broker 3`, `one of the brokers 2, 3`."""
+def named_brokers(partition: Partition, alive: Collection[int]) -> str:
+    """Who would lead a partition that nobody leads: `broker 3`, `one of the brokers 2, 3`."""
+    return _named([each for each in partition.replicas if each not in alive] or list(partition.replicas))
+
+
+def _named(brokers: Sequence[int]) -> str:
     if len(brokers) == 1:
         return f"broker {brokers[0]}"
     return f"one of the brokers {', '.join(map(str, brokers))}"
@@ -62,8 +66,7 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
             told[group] = replace(
                 failure,
                 message=f"no coordinator: {OFFSETS_TOPIC}-{partition.index} has no leader. Bring "
-                f"{_named([each for each in partition.replicas if each not in alive] or list(partition.replicas))} "
-                f"back ({failure.name}).",
+                f"{named_brokers(partition, alive)} back ({failure.name}).",
             )
     return told
 
