@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import SelectionOptions
-from coordinator.model import GroupListing, GroupState, GroupType, Problem
+from coordinator.model import Cause, GroupListing, GroupState, GroupType, Problem
 
 T = TypeVar("T")
 
@@ -42,6 +42,11 @@ def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str
             f"no group in {source.name}" + (f" matches {selection.match!r}" if selection.match else "")
         )
     return chosen, listed.problems
+
+
+def without_vanished(problems: Sequence[Problem], selection: SelectionOptions) -> tuple[Problem, ...]:
+    """Problems without those of groups that are gone since they were listed: only a group that was named is missed."""
+    return tuple(each for each in problems if selection.groups or each.cause is not Cause.ABSENT)
 
 
 def listing_filter(

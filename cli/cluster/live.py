@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.cluster.port import Read
+from cli.cluster.port import Read, RecordTimes
 from cli.errors import CommandError
-from coordinator.model import Cluster, Group, GroupListing, GroupType, Offsets, Problem, Topic
+from coordinator.model import Cause, Cluster, Group, GroupListing, GroupType, Offsets, Problem, Topic
 from coordinator.wire.client import Client
 from coordinator.wire.errors import UnsupportedMechanism
-from coordinator.wire.security import ConnectionSettings
+from coordinator.wire.security import ConnectionSettings, SecurityProtocol
 from migration.access import Access
 
 if TYPE_CHECKING:
@@ -109,7 +109,10 @@ class LiveSource:
         return self.groups.cluster()
 
     def list_groups(self) -> Read[GroupListing]:
-        return self.groups.list_groups()
+        listed = self.groups.list_groups()
+        if not listed.items and not listed.problems:
+            self._say_may_be_hidden("no group is listed: there is none, or this user may describe none")
+        return listed
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
         described = self.groups.describe(groups)
@@ -117,7 +120,20 @@ class LiveSource:
             return described
         committed, problems = self._committed(described.items)
         found = tuple(replace(group, offsets=committed.get(group.id)) for group in described.items)
+        bare = [group.id for group in found if committed.get(group.id) == {} and not group.members]
+        if bare and not problems:
+            names = ", ".join(bare[:5]) + (f" and {len(bare) - 5} more" if len(bare) > 5 else "")
+            self._say_may_be_hidden(
+                f"{names}: no committed offset is shown; those of topics that this user may not describe are not"
+            )
         return Read(found, described.problems + problems)
+
+    def _say_may_be_hidden(self, message: str) -> None:
+        """Brokers leave out what a user may not describe, without a word; where nobody logs in that is unlikely."""
+        if self.settings.security_protocol is not SecurityProtocol.PLAINTEXT:
+            from cli.output import notice
+
+            notice(message)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         from cli.cluster.leader_records import read_leaders, with_leader
@@ -128,6 +144,21 @@ class LiveSource:
             return tuple(groups)
         told = read_leaders(librdkafka_config(self.settings), classic, self.timeout_ms / 1000)
         return tuple(with_leader(group, told[group.id]) if group.id in told else group for group in groups)
+
+    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+        from cli.cluster.commit_times import read_commit_times
+        from cli.cluster.librdkafka import librdkafka_config
+
+        return read_commit_times(librdkafka_config(self.settings), groups, self.timeout_ms / 1000)
+
+    def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
+        if self.client is None:
+            why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"
+            return RecordTimes(times={}, remark=f"lag time is not known: {why}, which reads no records")
+        from cli.cluster.record_times import read_record_times
+
+        read = read_record_times(self.client, offsets, self.timeout_ms)
+        return replace(read, problems=_in_lines(read.problems))
 
     def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         if self.wire is None:
@@ -140,6 +171,8 @@ class LiveSource:
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         read = self.groups.topics(names, end_offsets=end_offsets)
+        if names is None and not read.items and not read.problems:
+            self._say_may_be_hidden("no topic is shown: there is none, or this user may describe none")
         return Read(read.items, _in_lines(read.problems))
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
@@ -159,13 +192,14 @@ class LiveSource:
 
 def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """One line for the same problem of many partitions, or of many topics."""
-    places: dict[str, list[str]] = {}
+    places: dict[tuple[str, Cause], list[str]] = {}
     for problem in problems:
-        places.setdefault(problem.message, []).append(problem.subject)
+        places.setdefault((problem.message, problem.cause), []).append(problem.subject)
     return tuple(
         Problem(
             subject=", ".join(subjects[:5]) + (f" and {len(subjects) - 5} more" if len(subjects) > 5 else ""),
             message=message,
+            cause=cause,
         )
-        for message, subjects in places.items()
+        for (message, cause), subjects in places.items()
     )

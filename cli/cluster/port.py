@@ -20,6 +20,19 @@ class Read(Generic[T]):
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordTimes:
+    """When records were written, in ms since 1970.
+
+    `times`: by (topic, partition) and offset, the time of the first record at or behind it; None: there is none.
+    Offsets of which that is not known are missing; `remark` says why, where the source knows of no records at all.
+    """
+
+    times: Mapping[tuple[str, int], Mapping[int, int | None]]
+    problems: tuple[Problem, ...] = ()
+    remark: str | None = None
+
+
 class Source(Protocol):
     """A source of groups. Methods raise only when nothing at all can be read."""
 
@@ -45,6 +58,17 @@ class Source(Protocol):
 
         No broker API tells them: a live source reads `__consumer_offsets` for it, others have told them already.
         """
+        ...
+
+    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+        """Described groups with the times at which their offsets were committed, as far as they can be known.
+
+        No broker API tells them: a live source reads `__consumer_offsets` for it, others have told what they know.
+        """
+        ...
+
+    def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
+        """When the first record at or behind each of some offsets of each (topic, partition) was written."""
         ...
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from cli.cluster import replayed_groups
 from cli.cluster.group_words import state_of
-from cli.cluster.port import Read
+from cli.cluster.port import Read, RecordTimes
 from cli.cluster.topics_file import NamedTopic
 from cli.errors import CommandError
 from cli.output import notice
@@ -132,6 +132,16 @@ class ReplayedSource:
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """As they are: a leader that is known at all has been told."""
         return tuple(groups)
+
+    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+        """As they are: the log's records of commits have told the times."""
+        return Read(tuple(groups))
+
+    def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
+        return RecordTimes(
+            times={},
+            remark="lag time is not known: the log of a coordinator holds no records of topics and no ends of them",
+        )
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """Without end offsets, which the coordinator's log does not know.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cli.cluster.port import Read
+from cli.cluster.port import Read, RecordTimes
 from coordinator.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
 from coordinator.snapshot import Snapshot, read_snapshot
 
@@ -39,6 +39,13 @@ class SavedSource:
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """As they are: a leader that is known at all has been told."""
         return tuple(groups)
+
+    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+        """As they are: a snapshot has the times or has them not."""
+        return Read(tuple(groups))
+
+    def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
+        return RecordTimes(times={}, remark="lag time is not known: a snapshot holds no records")
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         known = self.snapshot.topics

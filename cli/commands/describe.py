@@ -27,6 +27,19 @@ def describe(
             "--migration", help="Show protocol, leader and successor, and what each member waits for."
         ),
     ] = False,
+    lag_time: Annotated[
+        bool,
+        typer.Option("--lag-time", help="Add how long ago the first record was written that is not read."),
+    ] = False,
+    last_commit: Annotated[
+        bool, typer.Option("--last-commit", help="Add when each offset was committed.")
+    ] = False,
+    totals: Annotated[
+        bool, typer.Option("--totals", help="Add sums of lag by topic, by group and over all groups.")
+    ] = False,
+    only_with_lag: Annotated[
+        bool, typer.Option("--only-with-lag", help="Only partitions, and groups, that lag.")
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Add epochs, targets, leader epochs, subscriptions.")
     ] = False,
@@ -38,9 +51,9 @@ def describe(
     from dataclasses import replace
 
     from cli.errors import UsageError
-    from cli.selection import choose_groups
-    from cli.views.describe import DescribeMode, describe_document, remark_on
-    from cli.views.offsets import topics_of
+    from cli.offset_facts import read_offset_facts
+    from cli.selection import choose_groups, without_vanished
+    from cli.views.describe import DescribeMode, describe_document
     from cli.watch.show import show
 
     asked = [
@@ -49,17 +62,36 @@ def describe(
     if len(asked) > 1:
         raise UsageError("--members, --offsets, --state and --migration show different tables; give one")
     mode = asked[0] if asked else DescribeMode.OFFSETS
+    if mode is not DescribeMode.OFFSETS and (lag_time or last_commit or totals or only_with_lag):
+        raise UsageError(
+            "--lag-time, --last-commit, --totals and --only-with-lag are about offsets; "
+            f"leave --{mode.value} out"
+        )
 
     def look(groups: Source) -> Document:
         chosen, problems = choose_groups(groups, selection)
         described = groups.describe(chosen, offsets=mode is DescribeMode.OFFSETS)
-        problems += described.problems
-        found = groups.with_leaders(described.items) if mode is DescribeMode.MIGRATION else described.items
-        topics = {}
-        if mode is DescribeMode.OFFSETS:
-            read = groups.topics(topics_of(found), end_offsets=True)
-            topics, problems = {topic.name: topic for topic in read.items}, problems + read.problems
-        document = describe_document(found, topics, mode, verbose=verbose, problems=problems)
-        return replace(document, remarks=tuple(filter(None, map(remark_on, found))))
+        problems += without_vanished(described.problems, selection)
+        if mode is not DescribeMode.OFFSETS:
+            migrating = mode is DescribeMode.MIGRATION
+            found = groups.with_leaders(described.items) if migrating else described.items
+            return describe_document(found, {}, mode, verbose=verbose, problems=problems)
+        facts = read_offset_facts(
+            groups,
+            described.items,
+            lag_time=lag_time,
+            last_commit=last_commit,
+            totals=totals,
+            only_with_lag=only_with_lag,
+        )
+        document = describe_document(
+            facts.groups,
+            facts.topics,
+            mode,
+            verbose=verbose,
+            problems=problems + facts.problems,
+            view=facts.view,
+        )
+        return replace(document, remarks=document.remarks + facts.remarks)
 
     show(look, source, output, repeat)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from typing import TextIO
 
 from cli.render.cells import cell_text
@@ -18,8 +19,15 @@ def render_csv(document: Document, stream: TextIO) -> None:
             stream.write("\n")
         if table.header:
             writer.writerow([column.name for column in table.columns])
-        writer.writerows(["" if cell is None else _text(cell) for cell in row] for row in table.rows)
+        writer.writerows(map(csv_texts, table.rows))
+
+
+def csv_texts(row: Iterable[Cell]) -> list[str]:
+    """A row for programs: as for people, but what is unknown is empty, and durations are seconds."""
+    return [cell if type(cell) is str else str(cell) if type(cell) is int else _text(cell) for cell in row]
 
 
 def _text(cell: Cell) -> str:
+    if cell is None:
+        return ""
     return f"{cell / 1000:.3f}" if isinstance(cell, Duration) else cell_text(cell)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from cli.render.cells import partitions_text
-from cli.render.document import Cell, Document, Table, columns
+from cli.render.document import Block, Cell, Document, Duration, Table, columns
+from cli.times import format_moment
+from cli.views.lag_totals import all_totals, group_totals, total_tables
 from cli.views.migration import migration_blocks, migration_data
-from cli.views.offsets import OffsetRow, offset_rows
+from cli.views.offsets import OffsetRow, offset_rows, with_lag_times
 from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
 from migration.inspection import inspect
 
@@ -23,6 +26,34 @@ class DescribeMode(Enum):
     MIGRATION = "migration"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsView:
+    """What the table of offsets shows beside offsets and lag.
+
+    `times` say when records were written (`cli.cluster.port.RecordTimes`), where lag times are wanted: they are
+    counted back from `now_ms`.
+    """
+
+    times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
+    now_ms: int = 0
+    last_commit: bool = False
+    totals: bool = False
+    only_with_lag: bool = False
+
+    @property
+    def lag_time(self) -> bool:
+        """Whether there is a column of lag times."""
+        return self.times is not None
+
+    def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[OffsetRow]:
+        """All rows of a group, whether they lag or not."""
+        rows = offset_rows(group, topics)
+        return rows if self.times is None else with_lag_times(rows, self.times, self.now_ms)
+
+
+PLAIN = OffsetsView()
+
+
 def describe_document(
     groups: Sequence[Group],
     topics: Mapping[str, Topic],
@@ -30,21 +61,56 @@ def describe_document(
     *,
     verbose: bool,
     problems: tuple[Problem, ...],
+    view: OffsetsView = PLAIN,
 ) -> Document:
     """`topics` give end offsets, where they were read."""
     if mode is DescribeMode.MIGRATION:
         return _migration_document(groups, verbose=verbose, problems=problems)
-    offsets = (
-        {group.id: offset_rows(group, topics) for group in groups} if mode is DescribeMode.OFFSETS else {}
-    )
     if mode is DescribeMode.OFFSETS:
-        table = _offsets_table(groups, offsets, verbose=verbose)
-    elif mode is DescribeMode.MEMBERS:
+        return _offsets_document(groups, topics, view, verbose=verbose, problems=problems)
+    if mode is DescribeMode.MEMBERS:
         table = _members_table(groups, verbose=verbose)
     else:
         table = _state_table(groups, verbose=verbose)
-    data = [group_data(group, offsets.get(group.id)) for group in groups]
-    return Document(command="describe", data={"groups": data}, blocks=[table], errors=problems)
+    data = [group_data(group, None) for group in groups]
+    remarks = tuple(filter(None, map(remark_on, groups)))
+    return Document(
+        command="describe", data={"groups": data}, blocks=[table], errors=problems, remarks=remarks
+    )
+
+
+def _offsets_document(
+    groups: Sequence[Group],
+    topics: Mapping[str, Topic],
+    view: OffsetsView,
+    *,
+    verbose: bool,
+    problems: tuple[Problem, ...],
+) -> Document:
+    rows = {group.id: view.rows(group, topics) for group in groups}
+    remarks: tuple[str, ...] = ()
+    if view.only_with_lag:
+        rows, unknown = lagging(rows)
+        groups = [group for group in groups if group.id in rows]
+        remarks = (
+            ()
+            if not unknown
+            else (f"{unknown} partition{'' if unknown == 1 else 's'} left out: their lag is not known",)
+        )
+    data: dict[str, Any] = {"groups": [group_data(group, rows[group.id], view) for group in groups]}
+    blocks: list[Block] = [_offsets_table(groups, rows, view, verbose=verbose)]
+    if view.totals:
+        data["totals"] = all_totals(rows, lag_time=view.lag_time)
+        blocks += total_tables(rows, lag_time=view.lag_time)
+    remarks = (*filter(None, map(remark_on, groups)), *remarks)
+    return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
+
+
+def lagging(rows: Mapping[str, Sequence[OffsetRow]]) -> tuple[dict[str, list[OffsetRow]], int]:
+    """The groups and rows that are known to lag, and of how many rows the lag is not known."""
+    behind = {group: [row for row in own if (row.lag or 0) > 0] for group, own in rows.items()}
+    unknown = sum(row.lag is None for own in rows.values() for row in own)
+    return {group: own for group, own in behind.items() if own}, unknown
 
 
 def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tuple[Problem, ...]) -> Document:
@@ -54,15 +120,23 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
         data={"groups": [{**group_data(each.group, None), **migration_data(each)} for each in inspected]},
         blocks=list(migration_blocks(inspected, verbose=verbose)),
         errors=problems,
+        remarks=tuple(filter(None, map(remark_on, groups))),
     )
 
 
-def group_data(group: Group, offsets: Sequence[OffsetRow] | None) -> dict[str, Any]:
+def group_data(
+    group: Group, offsets: Sequence[OffsetRow] | None, view: OffsetsView = PLAIN
+) -> dict[str, Any]:
     """A group of the JSON document; offsets are null when they were not asked for."""
     numbers = (
         {"generation": group.generation}
         if group.type is GroupType.CLASSIC
         else {"group_epoch": group.group_epoch, "assignment_epoch": group.assignment_epoch}
+    )
+    told = (
+        {"totals": group_totals(offsets, lag_time=view.lag_time)}
+        if offsets is not None and view.totals
+        else {}
     )
     return {
         "group": group.id,
@@ -73,7 +147,14 @@ def group_data(group: Group, offsets: Sequence[OffsetRow] | None) -> dict[str, A
         "coordinator": _node_data(group.coordinator),
         **numbers,
         "members": [_member_data(group, member) for member in group.members],
-        "offsets": None if offsets is None else [row.as_data() for row in offsets if row.topic is not None],
+        "offsets": None
+        if offsets is None
+        else [
+            row.as_data(lag_time=view.lag_time, last_commit=view.last_commit)
+            for row in offsets
+            if row.topic is not None
+        ],
+        **told,
     }
 
 
@@ -120,10 +201,13 @@ def _partitions_data(partitions: Mapping[str, tuple[int, ...]] | None) -> dict[s
 
 
 def _offsets_table(
-    groups: Sequence[Group], offsets: Mapping[str, Sequence[OffsetRow]], *, verbose: bool
+    groups: Sequence[Group], offsets: Mapping[str, Sequence[OffsetRow]], view: OffsetsView, *, verbose: bool
 ) -> Table:
     epoch = ["#LEADER-EPOCH"] if verbose else []
     names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET", "#LOG-END-OFFSET", "#LAG"]
+    names += ["#LAG-TIME"] if view.lag_time else []
+    names += ["LAST-COMMIT"] if view.last_commit else []
+    more = view.lag_time or view.last_commit
 
     def cells() -> Iterator[Sequence[Cell]]:
         for group in groups:
@@ -136,12 +220,20 @@ def _offsets_table(
                     row.partition,
                     *epochs,
                     *numbers,
+                    *(_times(row, view) if more else ()),
                     row.member,
                     row.host,
                     row.client_id,
                 )
 
     return Table(columns=columns(*names, "CONSUMER-ID", "HOST", "CLIENT-ID"), rows=list(cells()))
+
+
+def _times(row: OffsetRow, view: OffsetsView) -> tuple[Cell, ...]:
+    lag = (None if row.lag_ms is None else Duration(row.lag_ms),) if view.lag_time else ()
+    if not view.last_commit:
+        return lag
+    return (*lag, None if row.last_commit_ms is None else format_moment(row.last_commit_ms))
 
 
 def _members_table(groups: Sequence[Group], *, verbose: bool) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coordinator.model import CommittedOffset, Group, Member, Topic
@@ -24,6 +24,10 @@ class OffsetRow:
     client_id: str | None = None
     counted_lag: int | None = None
     """The lag as the broker counts it, where it does."""
+    last_commit_ms: int | None = None
+    """When the offset was committed, in ms since 1970."""
+    lag_ms: int | None = None
+    """How long ago the first record was written that is not read; 0 where there is none."""
 
     @property
     def lag(self) -> int | None:
@@ -34,9 +38,9 @@ class OffsetRow:
             return None
         return self.end - self.committed
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self, *, lag_time: bool = False, last_commit: bool = False) -> dict[str, Any]:
         """An entry of the JSON document."""
-        return {
+        data = {
             "topic": self.topic,
             "partition": self.partition,
             "committed": self.committed,
@@ -46,6 +50,11 @@ class OffsetRow:
             "metadata": self.metadata,
             "member": self.member,
         }
+        if lag_time:
+            data["lag_ms"] = self.lag_ms
+        if last_commit:
+            data["last_commit_ms"] = self.last_commit_ms
+        return data
 
 
 def offset_rows(group: Group, topics: Mapping[str, Topic]) -> list[OffsetRow]:
@@ -69,6 +78,32 @@ def offset_rows(group: Group, topics: Mapping[str, Topic]) -> list[OffsetRow]:
     return rows
 
 
+def with_lag_times(
+    rows: Iterable[OffsetRow], times: Mapping[tuple[str, int], Mapping[int, int | None]], now_ms: int
+) -> list[OffsetRow]:
+    """The rows with their lag times, by when the first record behind each committed offset was written.
+
+    `times` are as `cli.cluster.port.RecordTimes` has them. A record of a time to come is 0 ms old: the clock of who
+    wrote it goes before this one.
+    """
+    return [replace(row, lag_ms=_lag_ms(row, times, now_ms)) for row in rows]
+
+
+def _lag_ms(
+    row: OffsetRow, times: Mapping[tuple[str, int], Mapping[int, int | None]], now_ms: int
+) -> int | None:
+    lag = row.lag
+    if not lag:
+        return lag  # nothing is left to read, or nobody knows
+    if row.topic is None or row.partition is None or row.committed is None:
+        return None
+    known = times.get((row.topic, row.partition), {})
+    if row.committed not in known:
+        return None
+    written_ms = known[row.committed]
+    return 0 if written_ms is None else max(0, now_ms - written_ms)
+
+
 _NOTHING = CommittedOffset(offset=None)
 
 
@@ -88,6 +123,7 @@ def _row(
         host=member.client.host if member else None,
         client_id=member.client.id if member else None,
         counted_lag=committed.lag,
+        last_commit_ms=committed.timestamp,
     )
 
 

@@ -15,7 +15,8 @@ from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, notice, write_out
-from cli.render.cells import cell_text, safe_text
+from cli.render.cells import safe_text
+from cli.render.delimited import csv_texts
 from cli.render.document import Document, Table
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
@@ -187,9 +188,7 @@ class _InPipe:
                         stream.write("\n")
                     writer.writerow(columns)
                 self._columns = columns
-            writer.writerows(
-                [at, *("" if cell is None else cell_text(cell) for cell in row)] for row in table.rows
-            )
+            writer.writerows([at, *csv_texts(row)] for row in table.rows)
 
 
 def _timed(document: Document, at: str) -> dict[str, object]:

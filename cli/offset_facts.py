@@ -1,0 +1,88 @@
+"""What the table of committed offsets shows: ends of logs, and when records were written and offsets committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.cluster.port import Source
+from cli.views.describe import OffsetsView
+from cli.views.offsets import offset_rows, topics_of
+from coordinator.model import Group, GroupType, Problem, Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetFacts:
+    """What was read, and what could not be."""
+
+    groups: tuple[Group, ...]
+    topics: Mapping[str, Topic]
+    view: OffsetsView
+    problems: tuple[Problem, ...]
+    remarks: tuple[str, ...]
+
+
+def read_offset_facts(
+    source: Source,
+    groups: Sequence[Group],
+    *,
+    lag_time: bool,
+    last_commit: bool,
+    totals: bool,
+    only_with_lag: bool,
+) -> OffsetFacts:
+    """Of groups with their committed offsets."""
+    read = source.topics(topics_of(groups), end_offsets=True)
+    topics = {topic.name: topic for topic in read.items}
+    found, problems, remarks = tuple(groups), read.problems, tuple[str, ...]()
+    times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
+    if last_commit:
+        timed = source.with_commit_times(groups)
+        found, problems = timed.items, problems + timed.problems
+        remarks += _untimed(found, any_problem=bool(timed.problems))
+    if lag_time:
+        told = source.record_times(_unread(found, topics))
+        times, problems = told.times, problems + told.problems
+        remarks += () if told.remark is None else (told.remark,)
+    view = OffsetsView(
+        times=times,
+        now_ms=time.time_ns() // 1_000_000,
+        last_commit=last_commit,
+        totals=totals,
+        only_with_lag=only_with_lag,
+    )
+    return OffsetFacts(groups=found, topics=topics, view=view, problems=problems, remarks=remarks)
+
+
+def _unread(
+    groups: Sequence[Group], topics: Mapping[str, Topic]
+) -> Mapping[tuple[str, int], Collection[int]]:
+    """The committed offsets behind which there are records."""
+    offsets: dict[tuple[str, int], set[int]] = {}
+    for group in groups:
+        for row in offset_rows(group, topics):
+            if row.topic is None or row.partition is None or row.committed is None:
+                continue
+            if (row.lag or 0) > 0:
+                offsets.setdefault((row.topic, row.partition), set()).add(row.committed)
+    return offsets
+
+
+def _untimed(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
+    """Why times of commits are missing that no problem speaks of."""
+    share = [group.id for group in groups if group.type is GroupType.SHARE]
+    told = tuple(
+        f"{group}: the last commit of a share group is not known, its offsets stand in __share_group_state"
+        for group in share
+    )
+    without = [
+        group.id
+        for group in groups
+        if group.type is not GroupType.SHARE
+        and any(each.timestamp is None for own in (group.offsets or {}).values() for each in own.values())
+    ]
+    if without and not any_problem:
+        more = f" and {len(without) - 1} more groups" if len(without) > 1 else ""
+        told += (f"{without[0]}{more}: the source does not say when offsets were committed",)
+    return told
