@@ -6,11 +6,12 @@ As for the tool, a question about groups is answered whole or not at all: what a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from cli.cluster.live import LiveSource
 from cli.dropin.errors import ToolFailure
 from cli.dropin.kafka_errors import exception_text
-from cli.errors import ExitStatus
+from cli.dropin.refusals import status_of
 from coordinator.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from coordinator.wire.answers import Failure
 from coordinator.wire.calls.describe_groups import ClassicGroup
@@ -19,9 +20,7 @@ from coordinator.wire.client import Client
 Place = tuple[str, int]
 """Topic and partition."""
 
-LEADER_NOT_AVAILABLE, UNSUPPORTED_VERSION, GROUP_ID_NOT_FOUND = 5, 35, 69
-_FORBIDDEN = (29, 30, 31)
-"""TOPIC_, GROUP_ and CLUSTER_AUTHORIZATION_FAILED."""
+LEADER_NOT_AVAILABLE, GROUP_AUTHORIZATION_FAILED, UNSUPPORTED_VERSION, GROUP_ID_NOT_FOUND = 5, 30, 35, 69
 
 _CONSUMER_PROTOCOL_TYPES = ("", "consumer")
 """Of groups that have only ever committed offsets, and of consumers."""
@@ -93,13 +92,13 @@ def _classic_groups(
 ) -> Mapping[str, ClassicGroup]:
     """The groups that ConsumerGroupDescribe did not know, as DescribeGroups does."""
     asked = [name for name, why in unknown.items() if why.code in (GROUP_ID_NOT_FOUND, UNSUPPORTED_VERSION)]
-    raise_failure(unknown[name] for name in unknown if name not in asked)
+    raise_failure(_naming(name, why) for name, why in unknown.items() if name not in asked)
     if not asked:
         return {}
     answers = client.describe_groups(asked, timeout_ms=timeout_ms)
     # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
     both_unknown = (
-        unknown[name] if why.code == unknown[name].code == GROUP_ID_NOT_FOUND else why
+        unknown[name] if why.code == unknown[name].code == GROUP_ID_NOT_FOUND else _naming(name, why)
         for name, why in answers.failed.items()
     )
     raise_failure(both_unknown)
@@ -129,7 +128,8 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
         _raise_problem(problems)
         return found
     answers = source.client.committed_offsets(groups, timeout_ms=source.timeout_ms)
-    raise_failure(answers.failed.values(), prefix="java.util.concurrent.ExecutionException: ")
+    refused = (_naming(group, why) for group, why in answers.failed.items())
+    raise_failure(refused, prefix="java.util.concurrent.ExecutionException: ")
     return {group: told.offsets for group, told in answers.found.items()}
 
 
@@ -153,9 +153,14 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
     """ToolFailure with the first of them, in Java's words behind `prefix`; nothing where there is none."""
     for failure in failures:
-        forbidden = failure.code in _FORBIDDEN
-        status = ExitStatus.REFUSED if forbidden else ExitStatus.UNREADABLE
-        raise ToolFailure(prefix + exception_text(failure), status)
+        raise ToolFailure(prefix + exception_text(failure), status_of([failure]))
+
+
+def _naming(group: str, failure: Failure) -> Failure:
+    """The failure, with the group in its message where the broker's words do not have it."""
+    if failure.code != GROUP_AUTHORIZATION_FAILED:
+        return failure
+    return replace(failure, message=f"Not authorized to access group: {group}")
 
 
 def _raise_problem(problems: Sequence[Problem]) -> None:

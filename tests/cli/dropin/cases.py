@@ -15,6 +15,18 @@ def failing(line: str, status: int = UNREADABLE, scene: str = "quiet") -> Case:
     return Case(line=line, scene=scene, differs=("exit-status", "stack-trace"), status=status)
 
 
+def helpless(line: str, words: str) -> Case:
+    """A command line whose cluster cannot be had."""
+    return Case(
+        line=line,
+        scene="none",
+        differs=("own-words", "exit-status", "stack-trace"),
+        more=words,
+        status=UNREADABLE,
+        connects=False,
+    )
+
+
 def misread(line: str) -> Case:
     """A command line that joptsimple does not understand."""
     return Case(line=line, scene="none", differs=("parser-trace",), connects=False)
@@ -106,6 +118,23 @@ DESCRIBE = [
 ]
 
 ALL_GROUPS = [Case(line=f"--describe --all-groups{how}", scene="quiet") for how in HOW]
+
+REFUSED_CONNECTION = (
+    "127.0.0.1:1: connection refused. Nothing listens on that port: "
+    "check host and port, and that the broker runs."
+)
+NO_CLUSTER = [
+    helpless("--bootstrap-server 127.0.0.1:1 --list --timeout 1000", REFUSED_CONNECTION),
+    helpless("--bootstrap-server 127.0.0.1:1 --describe --group a --timeout 1000", REFUSED_CONNECTION),
+    helpless(
+        "--bootstrap-server nocolon --list",
+        "'nocolon' is not a broker address: write it as host:port, for example broker-1:9092 or [::1]:9092",
+    ),
+    helpless(
+        "--bootstrap-server localhost:9092 --list --command-config /nowhere/client.properties",
+        "/nowhere/client.properties: the file does not exist. Check the path.",
+    ),
+]
 
 REGEX = [
     *(
@@ -213,4 +242,4 @@ USAGE = [
     misread("--version --foo"),
 ]
 
-CASES = [*LIST, *DESCRIBE, *ALL_GROUPS, *REGEX, *USAGE]
+CASES = [*LIST, *DESCRIBE, *ALL_GROUPS, *NO_CLUSTER, *REGEX, *USAGE]

@@ -44,7 +44,7 @@ class Case:
     status: int | None = None
     """Our exit status, where `exit-status` is one of the differences."""
     more: str = ""
-    """What ours says beyond the tool, or instead, where the difference is one of `regex-…`."""
+    """What ours says beyond the tool, or instead, where the difference is one of words."""
     connects: bool = True
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ def _stack_trace(theirs: Answer, case: Case) -> Answer:
 
 
 _TRACED = re.compile(r"(Exception in thread .*|Caused by: .*|[a-z]\w*(\.\w+)+(Exception|Error)\b.*)")
-_TRACE = re.compile(r"\t(at |\.\.\. \d+ more|Suppressed: )")
+_TRACE = re.compile(r"( at \[Source: |\t(at |\.\.\. \d+ more|Suppressed: ))")
 
 
 def _parser_trace(theirs: Answer, case: Case) -> Answer:
@@ -97,6 +97,15 @@ def _regex_preview(theirs: Answer, case: Case) -> Answer:
 
 def _regex_warning(theirs: Answer, case: Case) -> Answer:
     return replace(theirs, stderr=f"{theirs.stderr}\nWarning: {case.more}\n")
+
+
+def _own_words(theirs: Answer, case: Case) -> Answer:
+    return replace(theirs, stdout=f"\nError: Executing consumer group command failed due to {case.more}\n")
+
+
+def _partial_answer(theirs: Answer, case: Case) -> Answer:
+    """The table, which the tool does not print, before an error of its own."""
+    return replace(theirs, stdout=case.more)
 
 
 def _regex_reason(theirs: Answer, case: Case) -> Answer:
@@ -125,6 +134,8 @@ DIFFERENCES: dict[str, Difference] = {
     "exit-status": _exit_status,
     "stack-trace": _stack_trace,
     "parser-trace": _parser_trace,
+    "own-words": _own_words,
+    "partial-answer": _partial_answer,
     "version": _version,
     "regex-reason": _regex_reason,
     "regex-preview": _regex_preview,
@@ -144,6 +155,7 @@ class Stage:
     def check(self, case: Case, scene: Scene) -> None:
         """Run both tools on the scene; AssertionError where they differ in another way than the case says."""
         arguments = case.arguments(scene.names, scene.broker or self.broker)
+        case = replace(case, more=_filled(case.more, scene.names))
         scene.prepare()
         done = self.tools.run(CONSUMER_GROUPS, *arguments)
         theirs = normalised(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
@@ -174,11 +186,16 @@ def run_here(arguments: Sequence[str]) -> Answer:
 
 _SETS = re.compile(r"((?:these|following) options: |(?:states|types) are: |scenarios: )(.*)")
 """Lists that the tool makes of Java's sets, whose order is another one in every JVM."""
+_WARNING = re.compile(
+    r"^(?:\[main\] WARN \S+ - (.*)|\[[\d-]{10} [\d:]{8},\d{3}\] WARN (.*) \(\S+\))$", re.MULTILINE
+)
+"""A line of the tool's log, which the jars alone print another way than a Kafka distribution, and than ours."""
 
 
 def normalised(answer: Answer) -> Answer:
     """Without what differs from one run of the same tool to the next."""
-    return replace(answer, stdout=_in_order(answer.stdout), stderr=_in_order(answer.stderr))
+    stderr = _WARNING.sub(r"WARN \1\2", _in_order(answer.stderr))
+    return replace(answer, stdout=_in_order(answer.stdout), stderr=stderr)
 
 
 def _in_order(text: str) -> str:

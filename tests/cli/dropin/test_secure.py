@@ -1,0 +1,81 @@
+"""Both tools as a user to whom the cluster forbids something, over SASL and TLS, with one properties file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from tests.cli.dropin.harness import Case, Scene, Stage
+from tests.cli.dropin.secure_cases import CASES
+from tests.kafka.groups import wait_group
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.secure import PASSWORDS, SecureBroker
+from tests.kafka.topics import create_topics
+
+PROPERTIES = """\
+security.protocol=SASL_SSL
+sasl.mechanism=PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="worker" password="{}";
+ssl.truststore.type=PEM
+ssl.truststore.location={}
+"""
+
+
+@pytest.fixture(scope="module")
+def scene(
+    secure: SecureBroker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Scene]:
+    """Give groups of which the worker may describe two, and none of their topics.
+
+    `reading` has a member with a partition, `left` has only offsets, `hidden` is none of the worker's business.
+    """
+    files = tmp_path_factory.mktemp("secure")
+    group, left, hidden = "dropin-reading", "dropin-left", "dropin-hidden"
+    topic, broker = fresh_name("payroll"), secure.broker
+    create_topics(broker, {topic: 1})
+    for name in (hidden, left):
+        consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name})
+        consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+        consumer.close()
+    for name in (group, left):
+        secure.allow("worker", "group", name, "describe")
+    for name, password in (("worker", PASSWORDS["worker"]), ("wrong", "wrong")):
+        escaped = password.replace("\\", "\\\\").replace('"', '\\"').replace("\\", "\\\\")
+        (files / f"{name}.properties").write_text(PROPERTIES.format(escaped, secure.files / "ca.pem"))
+    members = Members(java_host, kafka_jars, files)
+    try:
+        member = members.confluent(broker, group, [topic], enable_auto_commit="false")
+        wait_group(broker, group, members=1, state="Stable")
+        yield Scene(
+            names={
+                "reading": group, "left": left, "hidden": hidden, "at": secure.at("SASL_SSL"),
+                "worker": str(files / "worker.properties"), "wrong": str(files / "wrong.properties"),
+                "partial": _table_without_ends(group, topic, member.member_id() or "", member.name),
+            }
+        )  # fmt: skip
+    finally:
+        members.end()
+        secure.forbid_all("worker")
+
+
+def _table_without_ends(group: str, topic: str, consumer: str, client: str) -> str:
+    """What there is to see of a group whose topic one may not describe."""
+    blanks = " " * (len(consumer) - len("CONSUMER-ID"))
+    return (
+        "\nGROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             "
+        f"CONSUMER-ID{blanks} HOST            CLIENT-ID\n"
+        f"{group:15} {topic:15} 0          -               -               -               {consumer}"
+        f" /127.0.0.1      {client}\n\n"
+        f"Error: The log end offsets of {topic}-0 are not known: "
+        "org.apache.kafka.common.errors.TopicAuthorizationException: Topic authorization failed.\n"
+    )
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_both_tools_say_the_same(case: Case, stage: Stage, scene: Scene) -> None:
+    stage.check(case, scene)
