@@ -1,14 +1,19 @@
-"""How quickly commands start and print, beside what they are measured against. `make bench` runs it.
+"""How quickly commands start, ask and print, beside what they are measured against. `make bench` runs it.
 
-Whole processes in an environment without the dev extra, wall time, median of the counted runs.
+Whole processes in an environment without the dev extra, wall time, median of the counted runs, and the most memory of
+any. The tool's JVM starts as quickly as one can be made to, with the options of `tests/kafka/java.py`; with those of
+Kafka's scripts it takes longer. `python -m benchmarks.command_line describe` measures one part.
 """
 
 from __future__ import annotations
 
 import io
 import platform
+import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.timing import Times, plain_environment, side_by_side
@@ -22,49 +27,138 @@ from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.jars import fetch
 from tests.kafka.java import java
 from tests.kafka.java_host import JavaHost
+from tests.kafka.many_groups import (
+    QUICK_COORDINATOR,
+    make_classic_groups,
+    make_consumer_groups,
+    make_share_groups,
+)
+from tests.kafka.topics import create_topics
 
 ROWS = 100_000
+TOPIC = "orders"
+GROUPS, TOPIC_PARTITIONS = 1000, 100
 TOOL = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 
 
 def main() -> None:
-    """Print one table."""
+    """Print one table; with `parts` named on the command line only those."""
+    parts: dict[str, Callable[[Path, Path], None]] = {
+        "help": _help,
+        "list": _list,
+        "describe": _describe,
+        "many": _many,
+    }
+    chosen = sys.argv[1:] or [*parts, "render"]
     print(f"{platform.machine()}, Python {platform.python_version()}")
-    print(f"{'what':<44} {'Kohort':>12} {'beside':>12} {'ratio':>7} {'bound':>7}")
+    print(
+        f"{'what':<56} {'Kohort':>9} {'MiB':>5} {'beside':>9} {'MiB':>5} {'ratio':>6} {'bound':>7} {'verdict':>8}"
+    )
     with tempfile.TemporaryDirectory() as directory:
         bin_directory = plain_environment(Path(directory) / "venv")
-        _help(bin_directory)
-        _list(bin_directory, Path(directory))
-    _render()
+        for name, part in parts.items():
+            if name in chosen:
+                part(bin_directory, Path(directory))
+    if "render" in chosen:
+        _render()
 
 
-def _help(bin_directory: Path) -> None:
+def _help(bin_directory: Path, _scratch: Path) -> None:
     baseline = [str(bin_directory / "python"), "-c", "import typer, rich.table"]
     ours, theirs = side_by_side([[str(bin_directory / "kohort"), "--help"], baseline])
     _row("kohort --help / import typer, rich.table", ours, theirs, 1.3)
 
 
 def _list(bin_directory: Path, scratch: Path) -> None:
+    """14 groups of every type, with members."""
     jars = fetch()
-    broker, host = Broker(jars, scratch / "broker"), JavaHost(jars)
+    host = JavaHost(jars)
+    try:
+        with _broker(scratch / "fleet") as broker, running_fleet(broker, jars, host, scratch):
+            _beside_the_tool(bin_directory, broker, "list", ["--list"], 0.2)
+    finally:
+        host.crash()
+
+
+def _describe(bin_directory: Path, scratch: Path) -> None:
+    with _broker(scratch / "committed") as broker:
+        create_topics(broker, {TOPIC: TOPIC_PARTITIONS})
+        make_classic_groups(broker, [f"group-{n:04}" for n in range(GROUPS)], TOPIC, TOPIC_PARTITIONS)
+        what = f"describe --all-groups, {GROUPS:,} × {TOPIC_PARTITIONS}"
+        arguments = ["--describe", "--all-groups"]
+        _beside_the_tool(bin_directory, broker, what, arguments, 0.15, peak_mib=200, runs=5)
+
+
+def _many(bin_directory: Path, scratch: Path) -> None:
+    """Groups of three types, each of which is described for its size."""
+    with _broker(scratch / "many") as broker:
+        create_topics(broker, {TOPIC: 1})
+        make_classic_groups(broker, [f"classic-{n:04}" for n in range(2000)], TOPIC, 1)
+        make_consumer_groups(broker, [f"consumer-{n:04}" for n in range(2000)], TOPIC)
+        make_share_groups(broker, [f"share-{n:04}" for n in range(1000)], TOPIC)
+        command = [str(bin_directory / "kohort"), "list", "--bootstrap-server", broker.bootstrap]
+        tool = list(java(broker.jars, TOOL, "--bootstrap-server", broker.bootstrap, "--list", "--type"))
+        ours, theirs = side_by_side([command, tool])
+        _row("kohort list, 5,000 groups / … --list --type, 4,000", ours, theirs, None, seconds=1)
+
+
+def _beside_the_tool(
+    bin_directory: Path,
+    broker: Broker,
+    what: str,
+    arguments: Sequence[str],
+    bound: float,
+    *,
+    peak_mib: float | None = None,
+    runs: int = 9,
+) -> None:
+    """Both our commands and the tool: `kohort list …` for `--list …`."""
+    server = ["--bootstrap-server", broker.bootstrap]
+    verb = [arguments[0].removeprefix("--"), *arguments[1:]]
+    ours, standing_in, theirs = side_by_side(
+        [
+            [str(bin_directory / "kohort"), *verb, *server],
+            [str(bin_directory / "kohort-consumer-groups"), *server, *arguments],
+            list(java(broker.jars, TOOL, *server, *arguments)),
+        ],
+        runs=runs,
+    )
+    _row(f"kohort {what}", ours, theirs, bound, peak_mib=peak_mib)
+    _row("  the same with kohort-consumer-groups", standing_in, theirs, bound, peak_mib=peak_mib)
+
+
+@contextmanager
+def _broker(directory: Path) -> Iterator[Broker]:
+    broker = Broker(fetch(), directory, QUICK_COORDINATOR)
     try:
         broker.start()
         wait_for_coordinator(broker)
-        with running_fleet(broker, jars, host, scratch):
-            server = ["--bootstrap-server", broker.bootstrap]
-            ours, theirs = side_by_side(
-                [[str(bin_directory / "kohort"), "list", *server], list(java(jars, TOOL, *server, "--list"))]
-            )
-        _row("kohort list / kafka-consumer-groups --list", ours, theirs, 0.3)
+        yield broker
     finally:
-        host.crash()
         broker.stop()
 
 
-def _row(what: str, ours: Times, theirs: Times, bound: float) -> None:
+def _row(
+    what: str,
+    ours: Times,
+    theirs: Times,
+    bound: float | None,
+    *,
+    seconds: float | None = None,
+    peak_mib: float | None = None,
+) -> None:
+    """A line with its verdict: `bound` is a ratio, `seconds` and `peak_mib` are our own."""
+    ratio = ours.median_s / theirs.median_s
+    kept = (
+        (bound is None or ratio <= bound)
+        and (seconds is None or ours.median_s <= seconds)
+        and (peak_mib is None or ours.peak_mib <= peak_mib)
+    )
+    wanted = f"{bound}" if bound is not None else f"{seconds} s"
     print(
-        f"{what:<44} {ours.median_s * 1000:>9.0f} ms {theirs.median_s * 1000:>9.0f} ms "
-        f"{ours.median_s / theirs.median_s:>7.2f} {bound:>7}"
+        f"{what:<56} {ours.median_s * 1000:>6.0f} ms {ours.peak_mib:>5.0f} {theirs.median_s * 1000:>6.0f} ms "
+        f"{theirs.peak_mib:>5.0f} {ratio:>6.3f} {wanted:>7} {'kept' if kept else 'BROKEN':>8}",
+        flush=True,
     )
 
 
@@ -83,7 +177,8 @@ def _render() -> None:
         render(document, output, io.StringIO())
         seconds = time.process_time() - started
         print(
-            f"{f'{ROWS:,} offset rows as {output.value}':<44} {seconds * 1000:>9.0f} ms {'':>12} {'':>7} {'1 s':>7}"
+            f"{f'{ROWS:,} offset rows as {output.value}':<56} {seconds * 1000:>6.0f} ms {'':>29} "
+            f"{'1 s':>7} {'kept' if seconds <= 1 else 'BROKEN':>8}"
         )
 
 

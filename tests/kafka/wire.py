@@ -25,8 +25,7 @@ def ask(port: int, request: RequestPayload, answer: type[Answer]) -> Answer:
         OSError: the broker does not answer within 30 s or hangs up.
     """
     with socket.create_connection((HOST, port), TIMEOUT_S) as connection:
-        message = _encode(request)
-        connection.sendall(LENGTH.pack(len(message)) + message)
+        connection.sendall(framed(request))
         with connection.makefile("rb") as stream:
             (length,) = LENGTH.unpack(_exactly(stream.read(LENGTH.size), LENGTH.size))
             message = _exactly(stream.read(length), length)
@@ -35,7 +34,8 @@ def ask(port: int, request: RequestPayload, answer: type[Answer]) -> Answer:
     return decoded
 
 
-def _encode(request: RequestPayload) -> bytes:
+def framed(request: RequestPayload) -> bytes:
+    """The bytes of a request with its header, and their length in front."""
     schema = request.__header_schema__
     header = schema(
         request_api_key=request.__api_key__,
@@ -46,7 +46,8 @@ def _encode(request: RequestPayload) -> bytes:
     buffer = BytesIO()
     entity_writer(schema)(buffer, header)
     entity_writer(type(request))(buffer, request)
-    return buffer.getvalue()
+    message = buffer.getvalue()
+    return LENGTH.pack(len(message)) + message
 
 
 def _exactly(read: bytes, length: int) -> bytes:
