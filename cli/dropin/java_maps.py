@@ -2,7 +2,8 @@
 
 The tool prints in this order, sets and deletes groups in it, and stops in the middle of it where something fails. Keys
 that share a bin of the map come in the order in which they were put in, so the maps that the tool and Kafka's client
-fill from one another are followed one by one.
+fill from one another are followed one by one. Where one of them is ordered by identity hashes or by a seed of the JVM
+(groups, and the partitions of a moment) such neighbours come in another order in every run of the tool.
 """
 
 from __future__ import annotations

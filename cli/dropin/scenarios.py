@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError
-from cli.dropin.java_maps import in_order, in_order_copied, in_order_presized
+from cli.dropin.java_maps import in_order, in_order_copied
 from cli.dropin.logs import Logs
 from cli.dropin.options import Options
 from cli.dropin.words import print_warning
@@ -106,8 +106,8 @@ def _current(places: Sequence[Place], committed: Offsets, logs: Logs) -> dict[Pl
 def _at(places: Sequence[Place], at_ms: int, logs: Logs) -> dict[Place, int]:
     """The first records at or after a moment, and the end where there is none."""
     found = logs.at(places, at_ms)
-    late = [place for place in in_order_presized(in_order(places)) if found[place] < 0]
-    for topic, partition in in_order(late):
+    late = in_order(place for place in places if found[place] < 0)
+    for topic, partition in late:
         print(
             f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to latest known offset."
         )

@@ -35,9 +35,11 @@ class OffsetRig:
         # Kept: the futures of a client that is gone are never done.
         self.admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
 
-    def topic(self, records: Sequence[int], *, deleted: Mapping[int, int] | None = None) -> str:
+    def topic(
+        self, records: Sequence[int], *, deleted: Mapping[int, int] | None = None, name: str = ""
+    ) -> str:
         """A topic with so many records in each partition, those before the offsets of `deleted` gone."""
-        name = fresh_name("orders")
+        name = name or fresh_name("orders")
         create_topics(self.broker, {name: len(records)})
         # The records are old: the broker would drop them some 30 s after its start.
         set_config(self.broker, ResourceType.TOPIC, name, {"retention.ms": "-1"})

@@ -1,0 +1,362 @@
+"""The command lines about resets and deletions that both tools are tried on; the scene is that of `change_scene.py`."""
+
+from __future__ import annotations
+
+from tests.cli.dropin.changing import Change
+
+USAGE, UNREADABLE, REFUSED = 1, 3, 4
+FAILED = "\nError: Executing consumer group command failed due to "
+
+
+def reset(rest: str) -> Change:
+    """A reset that both take."""
+    return Change(line=f"--reset-offsets {rest}")
+
+
+def both(line: str) -> Change:
+    """Any other command line that both answer alike, down to the exit status."""
+    return Change(line=line)
+
+
+def failing(line: str, status: int = UNREADABLE, file: str | bytes = "", *, traced: bool = True) -> Change:
+    """A command line that fails: the tool exits with 0, and prints where in Java it failed."""
+    differs = ("exit-status", "stack-trace") if traced else ("exit-status",)
+    return Change(line=line, differs=differs, status=status, file=file)
+
+
+def failing_reset(rest: str, status: int = UNREADABLE, *, traced: bool = True) -> Change:
+    """A reset that fails."""
+    return failing(f"--reset-offsets {rest}", status, traced=traced)
+
+
+def from_file(content: str | bytes, scope: str = "--group {payments}", more: str = "--dry-run") -> Change:
+    """A reset from a file that both take."""
+    return Change(line=f"--reset-offsets {scope} --from-file {{file}} {more}", file=content)
+
+
+def bad_file(content: str | bytes, why: str) -> Change:
+    """A file that ours refuses; the tool takes it in part, or names a Java class."""
+    return Change(
+        line="--reset-offsets --group {payments} --from-file {file} --execute",
+        file=content,
+        differs=("file", "exit-status"),
+        status=UNREADABLE,
+        says=f"{FAILED}{{file}}{why}\n",
+    )
+
+
+SCENARIOS = [
+    reset(f"--group {{payments}} {scope} {scenario}")
+    for scope in ("--topic {orders} --dry-run", "--all-topics --execute")
+    for scenario in (
+        "--to-earliest",
+        "--to-latest",
+        "--to-current",
+        "--to-offset 7",
+        "--to-offset 15",
+        "--to-offset -3",
+        "--to-datetime 2026-01-01T00:07:30.000",
+        "--to-datetime 2026-01-01T01:07:30.000+01:00",
+        "--to-datetime 2027-01-01T00:00:00.000",
+        "--by-duration {ago}",
+        "--by-duration PT1S",
+    )
+]
+SHIFTS = [
+    reset("--group {payments} --all-topics --shift-by 2 --execute"),
+    reset("--group {payments} --all-topics --shift-by -5 --execute"),
+    reset("--group {payments} --topic {orders}:0,2 --shift-by 0 --dry-run"),
+    reset("--group {payments} --topic {orders}:2 --shift-by 9223372036854775800 --dry-run"),
+    reset("--group {payments} --topic {orders} --shift-by 1 --execute"),
+    reset("--group {absent} --topic {orders}:0 --shift-by 1 --execute"),
+]
+TIMES = [
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T00:07:30.5"),
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T00:07:00.000Z"),
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T05:37:30.000+05:30"),
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime 1970-01-01T00:00:00.000"),
+    reset("--group {payments} --topic {orders} --dry-run --by-duration P9000D"),
+    reset("--group {payments} --topic {orders} --dry-run --by-duration -P1D"),
+    *(
+        failing_reset(f"--group {{payments}} --topic {{orders}} --execute --to-datetime {text}", USAGE)
+        for text in (
+            "2026-01-01",
+            "2026-01-01T00:07:30",
+            "2026-13-01T00:07:30.000",
+            "'2026-01-01T00:07:30.000 in the morning'",
+            "2026-01-01T00:07:30.000+25:00",
+            "'yesterday T'",
+            "T",
+            "''",
+        )
+    ),
+    *(
+        failing_reset(f"--group {{payments}} --topic {{orders}} --execute --by-duration {text}", USAGE)
+        for text in ("P1Y", "PT", "1D", "''")
+    ),
+    *(
+        Change(
+            line=f"--reset-offsets --group {{payments}} --topic {{orders}} --execute --to-datetime {text}",
+            differs=("time", "exit-status"),
+            status=USAGE,
+            says=f'{FAILED}java.text.ParseException: Unparseable date: "{text}"\n',
+        )
+        for text in ("2026-01-01T00:07:30.000+0130", "2026-01-01T00:07:30.000Zulu")
+    ),
+    *(
+        Change(
+            line=f"--reset-offsets --group {{payments}} --topic {{orders}} --dry-run {when}",
+            differs=("time",),
+            like="--reset-offsets --group {payments} --topic {orders} --dry-run "
+            "--to-datetime 1970-01-01T00:00:00.000",
+        )
+        for when in (
+            "--to-datetime 1969-12-31T23:59:59.999",
+            "--to-datetime 1969-12-31T23:59:59.998",
+            "--to-datetime 1960-01-01T00:00:00.000",
+            "--by-duration P99999D",
+            "--by-duration P99999999999D",
+        )
+    ),
+]
+SCOPES = [
+    reset("--group {payments} --topic {orders}:1 --to-offset 6 --execute"),
+    reset("--group {payments} --topic {orders}:0,2, --to-latest --dry-run"),
+    reset("--group {payments} --topic {orders}:+1 --to-latest --dry-run"),
+    reset("--group {payments} --topic {orders}:, --to-latest --execute"),
+    reset("--group {payments} --topic {orders}:3 --topic {audits}:0,1 --topic {long} --to-latest --dry-run"),
+    reset("--group {payments} --topic {orders} --topic {orders} --to-latest --dry-run"),
+    reset("--group {payments} --topic {audits} --topic {long} --to-current --execute"),
+    reset("--group {absent} --topic {audits} --topic {long} --topic {orders} --to-current --dry-run"),
+    reset("--group {payments} --topic {long} --topic {audits} --to-offset 99 --dry-run"),
+    reset(
+        "--group {payments} --topic {audits} --topic {orders}:1,2 --dry-run --to-datetime 2027-01-01T00:00:00.000"
+    ),
+    reset("--group {payments} --topic {audits}:7,3 --all-topics --to-earliest --dry-run"),
+    reset("--group {payments} --topic {orders}:x --to-latest --execute"),
+    reset("--group {payments} --topic {orders}:1,,2 --to-latest --execute"),
+    reset("--group {payments} --topic {orders}:2147483648 --to-latest --execute"),
+    reset("--group {payments} --topic {orders}: --to-latest --execute"),
+    reset("--group {payments} --topic {orders}:1:2 --to-latest --execute"),
+    reset("--group {payments} --topic : --to-latest --execute"),
+    reset("--group {payments} --to-latest --execute"),
+    reset("--group {payments} --topic {orders} --execute"),
+    reset("--group {payments} --topic {orders} --to-latest"),
+    reset("--group {payments} --topic {orders} --to-latest --to-earliest --execute"),
+    reset("--group {payments} --topic {orders} --to-latest --dry-run --execute"),
+    reset("--topic {orders} --to-latest --execute"),
+    failing_reset("--group {payments} --topic nowhere --to-latest --execute"),
+    failing_reset("--group {payments} --topic nowhere:0 --to-latest --execute"),
+    failing_reset("--group {payments} --topic {orders} --topic nowhere --to-latest --execute"),
+    failing_reset("--group {payments} --topic {orders}:3,4,17 --topic {audits}:99 --to-latest --execute"),
+    failing_reset("--group {payments} --topic {orders}:-1 --to-latest --execute"),
+    failing_reset("--group {payments} --topic 'no topic!' --to-latest --execute"),
+    failing_reset("--group {payments} --topic 'no topic!:0' --to-latest --execute"),
+    failing_reset("--group {payments} --topic '' --to-latest --execute"),
+    failing_reset("--group {payments} --topic :0 --to-latest --execute"),
+    *(
+        Change(
+            line=f"--reset-offsets --group {{payments}} --topic {twice} {scenario}",
+            differs=("stack-trace", "partition-twice"),
+            like=f"--reset-offsets --group {{payments}} --topic {once} {scenario}",
+        )
+        for twice, once, scenario in (
+            ("{orders}:1,1", "{orders}:1", "--to-offset 7 --execute"),
+            ("{orders}:1,01,0", "{orders}:1,0", "--to-current --dry-run"),
+            ("{orders}:2 --topic {orders}", "{orders}", "--to-latest --execute"),
+        )
+    ),
+]
+GROUPS = [
+    reset("--group {absent} --topic {orders} --to-earliest --dry-run"),
+    reset("--group {absent} --topic {orders} --to-offset 6 --execute"),
+    reset("--group {absent} --all-topics --to-latest --execute"),
+    reset("--group {rested} --topic {orders} --to-latest --execute"),
+    reset("--group {rested} --all-topics --shift-by -1 --dry-run"),
+    reset("--group {payments} --group {billing} --all-topics --to-latest --execute"),
+    reset("--group {billing} --group {payments} --group {absent} --topic {orders}:0 --to-earliest --execute"),
+    reset("--group {payments} --group {payments} --topic {orders} --to-latest --execute"),
+    reset("--group {odd} --group {payments} --all-topics --to-earliest --dry-run"),
+    *(
+        failing_reset(f"--group {group} --topic {{orders}} --to-earliest {how}", REFUSED, traced=False)
+        for group in ("{classic}", "{consumer}")
+        for how in ("--dry-run", "--execute", "--execute --export")
+    ),
+    failing_reset("--group {classic} --topic nowhere --to-earliest --execute", REFUSED, traced=False),
+    failing_reset(
+        "--group {classic} --group {payments} --group {consumer} --topic {orders} --to-latest --execute",
+        REFUSED,
+        traced=False,
+    ),
+    failing_reset(
+        "--group {payments} --group {classic} --all-topics --to-latest --export", REFUSED, traced=False
+    ),
+    # What was done to the groups before the one that fails stays done.
+    reset("--group {payments} --group {billing} --all-topics --topic {orders}:3 --shift-by 1 --execute"),
+    reset(
+        "--group {payments} --group {billing} --group {absent} --topic {orders}:1,2 --shift-by 1 --execute"
+    ),
+    failing_reset("--group {payments} --group {connect} --topic {orders} --to-latest --execute"),
+    failing_reset("--group {billing} --group {share} --topic {orders}:0,1 --to-latest --execute"),
+    failing_reset("--group {connect} --topic {orders} --to-latest --execute"),
+    failing_reset("--group {share} --topic {orders} --to-latest --execute"),
+    reset("--group {share} --topic {orders} --to-latest --dry-run"),
+    failing_reset("--group '' --topic {orders} --to-latest --execute"),
+    failing_reset("--all-groups --topic {orders}:0 --to-latest --execute", REFUSED, traced=False),
+    failing_reset("--all-groups --all-topics --to-earliest --export --dry-run", REFUSED, traced=False),
+    reset("--all-groups --group {payments} --topic {orders} --to-latest --execute"),
+]
+EXPORTS = [
+    reset("--group {payments} --all-topics --to-current --export --dry-run"),
+    reset("--group {payments} --topic {long}:4 --to-latest --export --execute"),
+    reset("--group {payments} --group {odd} --all-topics --to-current --export --dry-run"),
+    reset("--group {payments} --group {payments} --topic {orders} --to-current --export --dry-run"),
+    reset("--group {absent} --all-topics --to-current --export --dry-run"),
+    reset("--group {payments} --topic {orders} --to-offset 15 --export"),
+    *(
+        reset(f"--group {name} --group {{billing}} --topic {{long}}:0 --to-latest --export --dry-run")
+        for name in (
+            '\'a "b" c\'', "a,b", "a#b", "\"a'b\"", "a+b", "a-b", "a.b", "'a\\b'", "'a;b'", "ä", "a~b",
+            "abcdefghijklmnopqrstuvwx", "abcdefghijklmnopqrstuvwxy",
+        )
+    ),
+]  # fmt: skip
+FILES = [
+    from_file("{orders},0,5\n{orders},1,1\n{orders},2,99\n", more="--execute"),
+    from_file("{orders},0,5\n{orders},1,6", more="--execute --export"),
+    from_file("{orders},0,5\r\n{orders},1,6\r\n"),
+    from_file("{orders},0,5\n\n\n"),
+    from_file('"{orders}","0","5"\n'),
+    from_file("{orders}, 0 ,+5\n"),
+    from_file("{orders},0,5\n{orders},0,7\n", more="--execute"),
+    from_file("{orders},0,5\n", more="--topic {audits} --execute"),
+    from_file("{orders},0,5\n", more="--all-topics --execute"),
+    from_file("{orders},0,5\n", more=""),
+    from_file("{orders},0,5\n", scope="--group {absent}", more="--execute"),
+    Change(
+        line="--reset-offsets --group {payments} --from-file {file} --execute",
+        file="{payments},{orders},0,5\n{billing},{orders},0,1\n",
+        differs=("stack-trace",),
+    ),
+    Change(
+        line="--reset-offsets --group {payments} --group {billing} --from-file {file} --execute",
+        file="{payments},{orders},0,5\n{billing},{orders},0,1\n",
+        differs=("stack-trace",),
+    ),
+    failing(
+        "--reset-offsets --group {payments} --group {billing} --from-file {file} --execute",
+        file="{payments},{orders},0,5\n",
+    ),
+    failing(
+        "--reset-offsets --group {billing} --from-file {file} --execute", file="{payments},{orders},0,5\n"
+    ),
+    failing(
+        "--reset-offsets --group {payments} --group {billing} --from-file {file} --execute",
+        file="{orders},0,5\n",
+        traced=False,
+    ),
+    failing(
+        "--reset-offsets --group {classic} --from-file {file} --execute",
+        REFUSED,
+        "{orders},0,5\n",
+        traced=False,
+    ),
+    failing(
+        "--reset-offsets --group {payments} --topic nowhere --from-file {file} --execute",
+        file="{orders},0,5\n",
+    ),
+    failing("--reset-offsets --group {payments} --from-file {file} --execute", file="nowhere,0,5\n"),
+    failing("--reset-offsets --group {payments} --from-file {file} --execute", file="no topic,0,5\n"),
+    failing("--reset-offsets --group {payments} --from-file {file} --execute", file=b"\xff\xfe,0,5\n"),
+    failing("--reset-offsets --group {payments} --from-file /no/such/file --execute"),
+    failing("--reset-offsets --group {payments} --from-file / --execute"),
+    *(
+        Change(
+            line="--reset-offsets --group {payments} --from-file {file} --execute",
+            file=content,
+            differs=("stack-trace", "file"),
+            like="--reset-offsets --group {payments} --from-file {file} --execute",
+            like_file="{orders},0,5\n{orders},1,6\n",
+        )
+        for content in ("{orders},0,5\n\n{orders},1,6\n", "\n \n{orders},0,5\n{orders},1,6\n")
+    ),
+    Change(
+        line="--reset-offsets --group {payments} --from-file {file} --execute",
+        file="\ufeff{orders},0,5\n",
+        differs=("stack-trace", "file"),
+        like="--reset-offsets --group {payments} --from-file {file} --execute",
+        like_file="{orders},0,5\n",
+    ),
+    bad_file("", ": holds no offsets"),
+    bad_file(
+        "{orders},0\n", ", line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset"
+    ),
+    bad_file("{orders},,\n", ", line 1: '' is no partition"),
+    bad_file(
+        "{orders},0,5\n{payments},{orders},1,6\n", ", line 2: 4 fields; expected topic,partition,offset"
+    ),
+    bad_file(
+        "topic,partition,offset\n{orders},0,5\n",
+        ", line 1: 'partition' is no partition; a header has no place in this file",
+    ),
+    bad_file("{orders},0,5\n{orders},1,1.5\n", ", line 2: '1.5' is no offset"),
+    bad_file("{orders},0,-1\n", ", line 1: '-1' is no offset"),
+    bad_file("{orders},0,9223372036854775808\n", ", line 1: '9223372036854775808' is no offset"),
+    bad_file("{orders},2147483648,0\n", ", line 1: '2147483648' is no partition"),
+    bad_file('"{orders},0,5\n', ", line 1: unexpected end of data"),
+    Change(
+        line="--reset-offsets --group {payments} --from-file {file} --execute --timeout 1500",
+        file="{orders},0,5\n{orders},9,5\n",
+        differs=("file-partition", "exit-status"),
+        status=UNREADABLE,
+        says=f'{FAILED}The partitions "{{orders}}-9" do not exist\n',
+    ),
+]
+DELETED_OFFSETS = [
+    both("--delete-offsets --group {payments} --topic {orders}"),
+    both("--delete-offsets --group {payments} --topic {orders}:0,3 --topic {audits} --topic {audits}:1"),
+    both("--delete-offsets --group {payments} --topic {orders}:1,1"),
+    both("--delete-offsets --group {rested} --topic {orders}"),
+    both("--delete-offsets --group {billing} --topic {long} --topic {orders}"),
+    both("--delete-offsets --group {classic} --topic {audits}:0"),
+    failing("--delete-offsets --group {classic} --topic {orders}", REFUSED, traced=False),
+    failing(
+        "--delete-offsets --group {consumer} --topic {orders}:1 --topic {audits}:0,10", REFUSED, traced=False
+    ),
+    failing("--delete-offsets --group {connect} --topic {orders}:1", REFUSED, traced=False),
+    failing("--delete-offsets --group {share} --topic {orders}:0", traced=False),
+    failing("--delete-offsets --group {absent} --topic {orders}:0", traced=False),
+    failing("--delete-offsets --group {absent} --topic nowhere", traced=False),
+    failing("--delete-offsets --group '' --topic {orders}:0", traced=False),
+    failing("--delete-offsets --group {payments} --topic nowhere", traced=False),
+    failing("--delete-offsets --group {payments} --topic nowhere --topic {orders}", traced=False),
+    failing("--delete-offsets --group {payments} --topic nowhere:0 --topic {orders}:0,9", traced=False),
+    failing("--delete-offsets --group {payments} --topic 'no topic!' --topic {orders}:0", traced=False),
+    failing("--delete-offsets --group {payments} --topic ''", traced=False),
+    failing("--delete-offsets --group {payments} --topic :0", traced=False),
+    failing("--delete-offsets --group {payments} --topic {orders}:-1", traced=False),
+    failing("--delete-offsets --group {payments} --group {billing} --topic {orders}", USAGE),
+    both("--delete-offsets --group {payments} --topic {orders}:x"),
+    both("--delete-offsets --group {payments} --topic {orders}:"),
+    both("--delete-offsets --group {payments}"),
+    both("--delete-offsets --topic {orders}"),
+]
+DELETED_GROUPS = [
+    both("--delete --group {payments}"),
+    both("--delete --group {payments} --group {billing} --group {odd}"),
+    both("--delete --group {payments} --group {payments}"),
+    both("--delete --group {rested}"),
+    both("--delete --group {payments} --topic {orders}"),
+    both("--delete --group {payments} --execute"),
+    both("--delete"),
+    failing("--delete --group {absent}", traced=False),
+    failing("--delete --group ''", traced=False),
+    failing("--delete --group {payments} --group {absent} --group {billing}", traced=False),
+    failing("--delete --group {classic}", REFUSED, traced=False),
+    failing("--delete --group {consumer} --group {payments} --group {absent}", REFUSED, traced=False),
+    failing("--delete --group {share} --group {connect} --group {billing}", REFUSED, traced=False),
+    failing("--delete --all-groups", REFUSED, traced=False),
+]
+CASES: list[Change] = [
+    *SCENARIOS, *SHIFTS, *TIMES, *SCOPES, *GROUPS, *EXPORTS, *FILES, *DELETED_OFFSETS, *DELETED_GROUPS,
+]  # fmt: skip

@@ -1,0 +1,113 @@
+"""Command lines that change a cluster: beside what both tools say, what they leave behind must be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.cli.command import Answer
+from tests.cli.dropin.harness import DIFFERENCES, Case, normalised, run_here
+from tests.kafka.broker import Broker
+from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+
+STRICTER = {
+    "partition-twice": "a partition that is named twice counts once",
+    "file": "what of a file is believed",
+    "file-partition": "a partition of a file that is not there",
+    "time": "a time is read to its end, and none is before 1970",
+}
+"""Accepted differences in which ours gives another answer altogether; the rest are those of the harness."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change(Case):
+    """A command line on the scene of `change_scene.py`. Where ours is to differ, one of `like` and `says` tells how."""
+
+    file: str | bytes = ""
+    """What is in `{file}`."""
+    like: str = ""
+    """A command line; ours gives the answer that the tool gives to this one."""
+    like_file: str | bytes = ""
+    """What is in `{file}` for `like`."""
+    says: str = ""
+    """What ours prints on stdout instead; nothing else, and nothing is changed."""
+
+    def __str__(self) -> str:
+        return f"{self.line} {self.file!r}" if self.file else self.line
+
+    @property
+    def changes(self) -> bool:
+        """Whether the state has to be laid before each of the tools."""
+        return "--execute" in self.line or "--delete" in self.line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeScene:
+    """A state that is laid anew, and what became of it."""
+
+    names: Mapping[str, str]
+    lay: Callable[[], None]
+    state: Callable[[], object]
+    """Everything that a command line could have changed, in a form that can be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An answer, and the state that it left."""
+
+    answer: Answer
+    state: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Both tools on one scene."""
+
+    scene: ChangeScene
+    broker: Broker
+    tools: ToolHost
+    file: Path
+
+    def check(self, case: Change) -> None:
+        """Run both tools; AssertionError where they differ in another way than the case says."""
+        theirs = self._try(case, self._tool)
+        expected = self._expected(case, theirs)
+        ours = self._try(case, run_here)
+        assert ours == expected, f"{case}\nexpected: {expected}\nours:     {ours}"
+
+    def _expected(self, case: Change, theirs: Trial) -> Trial:
+        expected = theirs
+        for name in case.differs:
+            if name not in STRICTER:
+                changed = replace(expected, answer=DIFFERENCES[name](expected.answer, case))
+            elif case.like:
+                changed = self._try(replace(case, line=case.like, file=case.like_file), self._tool)
+            else:
+                self.scene.lay()
+                said = Answer(status=expected.answer.status, stdout=self._filled(case.says), stderr="")
+                changed = Trial(said, self.scene.state())
+            assert changed.answer != expected.answer, f"{case}: there is no difference {name}"
+            expected = changed
+        return expected
+
+    def _try(self, case: Change, run: Callable[[list[str]], Answer]) -> Trial:
+        if case.changes:
+            self.scene.lay()
+        content = self._filled(case.file) if isinstance(case.file, str) else case.file
+        self.file.write_bytes(content.encode() if isinstance(content, str) else content)
+        answer = run(case.arguments(self._names, self.broker))
+        return Trial(normalised(answer), self.scene.state())
+
+    def _tool(self, arguments: list[str]) -> Answer:
+        done = self.tools.run(CONSUMER_GROUPS, *arguments)
+        return Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+    @property
+    def _names(self) -> Mapping[str, str]:
+        return {**self.scene.names, "file": str(self.file)}
+
+    def _filled(self, text: str) -> str:
+        for name, value in self._names.items():
+            text = text.replace("{" + name + "}", value)
+        return text
