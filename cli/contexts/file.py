@@ -139,13 +139,16 @@ def read_regular(path: Path, limit: int) -> tuple[bytes, os.stat_result | None]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigFileError(path, None, f"the file cannot be read: {reason}.") from None
-    with open(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if os.path.samestat(status, os.stat(os.devnull)):
             return b"", None
         if not stat.S_ISREG(status.st_mode):
             raise ConfigFileError(path, None, "this is no regular file. Name one.")
-        content = file.read(limit + 1)
+        with open(descriptor, "rb", closefd=False) as file:
+            content = file.read(limit + 1)
+    finally:
+        os.close(descriptor)
     if len(content) > limit:
         raise ConfigFileError(path, None, f"the file has more than {limit} bytes; no such file is so long.")
     return content, status

@@ -86,9 +86,8 @@ class Removal:
         ]
         rows += [("property", value.key) for value in self.context.properties]
         rows += [("secret file", file) for file in files]
-        remarks = []
         if self.is_current:
-            remarks.append("it is the current context; none is after that")
+            rows.append(("current", "no context is the current one after that"))
         return Document(
             command="context remove",
             data={
@@ -100,7 +99,6 @@ class Removal:
                 "executed": self.executed,
             },
             blocks=[Table(columns=columns("GOES", "VALUE"), rows=rows)],
-            remarks=tuple(remarks),
         )
 
 

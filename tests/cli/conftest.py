@@ -14,6 +14,24 @@ from tests.kafka.broker import Broker
 from tests.kafka.java_host import JavaHost
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_contexts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the developer's own contexts out of commands that run inside this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        for name in (
+            "CONFIG",
+            "CONTEXT",
+            "BOOTSTRAP_SERVER",
+            "COMMAND_CONFIG",
+            "SNAPSHOT",
+            "TIMEOUT",
+            "OUTPUT",
+        ):
+            patch.delenv(f"KOHORT_{name}", raising=False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
     """Give the installed command; its default source is empty."""

@@ -20,7 +20,9 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.cons
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "config get", "config set", "config unset", "delete", "demo", "describe", "dry-run", "gate",
+        "config get", "config set", "config unset",
+        "context add", "context list", "context remove", "context rename", "context show", "context use",
+        "delete", "demo", "describe", "dry-run", "gate",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
         "plan", "serve", "snapshot", "validate-regex",

@@ -15,7 +15,9 @@ from tests.cli.command import Kohort, command_names
 from tests.cli.fleet import Fleet
 from tests.cli.schemas import SHARED, faults, load, schema_names, schema_of
 
-WITHOUT_DOCUMENT = {"snapshot", "demo", "serve", "offsets-export"}
+WITHOUT_DOCUMENT = {
+    "snapshot", "demo", "serve", "offsets-export", "context-add", "context-rename", "context-use"
+}  # fmt: skip
 """They write files."""
 
 QUESTIONS = (

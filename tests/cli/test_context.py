@@ -1,0 +1,425 @@
+"""`kohort context`: the file is made, changed and shown; secrets stay where they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.command import Kohort
+from tests.cli.contexts import Rig
+from tests.cli.schemas import faults
+
+SECRET = "geheim-4711"
+SCRAM = [
+    "--property", "security.protocol=SASL_SSL", "--property", "sasl.mechanism=SCRAM-SHA-512",
+    "--property", "sasl.username=kohort",
+]  # fmt: skip
+TWO = """\
+# the clusters
+current: production
+contexts:
+  production:
+    bootstrap_server: kafka-1:9093
+    protected: true
+  staging: {bootstrap_server: staging:9092}
+"""
+
+
+@pytest.fixture
+def rig(kohort: Kohort, tmp_path: Path) -> Rig:
+    return Rig(kohort=kohort, home=tmp_path)
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_first_context_makes_the_file(rig: Rig) -> None:
+    answer = rig("context", "add", "production", "-b", "kafka-1:9093,kafka-2:9093", "--protected", "--use")
+    assert (answer.status, answer.stdout) == (0, "")
+    assert answer.stderr == f"kohort: added the context production to {rig.file}: kafka-1:9093,kafka-2:9093\n"
+    assert rig.file.read_text() == (
+        "current: production\ncontexts:\n  production:\n    bootstrap_server: kafka-1:9093,kafka-2:9093\n"
+        "    protected: true\n"
+    )
+    assert (mode_of(rig.file), mode_of(rig.file.parent)) == (0o600, 0o700)
+
+
+def test_every_setting_can_be_added(rig: Rig, tmp_path: Path) -> None:
+    properties = tmp_path / "client.properties"
+    properties.write_text("bootstrap.servers=k:1\n")
+    for arguments in (
+        ["file", "--command-config", str(properties)],
+        ["saved", "--snapshot", "a b.yaml", "--output", "json"],
+        ["disk", "--log-dir", "/d/1", "--log-dir", "d2", "--as-of", "-15m", "--topics", "t.txt"],
+        ["demo", "--embedded", "demo", "--timeout", "500"],
+        ["null", "-b", "[::1]:9092", *SCRAM, "--secret-env", "sasl.password=PW"],
+    ):
+        answer = rig("context", "add", *arguments)
+        assert answer.status == 0, answer.stderr
+        assert f"`kohort context use {arguments[0]}` makes it the current one" in answer.stderr
+    here = Path.cwd()
+    assert yaml.safe_load(rig.file.read_text()) == {
+        "contexts": {
+            "file": {"command_config": str(properties)},
+            "saved": {"snapshot": f"{here}/a b.yaml", "output": "json"},
+            "disk": {"log_dirs": ["/d/1", f"{here}/d2"], "as_of": "-15m", "topics": f"{here}/t.txt"},
+            "demo": {"embedded": f"{here}/demo", "timeout_ms": 500},
+            "null": {
+                "bootstrap_server": "[::1]:9092",
+                "properties": {
+                    "security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "kohort",
+                    "sasl.password": {"env": "PW"},
+                },
+            },
+        },
+    }  # fmt: skip
+    listed = rig("context", "list", "--output", "json").document
+    assert [(each["context"], each["source"]) for each in listed["contexts"]] == [
+        ("file", "live"), ("saved", "snapshot"), ("disk", "log"), ("demo", "embedded"), ("null", "live"),
+    ]  # fmt: skip
+
+
+def test_a_secret_of_standard_input_goes_into_a_file_of_its_own(rig: Rig) -> None:
+    answer = rig(
+        "context", "add", "eu", "-b", "k:1", *SCRAM, "--secret", "sasl.password", "--secret", "ssl.key.password",
+        stdin=f"{SECRET}\nzweites\r\n",
+    )  # fmt: skip
+    assert answer.status == 0, answer.stderr
+    files = {file.name: file for file in (rig.file.parent / "secrets").iterdir()}
+    assert sorted(files) == ["eu.sasl.password", "eu.ssl.key.password"]
+    assert files["eu.sasl.password"].read_text() == f"{SECRET}\n"
+    assert files["eu.ssl.key.password"].read_text() == "zweites\n"
+    assert {mode_of(file) for file in files.values()} == {0o600}
+    assert mode_of(rig.file.parent / "secrets") == 0o700
+    assert SECRET not in rig.file.read_text() + answer.stdout + answer.stderr
+    assert '{file: "secrets/eu.sasl.password"}' in rig.file.read_text()
+
+
+def test_without_a_secret_nothing_is_written(rig: Rig) -> None:
+    answer = rig("context", "add", "eu", "-b", "k:1", *SCRAM, "--secret", "sasl.password")
+    assert answer.status == 2
+    assert "--secret sasl.password: nothing usable was given" in answer.stderr
+    assert not rig.file.parent.exists()
+
+
+NOT_ADDED = {
+    "password": (["-b", "k:1", "--property", f"sasl.password={SECRET}"], "which would stay in the shell's history"),
+    "jaas": (["-b", "k:1", "--property", f"sasl.jaas.config=x password={SECRET};"], "--secret sasl.jaas.config asks"),
+    "url": (["-b", "k:1", "--property", f"client.id=a://u:{SECRET}@h"], "is a secret"),
+    "misspelled": (["-b", "k:1", "--property", f"sasl.pasword={SECRET}"], "Did you mean sasl.password?"),
+    "as-key": (["-b", "k:1", "--secret", f"sasl.password={SECRET}"], "a KEY alone"),
+    "no-value": (["-b", "k:1", "--property", "client.id"], "--property wants KEY=VALUE"),
+    "twice": (["-b", "k:1", "--property", "client.id=a", "--secret-env", "client.id=B"], "client.id is given twice"),
+    "no-source": ([], "names no source; add bootstrap_server"),
+    "two-sources": (["-b", "k:1", "--snapshot", "s"], "bootstrap_server and snapshot name different sources"),
+    "both-properties": (["-b", "k:1", "--command-config", "f", "--property", "client.id=a"], "two ways to say"),
+    "no-host": (["-b", "kafka"], "'kafka' is not a broker address"),
+    "user": (["-b", f"SSL://u:{SECRET}@k:1"], "without a user and a password"),
+    "protocol": (["-b", "k:1", "--property", "security.protocol=TLS"], "'TLS' is none of PLAINTEXT"),
+    "time": (["--log-dir", "d", "--as-of", "noon"], "as_of: "),
+    "no-file": (["-b", "k:1", "--command-config", "/nowhere"], "/nowhere: the file does not exist"),
+    "no-secret-file": (["-b", "k:1", "--secret-file", "sasl.password=/nowhere"], "/nowhere: the file of a secret"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "reason"), NOT_ADDED.values(), ids=NOT_ADDED.keys())
+def test_what_is_not_added(rig: Rig, options: list[str], reason: str) -> None:
+    answer = rig("context", "add", "eu", *options, stdin="x\n")
+    assert answer.status == (3 if "--secret-file" in options else 2), answer
+    assert reason in answer.stderr
+    assert SECRET not in answer.stderr
+    assert not rig.file.exists()
+
+
+def test_a_name_is_given_once(rig: Rig) -> None:
+    rig.write(TWO)
+    for arguments in (
+        ["add", "staging", "-b", "k:1", "--secret", "sasl.password"],
+        ["rename", "production", "staging"],
+    ):
+        answer = rig("context", *arguments, stdin="x\n")
+        assert (answer.status, rig.file.read_text()) == (2, TWO)
+        assert "has a context staging already" in answer.stderr
+    for arguments in (["add", "a b", "-b", "k:1"], ["rename", "staging", "../x"]):
+        answer = rig("context", *arguments)
+        assert (answer.status, rig.file.read_text()) == (2, TWO)
+        assert "cannot name a context: a name is made of letters" in answer.stderr
+
+
+def test_use_and_rename(rig: Rig) -> None:
+    rig.write(TWO, mode=0o640)
+    assert rig("context", "use", "staging").stderr == "kohort: the current context is staging: staging:9092\n"
+    assert rig.file.read_text() == TWO.replace("current: production", "current: staging")
+    assert rig("context", "rename", "staging", "tries").status == 0
+    assert rig.file.read_text() == TWO.replace("current: production", "current: tries").replace(
+        "staging: {", "tries: {"
+    )
+    answer = rig("context", "use", "production")
+    assert answer.stderr == "kohort: the current context is production, protected: kafka-1:9093\n"
+    assert rig("context", "use", "--none").status == 0
+    assert "current" not in rig.file.read_text()
+    assert mode_of(rig.file) == 0o640
+    assert list(rig.file.parent.iterdir()) == [rig.file]
+
+
+def test_a_name_that_is_not_there(rig: Rig) -> None:
+    rig.write(TWO)
+    for arguments in (["use", "stagin"], ["show", "stagin"], ["remove", "stagin"], ["rename", "stagin", "x"]):
+        answer = rig("context", *arguments)
+        assert (answer.status, answer.stdout) == (2, "")
+        assert answer.stderr == f"kohort: there is no context 'stagin' in {rig.file}. Did you mean staging?\n"
+    assert rig.file.read_text() == TWO
+    answer = rig("context", "use")
+    assert answer.status == 2
+    assert "name the context, or give --none" in answer.stderr
+
+
+def test_without_a_file(rig: Rig) -> None:
+    answer = rig("context", "list", "--output", "json")
+    assert (answer.status, answer.document["contexts"]) == (0, [])
+    assert f"{rig.file} does not exist; `kohort context add` writes it" in answer.stderr
+    for arguments in (["use", "a"], ["rename", "a", "b"]):
+        answer = rig("context", *arguments)
+        assert (answer.status, rig.file.exists()) == (3, False)
+        assert f"{rig.file} does not exist; `kohort context add` writes it" in answer.stderr
+    assert "no context is in use; name one" in rig("context", "show").stderr
+    answer = rig("context", "list", KOHORT_CONFIG="/nowhere/config.yaml")
+    assert answer.status == 3
+    assert answer.stderr == (
+        "kohort: /nowhere/config.yaml: KOHORT_CONFIG names this file, and it does not exist. Check the path.\n"
+    )
+
+
+def test_the_list(rig: Rig) -> None:
+    rig.write(TWO)
+    answer = rig("context", "list")
+    assert (answer.status, answer.stderr) == (0, "")
+    assert answer.stdout == (
+        "USED  CONTEXT     SOURCE  WHERE         PROTECTED\n"
+        "*     production  live    kafka-1:9093  yes\n"
+        "      staging     live    staging:9092\n"
+    )
+    document = rig("context", "list", "--output", "json").document
+    assert faults(document) == []
+    assert (document["current"], document["in_force"], document["named_by"]) == (
+        "production",
+        "production",
+        "current",
+    )
+    answer = rig("context", "list", "--output", "json", KOHORT_CONTEXT="staging")
+    assert (answer.document["in_force"], answer.document["named_by"]) == ("staging", "KOHORT_CONTEXT")
+    assert (
+        "KOHORT_CONTEXT=staging is set in the environment, and wins over the current context" in answer.stderr
+    )
+    answer = rig("context", "list", "--output", "json", KOHORT_BOOTSTRAP_SERVER="k:1")
+    assert (answer.document["in_force"], answer.document["named_by"]) == (None, "KOHORT_BOOTSTRAP_SERVER")
+
+
+def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text(SECRET)
+    kept.chmod(0o600)
+    rig.write(
+        f"contexts:\n  a:\n    bootstrap_server: k:1\n    timeout_ms: 5\n    properties:\n"
+        f"      sasl.password: {SECRET}\n      sasl.username: me\n      ssl.key.password: {{file: {kept}}}\n"
+        f"      ssl.truststore.password: {{env: STORE}}\n      ssl.keystore.password: {{file: nowhere}}\n"
+    )
+    answer = rig("context", "show", "a")
+    assert (answer.status, SECRET in answer.stdout + answer.stderr) == (0, False)
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in answer.stdout.splitlines()}
+    assert rows["sasl.password"] == "- a secret in the configuration file itself, line 6"
+    assert rows["sasl.username"] == "me"
+    assert rows["ssl.key.password"] == f"- file {kept}"
+    assert rows["ssl.truststore.password"] == "- environment variable STORE (not set)"
+    assert rows["ssl.keystore.password"].startswith(
+        f"- file {rig.file.parent}/nowhere (the file of a secret does not"
+    )
+    assert "itself holds secrets of the context a (sasl.password)" in answer.stderr
+    for form in ("json", "yaml"):
+        text = rig("context", "show", "a", "--output", form, STORE=SECRET).stdout
+        assert SECRET not in text
+    document = json.loads(rig("context", "show", "a", "--output", "json", STORE=SECRET).stdout)
+    assert faults(document) == []
+    told = {
+        each["name"]: (each["kept_in"], each["secret"], each["available"]) for each in document["properties"]
+    }
+    assert told == {
+        "sasl.password": ("literal", True, True), "sasl.username": ("literal", False, True),
+        "ssl.key.password": ("file", True, True), "ssl.truststore.password": ("environment", True, True),
+        "ssl.keystore.password": ("file", True, False),
+    }  # fmt: skip
+
+
+def test_show_says_what_a_client_would_complain_of(rig: Rig) -> None:
+    rig.write("contexts:\n  a:\n    bootstrap_server: k:1\n    properties:\n      sasl.pasword: {env: PW}\n")
+    answer = rig("context", "show", "a")
+    assert answer.status == 3
+    assert (
+        f"{rig.file}, line 5, column 7: the context a: 'sasl.pasword' is no Kafka client property."
+        in answer.stderr
+    )
+    assert "sasl.pasword" in answer.stdout
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
+def test_a_file_with_secrets_that_others_may_read(rig: Rig, mode: int) -> None:
+    text = f"current: a\ncontexts:\n  a:\n    bootstrap_server: k:1\n    properties: {{sasl.password: {SECRET}}}\n"
+    rig.write(text, mode=mode)
+    for arguments in (
+        ["list"],
+        ["context", "list"],
+        ["context", "use", "a"],
+        ["context", "add", "b", "-b", "k:1"],
+    ):
+        answer = rig(*arguments)
+        assert (answer.status, answer.stdout) == (3, "")
+        assert answer.stderr.endswith(f"Run: chmod 600 {rig.file}\n")
+        assert SECRET not in answer.stderr
+    assert rig.file.read_text() == text
+    rig.file.chmod(0o600)
+    assert rig("context", "list").status == 0
+
+
+def test_a_file_that_anybody_may_write(rig: Rig) -> None:
+    rig.write(TWO, mode=0o646)
+    answer = rig("context", "list")
+    assert (answer.status, answer.stdout) == (3, "")
+    assert answer.stderr == f"kohort: {rig.file}: anybody may write this file. Run: chmod o-w {rig.file}\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_of_somebody_else(rig: Rig, tmp_path: Path) -> None:
+    rig.write(TWO)
+    os.chown(rig.file, 4711, 4711)
+    for arguments in (["list"], ["context", "list"], ["context", "use", "staging"]):
+        answer = rig(*arguments)
+        assert (answer.status, answer.stdout) == (3, "")
+        assert "the file belongs to another user" in answer.stderr
+    secret = tmp_path / "secret"
+    secret.write_text(SECRET)
+    secret.chmod(0o600)
+    os.chown(secret, 4711, 4711)
+    answer = rig("context", "add", "b", "-b", "k:1", "--secret-file", f"sasl.password={secret}")
+    assert answer.status == 3
+    assert "this secret belongs to another user" in answer.stderr
+
+
+UNREADABLE = {
+    "binary": (b"\x00\x01\x02", "line 1, column 1: the character U+0000 has no place"),
+    "not-utf-8": (b"contexts:\n  \xff: {}", "line 2, column 3: byte 12 is not UTF-8"),
+    "utf-16": ("contexts: {}".encode("utf-16"), "line 1, column 1: byte 0 is not UTF-8"),
+    "long": (b"# " + b"x" * 1024 * 1024, "more than 1048576 bytes"),
+    "no-yaml": (b"contexts: [", "not YAML"),
+}
+
+
+@pytest.mark.parametrize(("content", "reason"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_file_that_is_none(rig: Rig, content: bytes, reason: str) -> None:
+    rig.write(content)
+    for arguments in (["list"], ["list", "--context", "a"], ["context", "list"], ["context", "use", "a"]):
+        answer = rig(*arguments)
+        assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
+        assert f"{rig.file}" in answer.stderr
+        assert reason in answer.stderr
+    assert rig.file.read_bytes() == content
+
+
+def test_what_is_no_regular_file(rig: Rig) -> None:
+    rig.file.parent.mkdir()
+    os.mkfifo(rig.file)
+    answer = rig("context", "list")
+    assert (answer.status, "this is no regular file" in answer.stderr) == (3, True)
+    rig.file.unlink()
+    rig.file.mkdir()
+    answer = rig("list")
+    assert (answer.status, "this is no regular file" in answer.stderr) == (3, True)
+    assert rig("context", "list", KOHORT_CONFIG=os.devnull).stderr == ""
+
+
+def test_a_linked_file_is_changed_where_it_is(rig: Rig, tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles" / "kohort.yaml"
+    kept.parent.mkdir()
+    kept.write_bytes(b"\xef\xbb\xbf" + TWO.encode())
+    rig.file.parent.mkdir()
+    rig.file.symlink_to(kept)
+    assert rig("context", "use", "staging").status == 0
+    assert rig.file.is_symlink()
+    assert (
+        kept.read_bytes() == b"\xef\xbb\xbf" + TWO.replace("current: production", "current: staging").encode()
+    )
+    assert [file.name for file in kept.parent.iterdir()] == ["kohort.yaml"]
+
+
+def test_removing_shows_first(rig: Rig) -> None:
+    rig("context", "add", "eu", "-b", "k:1", "--secret", "sasl.password", "--use", stdin=SECRET)
+    secret = rig.file.parent / "secrets" / "eu.sasl.password"
+    before = rig.file.read_text()
+    answer = rig("context", "remove", "eu", "--output", "json")
+    assert (answer.status, faults(answer.document)) == (0, [])
+    assert (answer.document["secret_files"], answer.document["executed"]) == ([str(secret)], False)
+    assert "nothing was changed. --execute does it" in answer.stderr
+    assert (rig.file.read_text(), secret.exists()) == (before, True)
+    answer = rig("context", "remove", "eu", "--execute")
+    assert (answer.status, rig.file.read_text()) == (2, before)
+    assert "here is no terminal; add --yes" in answer.stderr
+    answer = rig("context", "remove", "eu", "--execute", "--yes")
+    assert answer.status == 0
+    assert "no context is the current one after that" in answer.stdout
+    assert f"removed the context eu from {rig.file}" in answer.stderr
+    assert (rig.file.read_text(), secret.exists()) == ("contexts:\n", False)
+
+
+def test_removing_leaves_what_others_use(rig: Rig, tmp_path: Path) -> None:
+    rig("context", "add", "eu", "-b", "k:1", "--secret", "sasl.password", stdin=SECRET)
+    kept = rig.file.parent / "secrets" / "eu.sasl.password"
+    own = tmp_path / "own"
+    own.write_text(SECRET)
+    own.chmod(0o600)
+    rig("context", "add", "us", "-b", "k:1", "--secret-file", f"sasl.password={kept}")
+    rig("context", "add", "cn", "-b", "k:1", "--secret-file", f"sasl.password={own}")
+    for name in ("eu", "cn"):
+        assert rig("context", "remove", name, "--execute", "--yes").status == 0
+    assert (kept.exists(), own.exists()) == (True, True)
+    # A new context of the old name gets a file of its own.
+    rig("context", "add", "eu", "-b", "k:1", "--secret", "sasl.password", stdin="neu")
+    assert (kept.read_text(), (kept.parent / "eu.sasl.password-2").read_text()) == (f"{SECRET}\n", "neu\n")
+
+
+def test_a_protected_context_is_removed_by_name(rig: Rig) -> None:
+    rig.write(TWO)
+    for options in (["--yes"], [], ["--confirm", "staging"]):
+        answer = rig("context", "remove", "production", "--execute", *options)
+        assert (answer.status, rig.file.read_text()) == (2, TWO)
+    assert rig("context", "remove", "production", "--execute", "--confirm", "production").status == 0
+    assert yaml.safe_load(rig.file.read_text()) == {
+        "contexts": {"staging": {"bootstrap_server": "staging:9092"}}
+    }
+
+
+def test_many_at_once(rig: Rig) -> None:
+    rig.write(TWO)
+    names = [f"c{number}" for number in range(8)]
+    running = [
+        subprocess.Popen(
+            [rig.kohort.executable, "context", "add", name, "-b", f"{name}:9092", "--use"],
+            env=rig.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        for name in names
+    ]  # fmt: skip
+    outcomes = []
+    for process in running:
+        process.communicate(timeout=60)
+        outcomes.append(process.returncode)
+    assert outcomes == [0] * len(names)
+    tree = yaml.safe_load(rig.file.read_text())
+    assert sorted(tree["contexts"]) == [*names, "production", "staging"]
+    assert tree["current"] in names
+    assert rig.file.read_text().startswith("# the clusters\n")
+    assert list(rig.file.parent.iterdir()) == [rig.file]
