@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, NoReturn
 
 from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError, VersionAsked
 from cli.dropin.options import Action, Options
@@ -37,19 +39,40 @@ def main() -> None:
     """Run the command line of this process; no traceback reaches a user unless KOHORT_DEBUG asks for it."""
     # Describing many groups builds large trees without cycles: looking for cycles costs a fifth of the time.
     gc.set_threshold(200_000, 50, 50)
+    if sys.stdout is None:
+        _end(_say("standard output is closed"))
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        # As Java does with what the terminal's encoding has no character for.
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
         status = run(sys.argv[1:])
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough (`| head`); what is still in the buffer must not fail when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = ExitStatus.DONE
+        status = ExitStatus.DONE  # the reader has seen enough (`| head`)
+        _drop_output()
+    except OSError as error:
+        status = _say(f"standard output cannot be written: {error.strerror or error}")
+        _drop_output()
     except KeyboardInterrupt:
         status = ExitStatus.INTERRUPTED
+    _end(status)
+
+
+def _say(message: str) -> int:
+    """Tell what became of standard output, where the tool would tell nobody."""
+    print_remark(f"Error: {message}")
+    return ExitStatus.UNREADABLE
+
+
+def _drop_output() -> None:
+    """What is still in the buffer must not fail once more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _end(status: int) -> NoReturn:
+    # A second Ctrl-C while the interpreter ends would change the exit status and print a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(int(status))
 
 
@@ -74,11 +97,10 @@ def run(arguments: Sequence[str]) -> int:
 
         print_remark(f"{error}\n{usage()}")
         return USAGE_STATUS
-    except (BrokenPipeError, KeyboardInterrupt):
-        raise
     except Exception as error:
         if os.environ.get("KOHORT_DEBUG"):
             raise
+        # Where standard output is the fault, this fails too, and `main` says so.
         print_error(f"Executing consumer group command failed due to {_message_of(error)}")
         return _status_of(error)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError, VersionAsked
 from cli.dropin.flags import Given, read_flags
 from cli.dropin.options import DEFAULT_TIMEOUT_MS, Action, Options
+from cli.dropin.words import print_remark
 
 PURPOSE = (
     "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
@@ -110,7 +110,7 @@ def _check_reset(given: Given) -> None:
     if given.has("dry-run") and given.has("execute"):
         raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
     if not given.has("dry-run", "execute"):
-        print(NO_EXECUTE, file=sys.stderr)
+        print_remark(NO_EXECUTE)
     _check_groups_named("reset-offsets", given)
     for scenario in SCENARIOS:
         _check_apart(scenario, [other for other in SCENARIOS if other != scenario], given)

@@ -12,7 +12,8 @@ def print_error(message: str) -> None:
 
 def print_remark(message: str) -> None:
     """What the tool says beside its answers."""
-    print(message, file=sys.stderr)
+    if sys.stderr is not None:  # else print would take stdout
+        print(message, file=sys.stderr)
 
 
 def print_warning(message: str) -> None:
@@ -21,4 +22,4 @@ def print_warning(message: str) -> None:
 
     now = datetime.now()
     time = f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03}"
-    print(f"[{time}] WARN {message} (org.apache.kafka.tools.OffsetsUtils)", file=sys.stderr)
+    print_remark(f"[{time}] WARN {message} (org.apache.kafka.tools.OffsetsUtils)")

@@ -1,0 +1,61 @@
+"""Where librdkafka alone can log in (Kerberos), its AdminClient answers; the tables are the same but for epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+from cli.cluster.live import LiveSource
+from cli.dropin.errors import ToolFailure
+from cli.dropin.main import MODULES
+from cli.dropin.parse import parse
+from tests.cli.dropin.harness import run_here
+from tests.cli.fleet import Fleet
+
+LINES = [
+    "--list",
+    "--list --type",
+    "--describe --group {mixed} --group {simple} --group {java-static}",
+    "--describe --verbose --group {confluent-consumer} --group {simple}",
+    "--describe --state --group {mixed} --group {simple}",
+    "--describe --members --group {java-static} --group {mixed}",
+]
+
+
+@pytest.fixture
+def source(fleet: Fleet) -> Iterator[LiveSource]:
+    """Give the cluster without the wire client."""
+    source = LiveSource.open(bootstrap_server=fleet.broker.bootstrap, command_config=None, timeout_ms=30_000)
+    assert source.client is not None
+    source.client.close()
+    source.client = None
+    yield source
+    source.close()
+
+
+def arguments(line: str, fleet: Fleet) -> list[str]:
+    """The words of a line with the fleet's names."""
+    for kind, name in fleet.groups.items():
+        line = line.replace("{" + kind + "}", name)
+    return ["--bootstrap-server", fleet.broker.bootstrap, *line.split()]
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("line", LINES)
+def test_the_tables_are_the_same(
+    line: str, fleet: Fleet, source: LiveSource, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = run_here(arguments(line, fleet))
+    options = parse(arguments(line, fleet))
+    status = import_module(f"cli.dropin.{MODULES[options.action]}").run(options, source)
+    said = capsys.readouterr()
+    assert (status, said.out, said.err) == (expected.status, expected.stdout, expected.stderr)
+
+
+@pytest.mark.kafka
+def test_a_group_that_is_not_there(fleet: Fleet, source: LiveSource) -> None:
+    options = parse(arguments("--describe --group nobody", fleet))
+    with pytest.raises(ToolFailure, match="nobody: no such group"):
+        import_module("cli.dropin.describing").run(options, source)
