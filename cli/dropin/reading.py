@@ -92,13 +92,13 @@ def _classic_groups(
 ) -> Mapping[str, ClassicGroup]:
     """The groups that ConsumerGroupDescribe did not know, as DescribeGroups does."""
     asked = [name for name, why in unknown.items() if why.code in (GROUP_ID_NOT_FOUND, UNSUPPORTED_VERSION)]
-    raise_failure(_naming(name, why) for name, why in unknown.items() if name not in asked)
+    raise_failure(naming_group(name, why) for name, why in unknown.items() if name not in asked)
     if not asked:
         return {}
     answers = client.describe_groups(asked, timeout_ms=timeout_ms)
     # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
     both_unknown = (
-        unknown[name] if why.code == unknown[name].code == GROUP_ID_NOT_FOUND else _naming(name, why)
+        unknown[name] if why.code == unknown[name].code == GROUP_ID_NOT_FOUND else naming_group(name, why)
         for name, why in answers.failed.items()
     )
     raise_failure(both_unknown)
@@ -128,7 +128,7 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
         _raise_problem(problems)
         return found
     answers = source.client.committed_offsets(groups, timeout_ms=source.timeout_ms)
-    refused = (_naming(group, why) for group, why in answers.failed.items())
+    refused = (naming_group(group, why) for group, why in answers.failed.items())
     raise_failure(refused, prefix="java.util.concurrent.ExecutionException: ")
     return {group: told.offsets for group, told in answers.found.items()}
 
@@ -156,7 +156,7 @@ def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
         raise ToolFailure(prefix + exception_text(failure), status_of([failure]))
 
 
-def _naming(group: str, failure: Failure) -> Failure:
+def naming_group(group: str, failure: Failure) -> Failure:
     """The failure, with the group in its message where the broker's words do not have it."""
     if failure.code != GROUP_AUTHORIZATION_FAILED:
         return failure

@@ -15,7 +15,12 @@ from cli.dropin.kafka_errors import error_message, exception_text
 from cli.dropin.logs import WRAPPED, Logs
 from cli.dropin.options import Options
 from cli.dropin.plan_file import read_plan
-from cli.dropin.reading import committed_offsets, list_consumer_groups, raise_failure
+from cli.dropin.reading import (
+    committed_offsets,
+    list_consumer_groups,
+    naming_group,
+    raise_failure,
+)
 from cli.dropin.refusals import status_of
 from cli.dropin.reset_output import print_csv, print_table
 from cli.dropin.scenarios import Target, new_offsets
@@ -66,7 +71,7 @@ class _Reset:
     def group(self, name: str, state: str | Failure | None) -> Mapping[Place, int]:
         """Set one group, where that is asked for; its new offsets in the tool's order."""
         if isinstance(state, Failure):
-            raise_failure([state], prefix=WRAPPED)
+            raise_failure([naming_group(name, state)], prefix=WRAPPED)
         if state not in _INACTIVE:
             print_error(
                 f"Assignments can only be reset if the group '{name}' is inactive, "

@@ -27,7 +27,41 @@ def forbidden(line: str) -> Case:
     )
 
 
+def barred(line: str, *, traced: bool = False) -> Case:
+    """What both tools say a broker refused, in the same words."""
+    return Case(
+        line=f"{WORKER} {line}",
+        connects=False,
+        differs=TRACED if traced else ("exit-status",),
+        status=REFUSED,
+    )
+
+
+CHANGES = [
+    allowed("--reset-offsets --group {ours} --topic {free} --to-latest --execute"),
+    allowed("--reset-offsets --group {ours} --topic {seen} --to-latest --dry-run"),
+    allowed("--reset-offsets --group {left} --topic {free} --to-latest --dry-run"),
+    allowed("--reset-offsets --group {ours} --all-topics --to-current --export --dry-run"),
+    barred("--reset-offsets --group {ours} --topic {free} --topic {seen} --to-latest --execute", traced=True),
+    barred("--reset-offsets --group {left} --topic {free} --to-latest --execute", traced=True),
+    barred("--reset-offsets --group {ours} --topic {topic} --to-latest --execute", traced=True),
+    barred("--reset-offsets --group {ours} --topic {topic}:0 --to-latest --execute", traced=True),
+    Case(
+        line=f"{WORKER} --reset-offsets --group {{hidden}} --topic {{free}} --to-latest --execute",
+        connects=False,
+        differs=("own-words", *TRACED),
+        more="java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.GroupAuthorizationException: "
+        "Not authorized to access group: {hidden}",
+        status=REFUSED,
+    ),
+    allowed("--delete-offsets --group {ours} --topic {free}"),
+    barred("--delete-offsets --group {ours} --topic {free} --topic {seen}:0"),
+    barred("--delete-offsets --group {ours} --topic {free} --topic {topic}"),
+    barred("--delete-offsets --group {left} --topic {free}"),
+    barred("--delete --group {left}"),
+]
 CASES = [
+    *CHANGES,
     allowed("--list", "sorted-rows"),
     allowed("--list --state --type", "sorted-rows"),
     allowed("--describe --all-groups --state"),

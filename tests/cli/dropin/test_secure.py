@@ -29,20 +29,25 @@ ssl.truststore.location={}
 def scene(
     secure: SecureBroker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
-    """Give groups of which the worker may describe two, and none of their topics.
+    """Give groups of which the worker may describe two, and none of their topics; more of `ours`, `free` and `seen`.
 
-    `reading` has a member with a partition, `left` has only offsets, `hidden` is none of the worker's business.
+    `reading` has a member with a partition, `left` has only offsets, `hidden` is none of the worker's business. `ours`
+    the worker may change, in the topic `free` only; `seen` may be described.
     """
     files = tmp_path_factory.mktemp("secure")
-    group, left, hidden = "dropin-reading", "dropin-left", "dropin-hidden"
+    group, left, hidden, ours = "dropin-reading", "dropin-left", "dropin-hidden", "dropin-ours"
     topic, broker = fresh_name("payroll"), secure.broker
-    create_topics(broker, {topic: 1})
-    for name in (hidden, left):
+    free, seen = fresh_name("free"), fresh_name("seen")
+    create_topics(broker, {topic: 1, free: 1, seen: 1})
+    for name in (hidden, left, ours):
         consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name})
-        consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+        consumer.commit(offsets=[TopicPartition(place, 0, 0) for place in (topic, seen)], asynchronous=False)
         consumer.close()
     for name in (group, left):
         secure.allow("worker", "group", name, "describe")
+    secure.allow("worker", "group", ours, "describe", "read", "delete")
+    secure.allow("worker", "topic", free, "describe", "read")
+    secure.allow("worker", "topic", seen, "describe")
     for name, password in (("worker", PASSWORDS["worker"]), ("wrong", "wrong")):
         escaped = password.replace("\\", "\\\\").replace('"', '\\"').replace("\\", "\\\\")
         (files / f"{name}.properties").write_text(PROPERTIES.format(escaped, secure.files / "ca.pem"))
@@ -52,7 +57,8 @@ def scene(
         wait_group(broker, group, members=1, state="Stable")
         yield Scene(
             names={
-                "reading": group, "left": left, "hidden": hidden, "at": secure.at("SASL_SSL"),
+                "reading": group, "left": left, "hidden": hidden, "ours": ours,
+                "free": free, "seen": seen, "topic": topic, "at": secure.at("SASL_SSL"),
                 "worker": str(files / "worker.properties"), "wrong": str(files / "wrong.properties"),
                 "partial": _table_without_ends(group, topic, member.member_id() or "", member.name),
             }
