@@ -1,0 +1,397 @@
+"""Lag as time, last commits and sums of lag, on a real broker with records of known times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
+from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.cluster import newest_records
+from cli.cluster.live import LiveSource
+from cli.cluster.port import Read
+from cli.views.describe import DescribeMode, OffsetsView, describe_document
+from coordinator.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Topic
+from coordinator.storage.partition_files import OFFSETS_TOPIC
+from tests.cli.command import Answer, Kohort
+from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
+from tests.cli.schemas import faults
+from tests.kafka.broker import Broker
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.tool_host import ToolHost
+from tests.kafka.wait import wait_until
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Topics of 20 records, one a minute since FIRST_MS, and two groups on them.
+
+    `lagging` is at 3, at the end, before a deleted stretch (committed 2, the log begins at 5), in an empty partition,
+    and before the mark of a transaction; `done` is at the end.
+    """
+
+    rig: OffsetRig
+    topic: str
+    marked: str
+    lagging: str
+    done: str
+    committed_ms: tuple[int, int]
+    """Before and after the commits."""
+
+    @property
+    def both(self) -> str:
+        """A pattern for the groups."""
+        return f"^({self.lagging}|{self.done})$"
+
+    def describe(self, *args: str, output: str = "json") -> Answer:
+        """Our command on the broker."""
+        return self.rig.ours("describe", *args, output=output)
+
+
+@pytest.fixture(scope="module")
+def scene(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> Scene:
+    """Give topics and groups at rest."""
+    rig = OffsetRig(broker=session_broker, kohort=kohort, tools=tools)
+    topic, marked = rig.topic([20, 20, 20, 0], deleted={2: 5}), rig.topic([0])
+    transaction(session_broker, marked)
+    before = time.time_ns() // 1_000_000
+    lagging = rig.group({(topic, 0): 3, (topic, 1): 20, (topic, 2): 2, (topic, 3): 0, (marked, 0): 1})
+    done = rig.group({(topic, 0): 20, (marked, 0): 2})
+    after = time.time_ns() // 1_000_000
+    return Scene(
+        rig=rig, topic=topic, marked=marked, lagging=lagging, done=done, committed_ms=(before, after)
+    )
+
+
+def transaction(broker: Broker, topic: str) -> None:
+    """One record, at offset 0, and the mark of its transaction's end at offset 1."""
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic, "log_level": 0})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(topic, b"", timestamp=FIRST_MS)
+    producer.commit_transaction(30)
+
+
+def rows_of(answer: Answer, group: str) -> dict[Place, dict[str, Any]]:
+    assert faults(answer.document) == []
+    (found,) = [each for each in answer.document["groups"] if each["group"] == group]
+    return {(row["topic"], row["partition"]): row for row in found["offsets"]}
+
+
+@pytest.mark.kafka
+def test_the_age_of_the_first_record_that_is_not_read(scene: Scene) -> None:
+    before = time.time_ns() // 1_000_000
+    answer = scene.describe(scene.lagging, "--lag-time")
+    after = time.time_ns() // 1_000_000
+    assert answer.status == 0, answer.stderr
+    rows = rows_of(answer, scene.lagging)
+    assert {place: row["lag"] for place, row in rows.items()} == {
+        (scene.topic, 0): 17,
+        (scene.topic, 1): 0,
+        (scene.topic, 2): 18,
+        (scene.topic, 3): 0,
+        (scene.marked, 0): 1,
+    }
+    # Record 3 is the first one not read; of the deleted stretch, record 5.
+    for partition, number in ((0, 3), (2, 5)):
+        written_ms = FIRST_MS + number * STEP_MS
+        assert before - written_ms <= rows[scene.topic, partition]["lag_ms"] <= after - written_ms
+    # Nothing is left to read: not at an end, not in an empty partition, and not where only a mark is left.
+    for place in ((scene.topic, 1), (scene.topic, 3), (scene.marked, 0)):
+        assert rows[place]["lag_ms"] == 0
+
+
+@pytest.mark.kafka
+def test_in_a_table_it_is_for_people_and_in_csv_for_programs(scene: Scene) -> None:
+    text = scene.describe(scene.lagging, "--lag-time", "--columns", "partition,lag-time", output="table")
+    lines = [line.split() for line in text.stdout.splitlines()]
+    assert lines[0] == ["PARTITION", "LAG-TIME"]
+    assert sorted(cells[1] for cells in lines[1:])[:3] == ["0ms", "0ms", "0ms"]
+    assert all(cells[1].endswith("h") and "d" in cells[1] for cells in lines[1:] if cells[1] != "0ms")
+    rows = scene.describe(scene.lagging, "--lag-time", "--sort", "LAG-TIME:desc,TOPIC", output="csv").rows
+    ages = [float(row["LAG-TIME"]) for row in rows]
+    assert ages == sorted(ages, reverse=True)
+    # Records 3 and 5 were written two minutes apart.
+    assert round(ages[0] - ages[1]) == 2 * STEP_MS // 1000
+
+
+@pytest.mark.kafka
+def test_when_each_offset_was_committed(scene: Scene) -> None:
+    answer = scene.describe("--match", scene.both, "--last-commit")
+    assert answer.status == 0, answer.stderr
+    first, last = scene.committed_ms
+    for group in (scene.lagging, scene.done):
+        for row in rows_of(answer, group).values():
+            assert first <= row["last_commit_ms"] <= last
+    table = scene.describe(scene.done, "--last-commit", "--columns", "LAST-COMMIT", output="csv")
+    assert all(row["LAST-COMMIT"].endswith("Z") for row in table.rows)
+
+
+@pytest.mark.kafka
+def test_the_commit_that_counts_is_the_one_the_broker_tells(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An aborted commit is newer, and deletions are no commits; windows of two records make the way back long."""
+    monkeypatch.setattr(newest_records, "FIRST_WINDOW", 2)
+    rig, topic = scene.rig, scene.topic
+    group = rig.group({(topic, 0): 4, (topic, 1): 4})
+    between = time.time_ns() // 1_000_000
+    wait_until(lambda: time.time_ns() // 1_000_000 > between, "the clock goes on", every_s=0.001)
+    rig.group({(topic, 1): 5}, name=group)
+    offset_in_transaction(rig.broker, group, topic, 0, 9)
+    answer = scene.describe(group, "--last-commit")
+    assert answer.status == 0, answer.stderr
+    rows = rows_of(answer, group)
+    assert [rows[topic, number]["committed"] for number in (0, 1)] == [4, 5]
+    assert rows[topic, 0]["last_commit_ms"] <= between < rows[topic, 1]["last_commit_ms"]
+
+
+def offset_in_transaction(broker: Broker, group: str, topic: str, partition: int, offset: int) -> None:
+    """An offset that is committed in a transaction which is then aborted."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, "log_level": 0})
+    settings = {"bootstrap.servers": broker.bootstrap, "transactional.id": group, "log_level": 0}
+    producer = Producer(settings)
+    try:
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        places = [TopicPartition(topic, partition, offset)]
+        producer.send_offsets_to_transaction(places, consumer.consumer_group_metadata(), 30)
+        producer.abort_transaction(30)
+    finally:
+        consumer.close()
+
+
+@pytest.mark.kafka
+def test_sums_by_topic_by_group_and_over_all(scene: Scene) -> None:
+    answer = scene.describe("--match", scene.both, "--totals", "--lag-time")
+    assert answer.status == 0, answer.stderr
+    assert faults(answer.document) == []
+    assert sums(answer.document["totals"]) == (7, 36, 0)
+    assert answer.document["totals"]["groups"] == 2
+    by_group = {each["group"]: each["totals"] for each in answer.document["groups"]}
+    assert sums(by_group[scene.lagging]) == (5, 36, 0)
+    assert sums(by_group[scene.done]) == (2, 0, 0)
+    by_topic = {each["topic"]: each for each in by_group[scene.lagging]["topics"]}
+    assert (sums(by_topic[scene.topic]), sums(by_topic[scene.marked])) == ((4, 35, 0), (1, 1, 0))
+    longest = max(row["lag_ms"] for row in rows_of(answer, scene.lagging).values())
+    assert by_topic[scene.topic]["max_lag_ms"] == answer.document["totals"]["max_lag_ms"] == longest
+    # The same in tables, one for each kind of sum.
+    text = scene.describe(
+        "--match", scene.both, "--totals", "--columns", "#PARTITIONS,LAG", output="csv"
+    ).stdout
+    tables = [part.splitlines()[1:] for part in text.split("\n\n")]
+    assert [sorted(table) for table in tables[1:]] == [
+        sorted(["4,35", "1,1", "1,0", "1,0"]), sorted(["5,36", "2,0"]), ["7,36"]
+    ]  # fmt: skip
+
+
+def sums(totals: Mapping[str, Any]) -> tuple[int, int, int]:
+    return totals["partitions"], totals["lag"], totals["lag_unknown"]
+
+
+@pytest.mark.kafka
+def test_only_what_lags(scene: Scene) -> None:
+    answer = scene.describe("--match", scene.both, "--only-with-lag", "--totals")
+    assert answer.status == 0, answer.stderr
+    assert [each["group"] for each in answer.document["groups"]] == [scene.lagging]
+    assert sorted(rows_of(answer, scene.lagging)) == sorted(
+        [(scene.topic, 0), (scene.topic, 2), (scene.marked, 0)]
+    )
+    assert sums(answer.document["totals"]) == (3, 36, 0)
+    assert scene.done not in answer.stderr
+    nothing = scene.describe(scene.done, "--only-with-lag", output="table")
+    assert (nothing.status, len(nothing.stdout.splitlines())) == (0, 1)
+
+
+@pytest.mark.kafka
+def test_a_partition_without_a_commit_is_counted_when_it_is_left_out(scene: Scene, members: Members) -> None:
+    group = fresh_name("waiting")
+    member = members.confluent(scene.rig.broker, group, [scene.topic], enable_auto_commit=False)
+    member.wait_assignment({scene.topic: [0, 1, 2, 3]})
+    answer = scene.describe(group, "--only-with-lag", "--lag-time")
+    assert answer.document["groups"] == []
+    assert "kohort: 4 partitions left out: their lag is not known" in answer.stderr
+    rows = rows_of(scene.describe(group, "--lag-time", "--last-commit"), group)
+    assert {(row["lag"], row["lag_ms"], row["last_commit_ms"]) for row in rows.values()} == {
+        (None, None, None)
+    }
+
+
+@pytest.mark.kafka
+def test_a_share_group_has_a_lag_time_and_no_commits(scene: Scene, members: Members) -> None:
+    group = fresh_name("shared")
+    members.share(scene.rig.broker, group, [scene.topic])
+
+    def started() -> bool:
+        answer = scene.describe(group, "--lag-time", "--last-commit")
+        return answer.status == 0 and bool(answer.document["groups"][0]["offsets"])
+
+    wait_until(started, "the share group has start offsets")
+    answer = scene.describe(group, "--lag-time", "--last-commit")
+    assert f"{group}: the last commit of a share group is not known" in answer.stderr
+    for row in rows_of(answer, group).values():
+        assert row["last_commit_ms"] is None
+        # It begins at the end: there is nothing to deliver, or the broker has not counted yet.
+        assert row["lag_ms"] == row["lag"]
+        assert row["lag"] in (0, None)
+
+
+@pytest.mark.kafka
+def test_a_group_that_goes_between_two_questions_is_missed_only_when_it_was_named(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = fresh_name("gone")
+    listed = LiveSource.list_groups
+
+    def with_one_more(source: LiveSource) -> Read[GroupListing]:
+        read = listed(source)
+        ghost = GroupListing(id=gone, type=GroupType.CONSUMER, state=GroupState.EMPTY)
+        return Read((*read.items, ghost), read.problems)
+
+    monkeypatch.setattr(LiveSource, "list_groups", with_one_more)
+    answer = scene.describe("--match", f"^({scene.done}|{gone})$", "--lag-time", "--last-commit", "--totals")
+    assert answer.status == 0, answer.stderr
+    assert [each["group"] for each in answer.document["groups"]] == [scene.done]
+    named = scene.describe(scene.done, gone)
+    assert named.status == 3
+    assert f"{gone}: no such group" in named.stderr
+
+
+@pytest.mark.kafka
+def test_who_may_not_read_is_told_what_is_missing(
+    start_broker: Callable[[Mapping[str, str]], Broker], kohort: Kohort, tools: ToolHost
+) -> None:
+    broker = start_broker(
+        {
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "allow.everyone.if.no.acl.found": "true",
+        }
+    )
+    rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
+    closed, free = rig.topic([3, 3]), rig.topic([3])
+    group = rig.group({(closed, 0): 1, (closed, 1): 3, (free, 0): 1})
+    entries = [
+        AclBinding(
+            ResourceType.TOPIC, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*",
+            AclOperation.DESCRIBE, AclPermissionType.ALLOW,
+        )
+        for name in (closed, OFFSETS_TOPIC)
+    ]  # fmt: skip
+    for made in rig.admin.create_acls(entries).values():
+        made.result()
+
+    def refused() -> Answer | None:
+        answer = rig.ours("describe", group, "--lag-time", "--last-commit")
+        return answer if "READ on the topic" in answer.stderr and "on this topic" in answer.stderr else None
+
+    answer = wait_until(refused, "the denial holds")
+    assert answer.status == 3
+    assert (
+        f"kohort: {closed}: lag time is not known: not allowed: this needs READ on the topic" in answer.stderr
+    )
+    assert f"kohort: {group}: the last commit of 3 partitions is not known: " in answer.stderr
+    rows = rows_of(answer, group)
+    assert (rows[closed, 0]["lag"], rows[closed, 0]["lag_ms"]) == (2, None)
+    assert rows[closed, 1]["lag_ms"] == 0
+    assert rows[free, 0]["lag_ms"] > 0
+    assert {row["last_commit_ms"] for row in rows.values()} == {None}
+
+
+def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: Any, tmp_path: Any) -> None:
+    answer = kohort.quick(
+        "describe", "checkout", "--lag-time", "--last-commit", "--embedded", sample, "--output", "json"
+    )
+    assert answer.status == 0, answer.stderr
+    assert "lag time is not known: the log of a coordinator holds no records of topics" in answer.stderr
+    (group,) = answer.document["groups"]
+    assert all(row["lag_ms"] is None and row["last_commit_ms"] is not None for row in group["offsets"])
+    assert faults(answer.document) == []
+    file = tmp_path / "group.yaml"
+    file.write_text(
+        "kohort: 1\ntopics: {t: {partitions: 2, end_offsets: {0: 5, 1: 5}}}\n"
+        "groups: {g: {offsets: {t: {0: {offset: 1, timestamp: 7}, 1: {offset: 5}}}}}\n"
+    )
+    answer = kohort.quick(
+        "describe", "g", "--lag-time", "--last-commit", "--snapshot", file, "--output", "json"
+    )
+    assert answer.status == 0, answer.stderr
+    told = [
+        (row["lag"], row["lag_ms"], row["last_commit_ms"]) for row in answer.document["groups"][0]["offsets"]
+    ]
+    assert told == [(4, None, 7), (0, 0, None)]
+    assert "kohort: lag time is not known: a snapshot holds no records" in answer.stderr
+    assert "kohort: g: the source does not say when offsets were committed" in answer.stderr
+
+
+@pytest.mark.parametrize("option", ["--lag-time", "--last-commit", "--totals", "--only-with-lag"])
+@pytest.mark.parametrize("mode", ["--members", "--state", "--migration"])
+def test_other_tables_have_no_lag(kohort: Kohort, sample: Any, option: str, mode: str) -> None:
+    answer = kohort.quick("describe", "checkout", mode, option, "--embedded", sample)
+    assert (answer.status, answer.stdout) == (2, "")
+    assert f"are about offsets; leave {mode} out" in answer.stderr
+
+
+offsets = st.dictionaries(
+    st.sampled_from(["a", "b", "c"]),
+    st.dictionaries(st.integers(0, 4), st.none() | st.integers(-1, 9), max_size=4),
+    max_size=3,
+)
+
+
+@given(st.lists(offsets, max_size=4), st.booleans(), st.booleans())
+def test_totals_are_the_sums_of_the_rows(
+    found: list[dict[str, dict[int, int | None]]], only_with_lag: bool, lag_time: bool
+) -> None:
+    groups = [
+        Group(
+            id=f"g{number}",
+            type=GroupType.CLASSIC,
+            state=GroupState.EMPTY,
+            offsets={
+                topic: {place: CommittedOffset(offset=offset) for place, offset in own.items()}
+                for topic, own in each.items()
+            },
+        )
+        for number, each in enumerate(found)
+    ]
+    topics = {name: Topic(name=name, partitions=4, end_offsets={0: 9, 1: 0, 2: None, 3: 5}) for name in "ab"}
+    times = {(name, place): {3: 100, 4: None} for name in "ab" for place in range(4)}
+    view = OffsetsView(
+        times=times if lag_time else None, now_ms=1_000, totals=True, only_with_lag=only_with_lag
+    )
+    data = describe_document(
+        groups, topics, DescribeMode.OFFSETS, verbose=False, problems=(), view=view
+    ).as_data()
+    assert faults(data) == []
+    rows = [(group["group"], row) for group in data["groups"] for row in group["offsets"]]
+    assert_sums(data["totals"], [row for _, row in rows], lag_time=lag_time)
+    for group in data["groups"]:
+        own = [row for name, row in rows if name == group["group"]]
+        assert_sums(group["totals"], own, lag_time=lag_time)
+        for topic in group["totals"]["topics"]:
+            assert_sums(topic, [row for row in own if row["topic"] == topic["topic"]], lag_time=lag_time)
+        assert {topic["topic"] for topic in group["totals"]["topics"]} == {row["topic"] for row in own}
+    if only_with_lag:
+        assert all(row["lag"] > 0 for _, row in rows)
+
+
+def assert_sums(totals: Mapping[str, Any], rows: list[dict[str, Any]], *, lag_time: bool) -> None:
+    lags = [row["lag"] for row in rows if row["lag"] is not None]
+    assert totals["partitions"] == len(rows)
+    assert totals["lag"] == (sum(lags) if lags else None)
+    assert totals["lag_unknown"] == len(rows) - len(lags)
+    if lag_time:
+        assert totals["max_lag_ms"] == max(
+            (row["lag_ms"] for row in rows if row["lag_ms"] is not None), default=None
+        )
