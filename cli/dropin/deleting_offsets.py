@@ -12,9 +12,10 @@ from cli.dropin.kafka_errors import error_message, exception_text
 from cli.dropin.options import Options
 from cli.dropin.reading import by_name
 from cli.dropin.refusals import status_of
-from cli.dropin.tables import MISSING, row, width_of
+from cli.dropin.tables import row, width_of
 from cli.dropin.topics import Topics, named_partitions, names_partitions
 from cli.dropin.words import print_error
+from cli.render.cells import MISSING
 from coordinator.offset_changes.model import Place
 from coordinator.wire.answers import Answers, Failure
 

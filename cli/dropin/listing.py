@@ -10,6 +10,7 @@ from cli.dropin.options import Options
 from cli.dropin.reading import list_consumer_groups
 from cli.dropin.tables import row, width_of
 from cli.errors import ExitStatus
+from cli.render.cells import safe_text
 from coordinator.model import GroupListing, GroupState, GroupType
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run(options: Options, source: LiveSource) -> int:
         if (not types or group.type in types) and (not states or group.state in states)
     ]
     if options.type is None and options.state is None:
-        lines = [group.id for group in groups]
+        lines = [safe_text(group.id) for group in groups]
     else:
         lines = _table(groups, with_type=options.type is not None, with_state=options.state is not None)
     print("".join(line + "\n" for line in lines), end="")

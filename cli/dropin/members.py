@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cli.dropin.tables import MISSING, NARROWEST, or_missing, row, width_of
+from cli.dropin.tables import NARROWEST, or_missing, row, width_of
+from cli.render.cells import MISSING, partitions_text
 from coordinator.model import Group, GroupType, Member, MemberProtocol, Partitions
 
 
@@ -45,10 +46,7 @@ def _count(partitions: Partitions | None) -> str:
 
 def _assignment(partitions: Partitions | None) -> str:
     """`t1:0,1;t2:3`, sorted."""
-    texts = [
-        f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in (partitions or {}).items() if numbers
-    ]
-    return ";".join(sorted(texts)) or MISSING
+    return or_missing(partitions_text({topic: has for topic, has in (partitions or {}).items() if has}))
 
 
 def _is_mixed(group: Group) -> bool:

@@ -10,6 +10,7 @@ from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError, Version
 from cli.dropin.flags import Given, read_flags
 from cli.dropin.options import DEFAULT_TIMEOUT_MS, Action, Options
 from cli.dropin.words import print_remark
+from coordinator.java_text import JAVA
 
 PURPOSE = (
     "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
@@ -65,7 +66,7 @@ def parse(arguments: Sequence[str]) -> Options:
 
 def _text(argument: str) -> str:
     """An argument whose bytes are not UTF-8 as Java reads it: with a replacement character for what is not text."""
-    return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return argument.encode("utf-8", "surrogateescape").decode("utf-8", JAVA)
 
 
 def _check_available(given: Given) -> None:

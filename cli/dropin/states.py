@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cli.dropin.tables import or_missing, row, width_of
+from cli.render.cells import MISSING
 from coordinator.model import Group
 
 _COORDINATOR = 25
@@ -11,7 +12,7 @@ _COORDINATOR = 25
 def state_table(group: Group, *, verbose: bool) -> list[str]:
     """The heading and one line."""
     node = group.coordinator
-    coordinator = "-" if node is None else f"{node.host}:{node.port}  ({node.id})"
+    coordinator = MISSING if node is None else f"{node.host}:{node.port}  ({node.id})"
     columns = [
         ("GROUP", width_of([group.id]), group.id),
         ("COORDINATOR (ID)", width_of([coordinator], _COORDINATOR), coordinator),

@@ -1,18 +1,21 @@
-"""Columns as the tool prints them: left-justified, each as wide as told, the last one without padding."""
+"""Columns as the tool prints them: left-justified, each as wide as told, the last one without padding.
+
+Characters that would steer a terminal are escaped: names come from whoever wrote them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-MISSING = "-"
-"""What stands for a value that is not known, or not there."""
+from cli.render.cells import MISSING, safe_text
+
 NARROWEST = 15
 """The width of columns of names that are all short."""
 
 
 def width_of(values: Iterable[str], narrowest: int = NARROWEST) -> int:
     """The width of a column: of its longest value, in UTF-16 units as Java counts, and at least `narrowest`."""
-    return max([narrowest, *map(java_length, values)])
+    return max([narrowest, *(java_length(safe_text(value)) for value in values)])
 
 
 def java_length(text: str) -> int:
@@ -22,8 +25,9 @@ def java_length(text: str) -> int:
 
 def row(cells: Sequence[str], widths: Sequence[int]) -> str:
     """One line without its end; cells beyond the widths are not padded."""
-    padded = [cell + " " * (width - java_length(cell)) for cell, width in zip(cells, widths, strict=False)]
-    return " ".join([*padded, *cells[len(widths) :]])
+    texts = [safe_text(cell) for cell in cells]
+    padded = [text + " " * (width - java_length(text)) for text, width in zip(texts, widths, strict=False)]
+    return " ".join([*padded, *texts[len(widths) :]])
 
 
 def or_missing(value: object | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cli.dropin.options import Options
 from cli.dropin.words import print_remark
 from cli.errors import ExitStatus
+from cli.render.cells import safe_text
 
 
 def run(options: Options) -> int:
@@ -19,9 +20,9 @@ def run(options: Options) -> int:
     if not verdict.valid:
         # The tool does not print the part of the pattern that RE2/J names behind its reason.
         reason = str(verdict.reason).partition(": `")[0]
-        print(f"The regular expression `{regex}` is invalid: {reason}.")
+        print(f"The regular expression `{safe_text(regex)}` is invalid: {reason}.")
         return ExitStatus.FALSE
-    print(f"The regular expression `{regex}` is valid.")
+    print(f"The regular expression `{safe_text(regex)}` is valid.")
     if verdict.regex is None:
         print_remark(f"\nWarning: do not subscribe to it, it would harm the brokers: {verdict.danger}.")
         return ExitStatus.FALSE

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 
+from cli.render.cells import safe_text
+
 
 def print_error(message: str) -> None:
     """An error; the tool prints it where it prints its answers."""
-    print(f"\nError: {message}")
+    print(f"\nError: {_safe(message)}")
 
 
 def print_remark(message: str) -> None:
     """What the tool says beside its answers."""
     if sys.stderr is not None:  # else print would take stdout
-        print(message, file=sys.stderr)
+        print(_safe(message), file=sys.stderr)
+
+
+def _safe(message: str) -> str:
+    """The lines of a message, what would steer a terminal escaped."""
+    return "\n".join(map(safe_text, message.split("\n")))
 
 
 def print_warning(message: str) -> None:

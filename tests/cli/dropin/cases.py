@@ -117,6 +117,14 @@ DESCRIBE = [
     failing("--describe --group ''"),
 ]
 
+STEERING = [
+    Case(line=line, scene="steering", differs=("control-characters",))
+    for line in (
+        "--describe --group {steering}",
+        "--describe --group {steering} --state",
+    )
+]
+
 ALL_GROUPS = [Case(line=f"--describe --all-groups{how}", scene="quiet") for how in HOW]
 
 REFUSED_CONNECTION = (
@@ -242,4 +250,4 @@ USAGE = [
     misread("--version --foo"),
 ]
 
-CASES = [*LIST, *DESCRIBE, *ALL_GROUPS, *NO_CLUSTER, *REGEX, *USAGE]
+CASES = [*LIST, *DESCRIBE, *STEERING, *ALL_GROUPS, *NO_CLUSTER, *REGEX, *USAGE]

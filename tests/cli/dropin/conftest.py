@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.dropin.harness import Scene, Stage
-from tests.cli.dropin.scenes import quiet_cluster
+from tests.cli.dropin.scenes import quiet_cluster, steering_group
 from tests.cli.fleet import Fleet
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -41,3 +41,11 @@ def quiet_scene(
             yield Scene(names=names, broker=broker)
     finally:
         broker.stop()
+
+
+@pytest.fixture
+def steering_scene(quiet_scene: Scene) -> Iterator[Scene]:
+    """Give a group whose name would turn a terminal red; afterwards it is gone."""
+    assert quiet_scene.broker is not None
+    with steering_group(quiet_scene.broker) as name:
+        yield Scene(names={"steering": name}, broker=quiet_scene.broker)

@@ -116,6 +116,15 @@ def _version(theirs: Answer, case: Case) -> Answer:
     return replace(theirs, stdout=re.sub(r"^(\S+)$", r"\1 (kohort 0.1.0)", theirs.stdout, flags=re.MULTILINE))
 
 
+def _control_characters(theirs: Answer, case: Case) -> Answer:
+    """Escaped; in a table the blanks behind a short name are fewer then."""
+
+    def escaped(text: str) -> str:
+        return re.sub(r"\x1b(\S*)( {3})?", r"\\x1b\1", text)
+
+    return replace(theirs, stdout=escaped(theirs.stdout), stderr=escaped(theirs.stderr))
+
+
 def _sorted_rows(theirs: Answer, case: Case) -> Answer:
     """The rows below each heading, sorted; without a heading (`--list`) all lines."""
     blocks = theirs.stdout.split("\n\n")
@@ -136,6 +145,7 @@ DIFFERENCES: dict[str, Difference] = {
     "parser-trace": _parser_trace,
     "own-words": _own_words,
     "partial-answer": _partial_answer,
+    "control-characters": _control_characters,
     "version": _version,
     "regex-reason": _regex_reason,
     "regex-preview": _regex_preview,

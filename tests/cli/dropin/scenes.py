@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from tests.kafka.broker import Broker
 from tests.kafka.connect import join_and_wait, join_connect_group
@@ -56,6 +57,18 @@ def quiet_cluster(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
         }  # fmt: skip
     finally:
         members.end()
+
+
+@contextmanager
+def steering_group(broker: Broker) -> Iterator[str]:
+    """Bring about a group with offsets whose name holds control characters, and delete it in the end."""
+    name = "\x1b[31m"
+    _commit(broker, name, [("t", 0, 1)])
+    try:
+        yield name
+    finally:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        admin.delete_consumer_groups([name])[name].result()
 
 
 def _produce(broker: Broker) -> None:
