@@ -99,7 +99,7 @@ def _told(refusal: bytes) -> str:
 
     try:
         answer = json.loads(refusal)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or "status" not in answer:
         return "it does not say why"

@@ -186,7 +186,7 @@ def _refused(settings: OAuthSettings, error: urllib.error.HTTPError) -> NoReturn
         )
     try:
         reason = _told(json.loads(error.read(_LONGEST_ANSWER)))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         reason = ""
     raise AuthenticationFailed(
         _without_secret(
@@ -220,7 +220,7 @@ def _parsed(settings: OAuthSettings, body: bytes) -> Token:
     url = settings.token_endpoint
     try:
         answer = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise AuthenticationFailed(
             f"the token endpoint {url} answers something that is no JSON. Check sasl.oauthbearer.token.endpoint.url."
         ) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +28,11 @@ from tests.kafka.token_endpoint import SCOPE
 from tests.kafka.wait import wait_until
 
 PASSWORDS: Mapping[str, str] = {
-    name: f'{name}-"secret\\' for name in ("admin", "reader", "stranger", "worker")
+    "kohort": "kohort-secret",
+    **{name: f'{name}-"secret\\' for name in ("admin", "reader", "stranger", "worker")},
 }
-"""Of those who log in with PLAIN. admin is a super user, the others may do what `allow` says."""
-SCRAM_USER, SCRAM_PASSWORD = "bob", "bob-sécret"
+"""Of those who log in with PLAIN. admin is a super user, as are kohort and client; the others may what `allow` says."""
+SCRAM_PASSWORDS: Mapping[str, str] = {"kohort": "kohort-secret", "bob": "bob-sécret"}
 REAUTHENTICATION_MS = 1500
 """How long a login with a token is good at the listener SASL_PLAINTEXT."""
 
@@ -101,7 +102,8 @@ def secure_broker(jars: Path, directory: Path) -> Iterator[SecureBroker]:
         broker.port = ports["PLAINTEXT"]
         wait_for_coordinator(broker)
         admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
-        _add_scram_user(admin)
+        for user, password in SCRAM_PASSWORDS.items():
+            _add_scram_user(admin, user, password)
         yield SecureBroker(broker=broker, ports=ports, files=files, admin=admin)
     finally:
         broker.stop()
@@ -117,7 +119,7 @@ def _settings(ports: Mapping[str, int], controller: int, files: Path) -> dict[st
         "inter.broker.listener.name": "PLAINTEXT",
         "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{protocols}",
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": "User:ANONYMOUS;User:admin",
+        "super.users": "User:ANONYMOUS;User:admin;User:kohort;User:client",
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(files / "broker.store.pem"),
         "ssl.truststore.type": "PEM",
@@ -155,18 +157,18 @@ def _escaped(password: str) -> str:
     return password.replace("\\", "\\\\").replace('"', '\\"').replace("\\", "\\\\")
 
 
-def _add_scram_user(admin: AdminClient) -> None:
+def _add_scram_user(admin: AdminClient, user: str, password: str) -> None:
     mechanisms = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
     for mechanism in mechanisms:
         info = ScramCredentialInfo(mechanism, 4096)
-        upsert = UserScramCredentialUpsertion(SCRAM_USER, info, SCRAM_PASSWORD.encode())
+        upsert = UserScramCredentialUpsertion(user, info, password.encode())
         for done in admin.alter_user_scram_credentials([upsert]).values():
             done.result()
 
     def known() -> bool:
-        described: Any = admin.describe_user_scram_credentials([SCRAM_USER])
+        described: Any = admin.describe_user_scram_credentials([user])
         try:
-            return len(described[SCRAM_USER].result().scram_credential_infos) == len(mechanisms)
+            return len(described[user].result().scram_credential_infos) == len(mechanisms)
         except KafkaException:  # RESOURCE_NOT_FOUND: the broker has not heard of the user yet
             return False
 
@@ -174,7 +176,8 @@ def _add_scram_user(admin: AdminClient) -> None:
 
 
 def _all_of(principal: str) -> AclBindingFilter:
+    anything: Any = None
     return AclBindingFilter(
-        ResourceType.ANY, None, ResourcePatternType.ANY, f"User:{principal}", None,
+        ResourceType.ANY, anything, ResourcePatternType.ANY, f"User:{principal}", anything,
         AclOperation.ANY, AclPermissionType.ANY,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 
 from tests.kafka.ports import HOST
 
-CLIENT, SECRET, SCOPE = "alice", "oauth-secret", "kafka"
+CLIENT, SECRET, SCOPE = "kohort", "kohort-secret", "kafka"
 
 
 @dataclass(kw_only=True)

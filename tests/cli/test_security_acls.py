@@ -1,0 +1,237 @@
+"""What the authorizer forbids: told with the operation that is missing, with nothing half done and the rest shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig
+from tests.cli.secure_files import SecureRig
+from tests.kafka.members import fresh_name
+from tests.kafka.secure import SecureBroker
+from tests.kafka.tool_host import ToolHost
+
+pytestmark = pytest.mark.kafka
+
+PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+ROWS = re.findall(r"^\| `kohort (.+?)` \| (.+?) \|$", PAGE.read_text(), re.MULTILINE)
+"""Commands of the page's table, and what they need."""
+Needed = tuple[tuple[str, str], ...]
+"""Operations and kinds of resources."""
+
+
+def needed(text: str) -> Needed:
+    return tuple(re.findall(r"(\w+) on the (\w+)", text))
+
+
+class Guarded(SecureRig):
+    """The rig with a topic and two groups that have committed an offset of each of its two partitions."""
+
+    def __init__(self, *, secure: SecureBroker, kohort: Kohort, scratch: Path, tools: ToolHost) -> None:
+        super().__init__(secure=secure, kohort=kohort, scratch=scratch)
+        self.offsets = OffsetRig(broker=secure.broker, kohort=kohort, tools=tools)
+        self.topic = self.offsets.topic([3, 3])
+        self.groups = [self.group(), self.group()]
+
+    def group(self) -> str:
+        """Another such group."""
+        return self.offsets.group({(self.topic, 0): 1, (self.topic, 1): 2}, fresh_name("payments"))
+
+    def allow(self, user: str, needs: Needed, group: str) -> None:
+        """Allow a user operations on a group and the topic."""
+        for operation, kind in needs:
+            self.secure.allow(user, kind, group if kind == "group" else self.topic, operation)
+
+
+@pytest.fixture(scope="module")
+def rig(secure: SecureBroker, kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    tools = ToolHost(secure.broker.jars)
+    yield Guarded(secure=secure, kohort=kohort, scratch=tmp_path_factory.mktemp("acls"), tools=tools)
+    tools.close()
+
+
+@pytest.fixture
+def worker(rig: Guarded) -> Iterator[str]:
+    """A user who may do nothing but what the test allows."""
+    yield "worker"
+    rig.secure.forbid_all("worker")
+
+
+@pytest.fixture
+def reader(rig: Guarded) -> Iterator[str]:
+    """A user who may describe the first group, and nothing else."""
+    rig.secure.allow("reader", "group", rig.groups[0], "DESCRIBE")
+    yield "reader"
+    rig.secure.forbid_all("reader")
+
+
+def words(command: str, rig: Guarded, group: str) -> list[str]:
+    return command.replace("GROUP", group).replace("TOPIC", rig.topic).split()
+
+
+def test_the_page_has_a_row_for_every_kind_of_command() -> None:
+    assert len(ROWS) == 12
+
+
+@pytest.mark.parametrize(("command", "needs"), ROWS, ids=[command for command, _ in ROWS])
+def test_what_the_page_says_is_enough(rig: Guarded, worker: str, command: str, needs: str) -> None:
+    group = rig.group()
+    rig.allow(worker, needed(needs), group)
+    answer = rig.as_user(worker, *words(command, rig, group))
+    assert answer.status == (1 if command.startswith("plan") else 0), answer.stderr
+    shown = answer.stdout + answer.stderr
+    assert group in shown or rig.topic in shown or command.startswith("config get")
+    refused = [line for line in answer.stderr.splitlines() if "not allowed" in line]
+    # The brokers' bounds are the cluster's to tell; the page says so.
+    assert all(line.startswith("kohort: the bounds of broker 1 are not known") for line in refused)
+
+
+@pytest.mark.parametrize(("command", "needs"), ROWS, ids=[command for command, _ in ROWS])
+def test_each_operation_of_the_page_is_needed(rig: Guarded, worker: str, command: str, needs: str) -> None:
+    """Without it the command is refused, or shows nothing and says that something may be hidden."""
+    group = rig.group()
+    before = rig.offsets.committed(group)
+    operations = needed(needs)
+    for left_out in operations:
+        rig.secure.forbid_all(worker)
+        rig.allow(worker, tuple(each for each in operations if each != left_out), group)
+        answer = rig.as_user(worker, *words(command, rig, group))
+        hidden = "this user may" in answer.stderr
+        refused = answer.status in (3, 4) and "not allowed: this needs " in answer.stderr
+        assert hidden or refused, answer
+        if refused:
+            assert f"on the {left_out[1]} ({left_out[1].upper()}_AUTHORIZATION_FAILED)" in answer.stderr
+    assert rig.offsets.committed(group) == before
+
+
+NOT_ALLOWED = "not allowed: this needs {0} on the {1} ({2}_AUTHORIZATION_FAILED)"
+
+
+def missing(operation: str, kind: str) -> str:
+    return NOT_ALLOWED.format(operation, kind, kind.upper())
+
+
+REFUSED = (
+    ("describe GROUP", "DESCRIBE"),
+    ("describe GROUP --state", "DESCRIBE"),
+    ("plan GROUP --to consumer", "DESCRIBE"),
+    ("offsets export GROUP", "DESCRIBE"),
+    ("offsets reset GROUP --to-earliest --topic TOPIC --execute --yes", "DESCRIBE"),
+    ("offsets delete GROUP --topic TOPIC --execute --yes", "DESCRIBE"),
+    ("delete GROUP --execute --yes", "DESCRIBE"),
+    ("config get GROUP", "DESCRIBE_CONFIGS"),
+    ("config set GROUP consumer.session.timeout.ms=7000 --execute --yes", "DESCRIBE_CONFIGS"),
+)
+
+
+@pytest.mark.parametrize(("command", "operation"), REFUSED)
+def test_who_may_nothing_is_refused(rig: Guarded, command: str, operation: str) -> None:
+    group = rig.groups[1]
+    answer = rig.as_user("stranger", *words(command, rig, group))
+    assert answer.status == 4
+    message = missing(operation, "group")
+    prefix = f"{group}: its settings cannot be read: " if command.startswith("config") else f"{group}: "
+    assert answer.stderr == f"kohort: {prefix}{message}\n"
+    assert rig.offsets.committed(group) == {(rig.topic, 0): 1, (rig.topic, 1): 2}
+
+
+def test_who_may_nothing_sees_nothing_and_is_told(rig: Guarded) -> None:
+    listed = rig.as_user("stranger", "list", "--output", "csv")
+    assert (listed.status, listed.rows) == (0, [])
+    assert listed.stderr == "kohort: no group is listed: there is none, or this user may describe none\n"
+    matched = rig.as_user("stranger", "validate-regex", ".*")
+    assert matched.status == 0
+    assert "no topic is shown: there is none, or this user may describe none" in matched.stderr
+    every = rig.as_user("stranger", "describe", "--all-groups")
+    assert (every.status, every.stdout) == (3, "")
+    assert "this user may describe none" in every.stderr
+
+
+def test_who_may_describe_one_group_sees_one(rig: Guarded, reader: str) -> None:
+    listed = rig.as_user(reader, "list", "--output", "csv")
+    assert [row["GROUP"] for row in listed.rows] == [rig.groups[0]]
+    both = rig.as_user(reader, "describe", *rig.groups, "--state", "--output", "json")
+    assert both.status == 3
+    assert [group["group"] for group in both.document["groups"]] == [rig.groups[0]]
+    assert both.document["errors"] == [{"subject": rig.groups[1], "message": missing("DESCRIBE", "group")}]
+
+
+def test_offsets_that_are_hidden_are_not_said_to_be_none(rig: Guarded, reader: str) -> None:
+    group = rig.groups[0]
+    hidden = f"{group}: no committed offset is shown; those of topics that this user may not describe are not"
+    for command in ("describe", "offsets export"):
+        answer = rig.as_user(reader, *command.split(), group)
+        assert answer.status == 0
+        assert hidden in answer.stderr
+    reset = rig.as_user(
+        reader, "offsets", "reset", group, "--to-latest", "--all-topics", "--execute", "--yes"
+    )
+    assert reset.status == 3
+    assert f"{group}: shows no committed offsets; name topics (--topic)" in reset.stderr
+    named = rig.as_user(reader, "offsets", "reset", group, "--to-latest", "--topic", rig.topic)
+    assert named.status == 4
+    assert f"{rig.topic}: {missing('DESCRIBE', 'topic')}" in named.stderr
+    assert "no such" not in named.stderr
+
+
+CHANGES = (
+    ("offsets reset GROUP --to-earliest --topic TOPIC --execute --yes", "READ"),
+    ("offsets delete GROUP --topic TOPIC --execute --yes", "DELETE"),
+    ("delete GROUP --execute --yes", "DELETE"),
+    ("config set GROUP consumer.session.timeout.ms=7000 --execute --yes", "ALTER_CONFIGS"),
+)
+
+
+@pytest.mark.parametrize(("command", "operation"), CHANGES)
+def test_a_change_by_who_may_only_look_changes_nothing(
+    rig: Guarded, worker: str, command: str, operation: str
+) -> None:
+    group = rig.groups[0]
+    for kind, name in (("group", group), ("topic", rig.topic)):
+        rig.secure.allow(worker, kind, name, "DESCRIBE")
+    rig.secure.allow(worker, "group", group, "DESCRIBE_CONFIGS")
+    answer = rig.as_user(worker, *words(command, rig, group))
+    assert answer.status == 4
+    assert missing(operation, "group") in answer.stderr
+    assert rig.offsets.committed(group) == {(rig.topic, 0): 1, (rig.topic, 1): 2}
+
+
+def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: str) -> None:
+    """Kafka takes partition by partition: what was set is told apart from what was not."""
+    other = rig.offsets.topic([3])
+    group = rig.offsets.group({(rig.topic, 0): 1, (other, 0): 1}, fresh_name("payments"))
+    rig.secure.allow(worker, "group", group, "READ")
+    rig.secure.allow(worker, "topic", rig.topic, "READ")
+    rig.secure.allow(worker, "topic", other, "DESCRIBE")
+    answer = rig.as_user(
+        worker,
+        "offsets",
+        "reset",
+        group,
+        "--to-latest",
+        "--all-topics",
+        "--execute",
+        "--yes",
+        "--output",
+        "json",
+    )
+    assert answer.status == 4
+    (told,) = answer.document["groups"]
+    assert {(row["topic"], row["applied"]) for row in told["offsets"]} == {(rig.topic, True), (other, False)}
+    assert f"{group}, {other}-0: {missing('READ', 'topic')}" in answer.stderr
+    assert rig.offsets.committed(group) == {(rig.topic, 0): 3, (other, 0): 1}
+
+
+def test_a_super_user_may_do_everything(rig: Guarded) -> None:
+    group = rig.group()
+    for command in ("describe GROUP", "config get GROUP", "snapshot GROUP", *(row for row, _ in CHANGES[:1])):
+        answer = rig.as_user("admin", *words(command, rig, group))
+        assert answer.status == 0, answer.stderr
+    assert rig.offsets.committed(group) == {(rig.topic, 0): 0, (rig.topic, 1): 0}
+    for command in ("offsets delete GROUP --topic TOPIC --execute --yes", "delete GROUP --execute --yes"):
+        answer = rig.as_user("admin", *words(command, rig, rig.group()))
+        assert answer.status == 0, answer.stderr

@@ -1,0 +1,310 @@
+"""Every way into a cluster, with both clients behind the command line, and every way to be kept out of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cli.cluster.properties import load_properties
+from coordinator.wire.client import Client
+from tests.cli.command import Kohort
+from tests.cli.secure_files import SECRET, SecureRig
+from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
+from tests.kafka.token_endpoint import SCOPE, TokenEndpoint, token_endpoint
+from tests.kafka.wait import wait_until
+
+pytestmark = pytest.mark.kafka
+
+PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+JAVA = "org.apache.kafka.common.security"
+EXAMPLES = re.findall(r"<!-- listener: (\w+) -->\n```properties\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+@pytest.fixture
+def rig(secure: SecureBroker, kohort: Kohort, tmp_path: Path) -> SecureRig:
+    return SecureRig(secure=secure, kohort=kohort, scratch=tmp_path)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[TokenEndpoint]:
+    with token_endpoint() as running:
+        yield running
+
+
+def logs_in(rig: SecureRig, at: str, properties: str) -> None:
+    """Both clients: `list` asks over the wire client, `config get` over librdkafka."""
+    for command in (["list"], ["config", "get", "any"]):
+        answer = rig.run(at, properties, *command)
+        assert answer.status == 0, answer.stderr
+
+
+def test_the_page_has_every_mode() -> None:
+    assert len(EXAMPLES) == 9
+
+
+@pytest.mark.parametrize(("listener", "text"), EXAMPLES, ids=range(len(EXAMPLES)))
+def test_an_example_of_the_page(rig: SecureRig, endpoint: TokenEndpoint, listener: str, text: str) -> None:
+    here = text.replace("/etc/kafka/tls", str(rig.secure.files))
+    here = here.replace("https://login.example.com/oauth2/token", endpoint.url)
+    logs_in(rig, rig.secure.at(listener), here)
+    assert len(endpoint.asked) == ("OAUTHBEARER" in text), "one token serves both clients"
+
+
+def escaped(file: Path) -> str:
+    """A file's text as a value of a properties file."""
+    return file.read_text().strip().replace("\n", "\\n\\\n")
+
+
+def test_everything_inline(rig: SecureRig) -> None:
+    files = rig.secure.files
+    properties = (
+        f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.certificates={escaped(files / 'ca.pem')}\n"
+        f"ssl.keystore.type=PEM\nssl.keystore.certificate.chain={escaped(files / 'client.pem')}\n"
+        f"ssl.keystore.key={escaped(files / 'client.encrypted.key')}\nssl.key.password=key-secret\n"
+    )
+    logs_in(rig, rig.secure.at("MUTUAL"), properties)
+
+
+def test_a_host_name_that_is_not_checked(rig: SecureRig) -> None:
+    properties = f"security.protocol=SSL\nssl.endpoint.identification.algorithm=\n{rig.trust}"
+    logs_in(rig, rig.secure.at("SSL", "localhost"), properties)
+
+
+def oauth(url: str, *more: str, secret: str = "kohort-secret") -> str:
+    """librdkafka's names, at the listener without TLS."""
+    lines = (
+        "security.protocol=SASL_PLAINTEXT",
+        "sasl.mechanism=OAUTHBEARER",
+        f"sasl.oauthbearer.token.endpoint.url={url}",
+        "sasl.oauthbearer.client.id=kohort",
+        f"sasl.oauthbearer.client.secret={secret}",
+        f"sasl.oauthbearer.scope={SCOPE}",
+        *more,
+    )
+    return "\n".join(lines) + "\n"
+
+
+def test_a_login_module_with_the_client_in_it(rig: SecureRig, endpoint: TokenEndpoint) -> None:
+    properties = (
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+        f"sasl.oauthbearer.token.endpoint.url={endpoint.url}\n"
+        f"sasl.jaas.config={JAVA}.oauthbearer.OAuthBearerLoginModule required clientId=kohort "
+        f'clientSecret="kohort-secret" scope={SCOPE} extension_logicalCluster="lkc-1";\n'
+    )
+    logs_in(rig, rig.secure.at("SASL_PLAINTEXT"), properties)
+    assert endpoint.asked == [{"grant_type": "client_credentials", "scope": SCOPE}]
+
+
+def test_a_token_endpoint_of_a_private_authority(rig: SecureRig) -> None:
+    with token_endpoint(rig.secure.files / "broker.store.pem") as endpoint:
+        at = rig.secure.at("SASL_PLAINTEXT")
+        logs_in(rig, at, oauth(endpoint.url, f"https.ca.location={rig.secure.files}/ca.pem"))
+        answer = rig.run(at, oauth(endpoint.url), "list")
+    assert answer.status == 3
+    assert "CERTIFICATE_VERIFY_FAILED" in answer.stderr
+    assert "https.ca.location" in answer.stderr
+
+
+def test_a_token_in_a_file(rig: SecureRig, endpoint: TokenEndpoint, tmp_path: Path) -> None:
+    file, at = tmp_path / "token", rig.secure.at("SASL_PLAINTEXT")
+    file.write_text(endpoint.token(SCOPE) + "\n")
+    logs_in(rig, at, oauth(file.as_uri()))
+    file.write_text("a token")
+    other = tmp_path / "other"
+    for url, message in ((file.as_uri() + "?again", "that is no token"), (other.as_uri(), "cannot be read")):
+        answer = rig.run(at, oauth(url), "list")
+        assert message in answer.stderr
+        assert answer.status in (3, 4)
+
+
+Kept = Callable[[SecureRig], tuple[str, str]]
+"""Where to and with which properties."""
+
+
+def plain(user: str, password: str) -> str:
+    return f"sasl.mechanism=PLAIN\nsasl.username={user}\nsasl.password={password}\n"
+
+
+def scram(user: str, password: str) -> str:
+    return f"sasl.mechanism=SCRAM-SHA-512\nsasl.username={user}\nsasl.password={password}\n"
+
+
+def at(listener: str, properties: str, host: str = "127.0.0.1") -> Kept:
+    return lambda rig: (
+        rig.secure.at(listener, host),
+        properties.replace("CA\n", rig.trust).replace("FILES", str(rig.secure.files)),
+    )
+
+
+OWN = "ssl.certificate.location=FILES/{0}.pem\nssl.key.location=FILES/{0}.key\n"
+KEPT_OUT: dict[str, tuple[Kept, int, str]] = {
+    "wrong password, PLAIN": (
+        at("SASL_SSL", "security.protocol=SASL_SSL\nCA\n" + plain("admin", "wrong-secret")),
+        4, "Authentication failed: Invalid username or password. Check user name and password.",
+    ),
+    "wrong password, SCRAM": (
+        at("SASL_PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n" + scram("bob", "wrong-secret")),
+        4, "due to invalid credentials with SASL mechanism SCRAM-SHA-512. Check user name and password.",
+    ),
+    "unknown user": (
+        at("SASL_PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n" + scram("eve", "a-secret")),
+        4, "due to invalid credentials with SASL mechanism SCRAM-SHA-512. Check user name and password.",
+    ),
+    "mechanism not enabled": (
+        at("SASL_PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n" + plain("admin", "a-secret")),
+        4, "the broker does not offer sasl.mechanism PLAIN, only OAUTHBEARER, SCRAM-SHA-512. Set sasl.mechanism",
+    ),
+    "SASL where there is none": (
+        at("PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n" + plain("admin", "a-secret")),
+        4, "this listener takes no SASL login. Set security.protocol to PLAINTEXT, or name another listener.",
+    ),
+    "no SASL where it is wanted": (
+        at("SASL_PLAINTEXT", "security.protocol=PLAINTEXT\n"),
+        3, "Does the listener want a login? Then set security.protocol to SASL_PLAINTEXT.",
+    ),
+    "Kerberos": (
+        at("SASL_PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n"),
+        3, "sasl.mechanism GSSAPI (Kerberos, Kafka's default) is spoken by librdkafka only where it is built",
+    ),
+    "Amazon's": (
+        at("SASL_SSL", "security.protocol=SASL_SSL\nCA\nsasl.mechanism=AWS_MSK_IAM\n"),
+        3, "sasl.mechanism AWS_MSK_IAM is spoken by Amazon's Java library only.",
+    ),
+    "another authority": (
+        at("SSL", "security.protocol=SSL\nssl.ca.location=FILES/other-ca.pem\n"),
+        3, "unable to get local issuer certificate). Check ssl.truststore.location (or ssl.ca.location): it must",
+    ),
+    "expired": (
+        at("EXPIRED", "security.protocol=SSL\nCA\n"),
+        3, "certificate has expired). The broker's certificate, or its authority's, must be renewed;",
+    ),
+    "another host name": (
+        at("SSL", "security.protocol=SSL\nCA\n", "localhost"),
+        3, "certificate is not valid for 'localhost'.). Connect to a name that stands in the broker's certificate",
+    ),
+    "no client certificate": (
+        at("MUTUAL", "security.protocol=SSL\nCA\n"),
+        4, "the broker asks for a client certificate, and got none that it takes",
+    ),
+    "an expired client certificate": (
+        at("MUTUAL", "security.protocol=SSL\nCA\n" + OWN.format("expired")),
+        4, "the broker asks for a client certificate, and got none that it takes",
+    ),
+    "a wrong pass phrase": (
+        at("MUTUAL", "security.protocol=SSL\nCA\nssl.certificate.location=FILES/client.pem\n"
+           "ssl.key.location=FILES/client.encrypted.key\nssl.key.password=wrong-secret\n"),
+        3, "the client's certificate and key cannot be loaded",
+    ),
+    "plaintext to TLS": (
+        at("SSL", "security.protocol=PLAINTEXT\n"),
+        3, "the listener speaks TLS. Set security.protocol to SSL or SASL_SSL in the --command-config file.",
+    ),
+    "TLS to plaintext": (
+        at("PLAINTEXT", "security.protocol=SSL\nCA\n"),
+        3, "Is it a PLAINTEXT listener? Then set security.protocol to PLAINTEXT or SASL_PLAINTEXT.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", KEPT_OUT)
+def test_who_is_kept_out_is_told_why(rig: SecureRig, case: str) -> None:
+    where, status, message = KEPT_OUT[case]
+    answer = rig.run(*where(rig), "list")
+    assert (answer.status, answer.stdout) == (status, "")
+    assert message in answer.stderr
+
+
+@pytest.mark.parametrize("case", ["wrong password, PLAIN", "wrong password, SCRAM", "a wrong pass phrase"])
+def test_debug_shows_no_secret(rig: SecureRig, case: str) -> None:
+    where, _, message = KEPT_OUT[case]
+    answer = rig.kohort("--debug", "list", *rig.source(*where(rig)))
+    assert "Traceback" in answer.stderr
+    assert message in answer.stderr
+    assert not any(mark in answer.stdout + answer.stderr for mark in SECRET)
+
+
+def test_a_password_that_is_no_ascii(rig: SecureRig) -> None:
+    login = scram("bob", SCRAM_PASSWORDS["bob"])
+    at = rig.secure.at("SASL_PLAINTEXT")
+    answer = rig.kohort.quick("list", *rig.source(at, "security.protocol=SASL_PLAINTEXT\n" + login))
+    assert answer.status == 0, answer.stderr
+
+
+REFUSALS: dict[str, tuple[tuple[int, object], int, str]] = {
+    "an error of OAuth": (
+        (400, {"error": "invalid_scope", "error_description": "no such scope"}),
+        4, "refuses client 'kohort' (invalid_scope: no such scope). Check sasl.oauthbearer.scope.",
+    ),
+    "no JSON": ((200, b"<html>"), 4, "answers something that is no JSON. Check sasl.oauthbearer.token"),
+    "no token": ((200, {"token": "a"}), 4, "answers without an access_token. Check sasl.oauthbearer.token"),
+    "a strange token": ((200, {"access_token": "a\x01auth=b"}), 4, "that is no token"),
+    "deep JSON": ((200, b"[" * 100_000), 4, "answers something that is no JSON"),
+    "not there": ((404, b"nothing"), 4, "(HTTP status 404). Check sasl.oauthbearer.token.endpoint.url."),
+    "out of order": ((503, b""), 3, "HTTP status 503. Without a token there is no login"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_token_endpoint_that_gives_no_token(rig: SecureRig, endpoint: TokenEndpoint, case: str) -> None:
+    endpoint.answer, status, message = REFUSALS[case]
+    answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), oauth(endpoint.url), "list")
+    assert (answer.status, answer.stdout) == (status, "")
+    assert message in answer.stderr
+
+
+def test_a_wrong_client_secret_is_not_repeated(rig: SecureRig, endpoint: TokenEndpoint) -> None:
+    answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), oauth(endpoint.url, secret="a-wrong-secret"), "list")
+    assert answer.status == 4
+    assert "refuses client 'kohort' (invalid_client: who is kohort:***?)" in answer.stderr
+
+
+def test_a_redirect_gets_no_secret(rig: SecureRig, endpoint: TokenEndpoint) -> None:
+    with token_endpoint() as other:
+        endpoint.answer, endpoint.headers = (302, b""), {"Location": other.url}
+        answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), oauth(endpoint.url), "list")
+        assert f"redirects to {other.url}" in answer.stderr
+        assert other.asked == []
+
+
+def test_a_token_endpoint_that_is_not_there(rig: SecureRig) -> None:
+    answer = rig.run(
+        rig.secure.at("SASL_PLAINTEXT"), oauth("http://127.0.0.1:9/token"), "list", timeout_ms=3000
+    )
+    assert answer.status == 3
+    assert "the token endpoint http://127.0.0.1:9/token: Connection refused" in answer.stderr
+
+
+def test_a_token_that_the_broker_refuses(rig: SecureRig, endpoint: TokenEndpoint) -> None:
+    properties = oauth(endpoint.url).replace(f"scope={SCOPE}", "scope=another")
+    answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), properties, "list")
+    assert answer.status == 4
+    assert "insufficient_scope" in answer.stderr
+    assert "Check that the token is for this cluster: its issuer, audience, scope and end." in answer.stderr
+
+
+def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoint) -> None:
+    """The broker hangs up on a login that is too old; a token at its end is not used for another one."""
+    endpoint.life_s = 20
+    settings = load_properties(rig.file(oauth(endpoint.url)))
+    settings = replace(settings, bootstrap_servers=(rig.secure.at("SASL_PLAINTEXT"),))
+    with Client.connect(settings) as client:
+
+        def again() -> bool:
+            assert not client.list_groups().failed
+            return len(endpoint.asked) > 1
+
+        wait_until(again, "the client has logged in again")
+
+
+def test_a_proxy_is_heeded(rig: SecureRig, endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The token is asked for there; what is no proxy says 404."""
+    monkeypatch.setitem(os.environ, "http_proxy", endpoint.url.removesuffix("/token"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), oauth("http://login.example.com/token"), "list")
+    assert answer.status == 0, answer.stderr
+    assert len(endpoint.asked) == 1
