@@ -20,11 +20,11 @@ def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:
     topics = page_names()
     if not words:
         return _as_json(None, topics) if form == "json" else _contents(topics, form)
-    name = "-".join(words).lower()
-    if name in topics:
-        source = page_source(name)
-        return {"text": plain, "markdown": str}.get(form, lambda _: _as_json(name, topics))(source)
     command = _command_help(context, words)
+    name = "-".join(words).lower()
+    if command is None and name in topics:
+        source = page_source(name)
+        return _as_json(name, topics) if form == "json" else plain(source) if form == "text" else source
     if command is None:
         raise UsageError(_unknown(context, words, topics))
     if form != "text":

@@ -7,14 +7,14 @@ _kohort_spec() {
   commands=() options=() arguments=()
   case $1 in
     'kohort')
-      commands=('list' 'describe' 'validate-regex' 'dry-run' 'plan' 'gate' 'delete' 'snapshot' 'serve' 'demo' 'completion' 'help' 'log' 'offsets' 'config')
+      commands=('list' 'describe' 'validate-regex' 'dry-run' 'plan' 'gate' 'delete' 'snapshot' 'serve' 'demo' 'watch' 'completion' 'help' 'log' 'offsets' 'config' 'context')
       options=('--version' '--debug' '--help')
       ;;
     'kohort list')
       options=('--type*' '--state*' '--protocol*' '--match' '--bootstrap-server' '--command-config' '--snapshot' '--embedded' '--log-dir*' '--as-of' '--topics' '--context' '--timeout' '--output' '--columns' '--sort' '--no-header' '--watch' '--help')
       ;;
     'kohort describe')
-      options=('--match' '--all-groups' '--members' '--offsets' '--state' '--migration' '--verbose' '--bootstrap-server' '--command-config' '--snapshot' '--embedded' '--log-dir*' '--as-of' '--topics' '--context' '--timeout' '--output' '--columns' '--sort' '--no-header' '--watch' '--help')
+      options=('--match' '--all-groups' '--members' '--offsets' '--state' '--migration' '--lag-time' '--last-commit' '--totals' '--only-with-lag' '--verbose' '--bootstrap-server' '--command-config' '--snapshot' '--embedded' '--log-dir*' '--as-of' '--topics' '--context' '--timeout' '--output' '--columns' '--sort' '--no-header' '--watch' '--help')
       arguments=('+ask groups')
       ;;
     'kohort validate-regex')
@@ -48,13 +48,17 @@ _kohort_spec() {
       options=('--force' '--help')
       arguments=('directories')
       ;;
+    'kohort watch')
+      options=('--every' '--for' '--until' '--commits' '--output' '--record' '--force' '--replay' '--speed' '--svg' '--bootstrap-server' '--command-config' '--snapshot' '--embedded' '--log-dir*' '--as-of' '--topics' '--context' '--timeout' '--help')
+      arguments=('+ask groups')
+      ;;
     'kohort completion')
       options=('--help')
       arguments=('words bash zsh fish')
       ;;
     'kohort help')
       options=('--output' '--help')
-      arguments=('+words epochs')
+      arguments=('+words assignors contexts cooperative epochs exit-status lag offsets-reset protocols regexes security share-and-streams sources states static-membership two-bounces upgrade')
       ;;
     'kohort log')
       commands=('dump' 'verify')
@@ -108,6 +112,33 @@ _kohort_spec() {
       options=('--execute' '--yes' '--confirm' '--bootstrap-server' '--command-config' '--snapshot' '--embedded' '--log-dir*' '--as-of' '--topics' '--context' '--timeout' '--output' '--columns' '--sort' '--no-header' '--help')
       arguments=('ask groups' '+ask settings')
       ;;
+    'kohort context')
+      commands=('list' 'show' 'use' 'add' 'remove' 'rename')
+      options=('--help')
+      ;;
+    'kohort context list')
+      options=('--output' '--columns' '--sort' '--no-header' '--help')
+      ;;
+    'kohort context show')
+      options=('--output' '--columns' '--sort' '--no-header' '--help')
+      arguments=('ask contexts')
+      ;;
+    'kohort context use')
+      options=('--none' '--help')
+      arguments=('ask contexts')
+      ;;
+    'kohort context add')
+      options=('--bootstrap-server' '--snapshot' '--embedded' '--log-dir*' '--command-config' '--property*' '--secret*' '--secret-env*' '--secret-file*' '--as-of' '--topics' '--timeout' '--output' '--protected' '--use' '--help')
+      arguments=('any')
+      ;;
+    'kohort context remove')
+      options=('--execute' '--yes' '--confirm' '--output' '--columns' '--sort' '--no-header' '--help')
+      arguments=('ask contexts')
+      ;;
+    'kohort context rename')
+      options=('--help')
+      arguments=('ask contexts' 'any')
+      ;;
     'kohort-consumer-groups')
       options=('--all-groups' '--all-topics' '--bootstrap-server' '--by-duration' '--command-config' '--delete' '--delete-offsets' '--describe' '--dry-run' '--execute' '--export' '--from-file' '--group*' '--help' '--list' '--members' '--offsets' '--reset-offsets' '--shift-by' '--state' '--timeout' '--to-current' '--to-datetime' '--to-earliest' '--to-latest' '--to-offset' '--topic*' '--type' '--validate-regex' '--verbose' '--version')
       ;;
@@ -130,12 +161,14 @@ _kohort_value() {
     *' --command-config') value='files' ;;
     *' --concurrency') value='any' ;;
     *' --config') value='any' ;;
-    *' --confirm') value='ask contexts' ;;
-    *' --context') value='any' ;;
+    *' --confirm') value='any' ;;
+    *' --context') value='ask contexts' ;;
     *' --data') value='directories' ;;
     *' --embedded') value='directories' ;;
+    *' --every') value='any' ;;
     *' --fail-rack') value='any' ;;
     *' --file') value='files' ;;
+    *' --for') value='any' ;;
     'kohort validate-regex --from') value='words java librdkafka' ;;
     'kohort log dump --from') value='any' ;;
     *' --from-file') value='files' ;;
@@ -156,6 +189,7 @@ _kohort_value() {
     'kohort plan --output') value='words table json yaml csv markdown html' ;;
     'kohort gate --output') value='words table json yaml csv markdown html' ;;
     'kohort delete --output') value='words table json yaml csv markdown html' ;;
+    'kohort watch --output') value='words table json' ;;
     'kohort help --output') value='words text markdown json' ;;
     'kohort log dump --output') value='words table ndjson json yaml csv' ;;
     'kohort log verify --output') value='words table json yaml csv markdown html' ;;
@@ -166,15 +200,26 @@ _kohort_value() {
     'kohort config get --output') value='words table json yaml csv markdown html' ;;
     'kohort config set --output') value='words table json yaml csv markdown html' ;;
     'kohort config unset --output') value='words table json yaml csv markdown html' ;;
+    'kohort context list --output') value='words table json yaml csv markdown html' ;;
+    'kohort context show --output') value='words table json yaml csv markdown html' ;;
+    'kohort context add --output') value='words table json yaml csv markdown html' ;;
+    'kohort context remove --output') value='words table json yaml csv markdown html' ;;
+    *' --property') value='any' ;;
     *' --protocol') value='list consumer connect share streams cooperative-sticky range roundrobin sticky uniform' ;;
     *' --rack') value='ask members=' ;;
+    *' --record') value='files' ;;
     *' --regex') value='any' ;;
     *' --remove') value='ask members' ;;
+    *' --replay') value='files' ;;
     *' --round') value='any' ;;
+    *' --secret') value='any' ;;
+    *' --secret-env') value='any' ;;
+    *' --secret-file') value='any' ;;
     *' --shift-by') value='any' ;;
     *' --side') value='words client broker' ;;
     *' --snapshot') value='files' ;;
     *' --sort') value='any' ;;
+    *' --speed') value='any' ;;
     'kohort list --state') value='list PreparingRebalance CompletingRebalance Assigning Reconciling Stable Empty Dead NotReady Unknown' ;;
     'kohort-consumer-groups --state') value='?list PreparingRebalance CompletingRebalance Assigning Reconciling Stable Empty Dead NotReady Unknown' ;;
     *' --step') value='any' ;;
@@ -196,6 +241,7 @@ _kohort_value() {
     *' --topics') value='files' ;;
     'kohort list --type') value='list classic consumer share streams' ;;
     'kohort-consumer-groups --type') value='?list classic consumer share streams' ;;
+    *' --until') value='any' ;;
     *' --validate-regex') value='any' ;;
     *' --wait') value='?any' ;;
     *' --watch') value='any' ;;
@@ -252,8 +298,11 @@ _kohort_split() {
         if [[ ! $is_word && ($next == / || $next == [[:space:]]) ]]; then word+=$HOME; else word+=$c; fi
         is_word=1 ;;
       *)
-        word+=$c is_word=1
-        if [[ $COMP_WORDBREAKS == *"$c"* ]]; then before=$word; fi ;;
+        if [[ $COMP_WORDBREAKS == *"$c"* ]]; then
+          before=$word
+          if [[ $c != @ ]]; then before+=$c; fi # readline takes a host's @ for a part of the word behind it
+        fi
+        word+=$c is_word=1 ;;
     esac
   done
   current=$word
@@ -287,8 +336,13 @@ _kohort_offer() {
       '"')
         word=${word//\\/\\\\} word=${word//\"/\\\"} word=${word//\$/\\\$} word=${word//\`/\\\`}
         word=${word//!/\"\\!\"} ;;
-      *) if [[ $word ]]; then printf -v word %q "$word"; fi ;;
+      *)
+        if [[ $word ]]; then printf -v word %q "$word"; fi
+        word=${word//\\,/,} ;;
     esac
+    # Readline takes a quote at the beginning for the one that is open, and one at the end for the closing one.
+    if [[ $quote && $word == "$quote"* ]]; then word=$quote$word; fi
+    if [[ $quote && $word == *"$quote" ]]; then word+=$quote; fi
     COMPREPLY+=("$word")
   done
 }

@@ -16,7 +16,9 @@ class Shell(Enum):
     FISH = "fish"
 
 
-def completion(*, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
+def completion(
+    *, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]
+) -> None:
     """Print the completion script of a shell, for kohort and for kohort-consumer-groups.
 
     \b

@@ -20,7 +20,9 @@ class Cache:
     def __init__(self, identity: str, environment: Mapping[str, str]) -> None:
         from hashlib import sha256
 
-        home = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME", "/nowhere"), ".cache")
+        home = environment.get("XDG_CACHE_HOME") or os.path.join(
+            environment.get("HOME", "/nowhere"), ".cache"
+        )
         self._directory = os.path.join(home, "kohort", "completion")
         name = sha256(identity.encode(errors="surrogateescape")).hexdigest()
         self._file = os.path.join(self._directory, name)

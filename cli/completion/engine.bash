@@ -37,8 +37,11 @@ _kohort_split() {
         if [[ ! $is_word && ($next == / || $next == [[:space:]]) ]]; then word+=$HOME; else word+=$c; fi
         is_word=1 ;;
       *)
-        word+=$c is_word=1
-        if [[ $COMP_WORDBREAKS == *"$c"* ]]; then before=$word; fi ;;
+        if [[ $COMP_WORDBREAKS == *"$c"* ]]; then
+          before=$word
+          if [[ $c != @ ]]; then before+=$c; fi # readline takes a host's @ for a part of the word behind it
+        fi
+        word+=$c is_word=1 ;;
     esac
   done
   current=$word
@@ -72,8 +75,13 @@ _kohort_offer() {
       '"')
         word=${word//\\/\\\\} word=${word//\"/\\\"} word=${word//\$/\\\$} word=${word//\`/\\\`}
         word=${word//!/\"\\!\"} ;;
-      *) if [[ $word ]]; then printf -v word %q "$word"; fi ;;
+      *)
+        if [[ $word ]]; then printf -v word %q "$word"; fi
+        word=${word//\\,/,} ;;
     esac
+    # Readline takes a quote at the beginning for the one that is open, and one at the end for the closing one.
+    if [[ $quote && $word == "$quote"* ]]; then word=$quote$word; fi
+    if [[ $quote && $word == *"$quote" ]]; then word+=$quote; fi
     COMPREPLY+=("$word")
   done
 }

@@ -33,7 +33,7 @@ _kohort_ask() {
     found+=("${name//:/\\:}${description:+:$description}")
   done < <(command $program _complete $1 "${sources[@]}" -- "${typed[@]}" 2>/dev/null </dev/null)
   if [[ $1 == *= ]]; then suffix=(-S ''); fi
-  if (( $#found )); then _describe -t ${1%=} ${1%=} found $suffix; fi
+  if (( $#found )); then _describe -t ${1%=} ${1%=} found "${suffix[@]}"; fi
 }
 
 # Offer what an entry of the tables stands for.

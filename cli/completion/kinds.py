@@ -55,6 +55,7 @@ BY_COMMAND: Mapping[str, Callable[[], Values]] = {
     "kohort config set NAME=VALUE": lambda: ask("settings="),
     "kohort context use NAME": lambda: ask("contexts"),
     "kohort context show NAME": lambda: ask("contexts"),
+    "kohort context rename NAME": lambda: ask("contexts"),
     "kohort context remove NAME": lambda: ask("contexts"),
     "kohort log dump --group": lambda: ANY,  # the groups of a source are not those of the files
     "kohort log dump FILE": lambda: FILES,
@@ -64,6 +65,9 @@ BY_COMMAND: Mapping[str, Callable[[], Values]] = {
     "kohort-consumer-groups --type": _types,
 }
 """`PATH OPTION` or `PATH METAVAR`."""
+
+BY_OPTION: Mapping[str, Values] = {"--context": ask("contexts")}
+"""Options that mean the same in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {
     "GROUP": ask("groups"),
@@ -79,15 +83,18 @@ BY_METAVAR: Mapping[str, Values] = {
     "[MEMBER|LIBRARY=]FILE": FILES,
     "PLAN": FILES,
     "DIR": DIRECTORIES,
-    "CONTEXT": ask("contexts"),
 }
 """Without the dots and brackets that say how often it may stand there."""
 
 
 def values_of(path: str, option: str | None, metavar: str) -> Values:
     """What a value is; ANY where nothing can be offered."""
-    bare = metavar.strip("…").removeprefix("[").removesuffix("]") if metavar.startswith("[") else metavar.strip("…")
+    bare = (
+        metavar.strip("…").removeprefix("[").removesuffix("]")
+        if metavar.startswith("[")
+        else metavar.strip("…")
+    )
     told = BY_COMMAND.get(f"{path} {option or bare}")
     if told is not None:
         return told()
-    return BY_METAVAR.get(metavar) or BY_METAVAR.get(bare) or ANY
+    return BY_OPTION.get(option or "") or BY_METAVAR.get(metavar) or BY_METAVAR.get(bare) or ANY

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from cli.cluster.port import Source
 from cli.completion.question import PATHS, TEXTS, Question
@@ -37,15 +37,20 @@ def _names(question: Question, timeout_ms: int) -> Described:
 
 
 def source_options(question: Question, timeout_ms: int) -> SourceOptions:
-    """The options as a command would have them."""
-    known = {field.name for field in dataclasses.fields(SourceOptions)}
-    fields: dict[str, object] = {"timeout_ms": timeout_ms, "log_dirs": [Path(each) for each in question.log_dirs] or None}
-    for option, value in question.named.items():
-        fields[PATHS.get(option) or TEXTS[option]] = Path(value) if option in PATHS else value
-    options = SourceOptions(**{name: value for name, value in fields.items() if name in known})  # type: ignore[arg-type]
+    """The options as a command would have them: what was typed, and what that leaves open."""
     from cli.contexts.settle import settle_source
 
-    return settle_source(options, timeout_is_typed=True)
+    return settle_source(typed_options(question, timeout_ms), timeout_is_typed=True)
+
+
+def typed_options(question: Question, timeout_ms: int) -> SourceOptions:
+    """What was typed."""
+    fields: dict[str, Any] = {
+        PATHS.get(option) or TEXTS[option]: Path(value) if option in PATHS else value
+        for option, value in question.named.items()
+    }
+    log_dirs = [Path(directory) for directory in question.log_dirs] or None
+    return SourceOptions(timeout_ms=timeout_ms, log_dirs=log_dirs, **fields)
 
 
 def _contexts() -> Described:

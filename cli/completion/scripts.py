@@ -97,7 +97,7 @@ def _posix_tables(programs: Sequence[Command], shown: Callable[[str, str], str])
     yield "}"
     yield ""
     yield "_kohort_value() {"
-    yield "  case \"$1 $2\" in"
+    yield '  case "$1 $2" in'
     for key, text in _values(programs).items():
         path, _, option = key.rpartition(" ")
         pattern = f"*{_posix(' ' + option)}" if path == "*" else _posix(key)

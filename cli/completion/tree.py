@@ -37,7 +37,9 @@ def _command(words: tuple[str, ...], command: Any) -> Command:
         arguments=tuple(_values(path, None, argument, has_source) for argument in arguments),
         more=bool(arguments) and arguments[-1].nargs == -1,
         commands=tuple(
-            _command((*words, name), each) for name, each in below.items() if not getattr(each, "hidden", False)
+            _command((*words, name), each)
+            for name, each in below.items()
+            if not getattr(each, "hidden", False)
         ),
     )
 

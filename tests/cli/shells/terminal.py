@@ -29,8 +29,8 @@ SCRIPTS = {
 }
 COLUMNS, LINES = 180, 60
 PROMPT = "ready>"
-TAB, START_OF_LINE, CANCEL = "\t", "\x01", "\x03"
-PATIENCE_S = 60.0
+TAB, START_OF_LINE, KILL_LINE, CLEAR_SCREEN = "\t", "\x01", "\x15", "\x0c"
+PATIENCE_S = 12.0
 
 SETTINGS = {
     "bash": (
@@ -60,6 +60,11 @@ print("arguments noted")
 """
 
 
+def _take_terminal() -> None:
+    """Let job control work: the terminal belongs to the shell's session."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """An interactive shell. What it prints on stdout, stderr and its terminal is all on the screen."""
 
@@ -74,11 +79,11 @@ class Terminal:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
         self._process = subprocess.Popen(
             self._command(home), stdin=terminal, stdout=terminal, stderr=terminal, cwd=home,
-            env=self._environment(home) | variables, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            env={**self._environment(home), **variables}, start_new_session=True,
+            preexec_fn=_take_terminal,  # noqa: PLW1509  (no threads are at work)
         )  # fmt: skip
         os.close(terminal)
-        self.wait(lambda shown: shown.rstrip().endswith(PROMPT), "the prompt")
+        self.wait(lambda shown: shown.endswith(PROMPT), "the prompt")
 
     def _command(self, home: Path) -> list[str]:
         program = shutil.which(self.shell)
@@ -144,12 +149,8 @@ class Terminal:
 
     def clear(self) -> None:
         """Give the line up, and begin with an empty screen."""
-        self.type(CANCEL)
-        self.wait(lambda shown: shown.rstrip().endswith(PROMPT), "the prompt after Ctrl-C")
-        self._screen.reset()
-        self.type("true\r")
-        self.wait(lambda shown: shown.rstrip().endswith(PROMPT) and "true" in shown, "the next prompt")
-        self._screen.reset()
+        self.type(KILL_LINE + CLEAR_SCREEN)
+        self.wait(lambda shown: shown == PROMPT, "nothing but the prompt")
 
     def offered(self, line: str, *expected: str) -> str:
         """The screen when Tab behind a line has brought up all that is expected."""
@@ -171,10 +172,9 @@ class Terminal:
         self.clear()
         self.type(f"{line}{TAB}@@")
         shown = self.wait(lambda shown: "@@" in shown, f"what is typed after Tab behind {line!r}")
-        written = "".join(shown.split())
-        assert written in ("".join(f"{prompt}{line}@@".split()) for prompt in ("", PROMPT)), shown
+        assert shown.split() == f"{PROMPT} {line}@@".split(), shown
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the shell and what it started."""
         self._process.send_signal(signal.SIGHUP)
         try:

@@ -1,0 +1,26 @@
+"""Names that shells take for something else."""
+
+ODD_NAMES = (
+    "two words",
+    " leading and trailing ",
+    "it's",
+    'say "hi"',
+    "team:eu:billing",
+    "cost$HOME",
+    "$(touch run)",
+    "`touch run`",
+    "glob*?[ab]",
+    "ünïcødé-日本",
+    "back\\slash\\",
+    "semi;amp&pipe|<in>out",
+    "~home",
+    "#comment",
+    "bang!!",
+    "key=value",
+    "user@host",
+    "f(x)",
+    "brace{a,b}",
+    "comma,separated",
+    "per%cent^caret",
+    "'\"\\ all at once $x",
+)
