@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -115,8 +114,6 @@ def root(
 
 def main() -> None:
     """Run a command; no traceback reaches a user unless --debug asks for it."""
-    # Commands build large trees without cycles and end: looking for cycles costs a fifth of their time.
-    gc.set_threshold(200_000, 50, 50)
     try:
         app()
     except KeyboardInterrupt:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from importlib import import_module
+from inspect import getdoc
 from typing import Any
 
 import typer
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from cli.options import expand
 
-Build = Callable[[], Any]
-"""Makes a command."""
+Build = Callable[[bool], Any]
+"""Makes a command; True asks for its help text alone, which the list of commands shows."""
 
 
 class LazyCommands(MutableMapping[str, Any]):
@@ -25,7 +26,7 @@ class LazyCommands(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name in self._pending:
-            self._names[name] = self._pending.pop(name)()
+            self._names[name] = self._pending.pop(name)(False)
         return self._names[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -35,6 +36,10 @@ class LazyCommands(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         self._pending.pop(name, None)
         del self._names[name]
+
+    def outline(self, name: str) -> Any:
+        """The command if it has been built, or one that has its help text and nothing else."""
+        return self._pending[name](True) if name in self._pending else self._names[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -51,7 +56,12 @@ def lazy_group(builds: Mapping[str, Build]) -> type[TyperGroup]:
 
     class Lazy(TyperGroup):
         def __init__(self, **settings: Any) -> None:
-            super().__init__(**settings | {"commands": LazyCommands(builds)})
+            self.lazy = LazyCommands(builds)
+            super().__init__(**settings | {"commands": self.lazy})
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            outlines = {name: self.lazy.outline(name) for name in self.lazy}
+            TyperGroup(name=self.name, commands=outlines).format_commands(ctx, formatter)
 
     return Lazy
 
@@ -59,7 +69,9 @@ def lazy_group(builds: Mapping[str, Build]) -> type[TyperGroup]:
 def verb(name: str, target: str, *, parser: str | None = None) -> Build:
     """Builds the command whose function is `target` (``module:function``); the class `parser` reads its options."""
 
-    def build() -> Any:
+    def build(outline: bool) -> Any:
+        if outline:
+            return TyperCommand(name, help=getdoc(_load(target)))
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         alone.command(name, cls=None if parser is None else _load(parser))(expand(_load(target)))
         return typer.main.get_command(alone)
@@ -70,7 +82,7 @@ def verb(name: str, target: str, *, parser: str | None = None) -> Build:
 def family(name: str, purpose: str, builds: Mapping[str, Build]) -> Build:
     """Builds the first word of commands of two words."""
 
-    def build() -> Any:
+    def build(_outline: bool) -> Any:
         group = typer.Typer(
             name=name, help=purpose, cls=lazy_group(builds), no_args_is_help=True, rich_markup_mode=None
         )

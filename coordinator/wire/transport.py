@@ -116,8 +116,10 @@ def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
 
 
 def _resolve(address: Address) -> list[tuple[int, Any]]:
+    # As bytes, because a text would have the tables of international names imported.
+    host = address.host.encode() if address.host.isascii() else address.host
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NotConnected(
