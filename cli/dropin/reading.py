@@ -5,25 +5,23 @@ As for the tool, a question about groups is answered whole or not at all: what a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
 
 from cli.cluster.live import LiveSource
+from cli.dropin.described import CONSUMER_PROTOCOL_TYPES, describe_each, naming_group
 from cli.dropin.errors import ToolFailure
 from cli.dropin.kafka_errors import exception_text
 from cli.dropin.refusals import status_of
 from coordinator.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from coordinator.wire.answers import Failure
+from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
 from coordinator.wire.calls.describe_groups import ClassicGroup
 from coordinator.wire.client import Client
 
 Place = tuple[str, int]
 """Topic and partition."""
 
-LEADER_NOT_AVAILABLE, GROUP_AUTHORIZATION_FAILED, UNSUPPORTED_VERSION, GROUP_ID_NOT_FOUND = 5, 30, 35, 69
-
-_CONSUMER_PROTOCOL_TYPES = ("", "consumer")
-"""Of groups that have only ever committed offsets, and of consumers."""
+LEADER_NOT_AVAILABLE = 5
 
 
 def by_name(name: str) -> bytes:
@@ -37,7 +35,7 @@ def list_consumer_groups(source: LiveSource) -> list[GroupListing]:
         group
         for group in _listed(source)
         if group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
-        and group.protocol_type in _CONSUMER_PROTOCOL_TYPES
+        and group.protocol_type in CONSUMER_PROTOCOL_TYPES
     ]
     return sorted(groups, key=lambda group: by_name(group.id))
 
@@ -76,39 +74,16 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
         return {group.id: group for group in read.items}
     from cli.cluster.wire_groups import classic_group, consumer_group
 
-    answers = source.client.consumer_group_describe(wanted, timeout_ms=source.timeout_ms)
-    old = _classic_groups(source.client, answers.failed, source.timeout_ms)
+    each = describe_each(source.client, wanted, source.timeout_ms)
+    raise_failure(one for one in each.values() if isinstance(one, Failure))
     coordinators = _coordinators(source.client, wanted, source.timeout_ms)
-    return {
-        name: classic_group(old[name], coordinators.get(name))[0]
-        if name in old
-        else consumer_group(answers.found[name], coordinators.get(name))
-        for name in wanted
-    }
-
-
-def _classic_groups(
-    client: Client, unknown: Mapping[str, Failure], timeout_ms: int
-) -> Mapping[str, ClassicGroup]:
-    """The groups that ConsumerGroupDescribe did not know, as DescribeGroups does."""
-    asked = [name for name, why in unknown.items() if why.code in (GROUP_ID_NOT_FOUND, UNSUPPORTED_VERSION)]
-    raise_failure(naming_group(name, why) for name, why in unknown.items() if name not in asked)
-    if not asked:
-        return {}
-    answers = client.describe_groups(asked, timeout_ms=timeout_ms)
-    # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
-    both_unknown = (
-        unknown[name] if why.code == unknown[name].code == GROUP_ID_NOT_FOUND else naming_group(name, why)
-        for name, why in answers.failed.items()
-    )
-    raise_failure(both_unknown)
-    for name, group in answers.found.items():
-        if group.protocol_type not in _CONSUMER_PROTOCOL_TYPES:
-            raise ToolFailure(
-                "java.lang.IllegalArgumentException: "
-                f"GroupId {name} is not a consumer group ({group.protocol_type})."
-            )
-    return answers.found
+    found: dict[str, Group] = {}
+    for name, one in each.items():
+        if isinstance(one, ClassicGroup):
+            found[name], _ = classic_group(one, coordinators.get(name))
+        elif isinstance(one, ConsumerGroup):
+            found[name] = consumer_group(one, coordinators.get(name))
+    return found
 
 
 def _coordinators(client: Client, groups: Collection[str], timeout_ms: int) -> dict[str, Node]:
@@ -154,13 +129,6 @@ def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
     """ToolFailure with the first of them, in Java's words behind `prefix`; nothing where there is none."""
     for failure in failures:
         raise ToolFailure(prefix + exception_text(failure), status_of([failure]))
-
-
-def naming_group(group: str, failure: Failure) -> Failure:
-    """The failure, with the group in its message where the broker's words do not have it."""
-    if failure.code != GROUP_AUTHORIZATION_FAILED:
-        return failure
-    return replace(failure, message=f"Not authorized to access group: {group}")
 
 
 def _raise_problem(problems: Sequence[Problem]) -> None:

@@ -8,19 +8,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from cli.dropin.connection import client_of
+from cli.dropin.described import GROUP_ID_NOT_FOUND, Described, describe_each
 from cli.dropin.errors import ToolFailure, ToolUsageError
-from cli.dropin.group_states import group_states
 from cli.dropin.java_maps import in_order, in_order_copied
 from cli.dropin.kafka_errors import error_message, exception_text
 from cli.dropin.logs import WRAPPED, Logs
 from cli.dropin.options import Options
 from cli.dropin.plan_file import read_plan
-from cli.dropin.reading import (
-    committed_offsets,
-    list_consumer_groups,
-    naming_group,
-    raise_failure,
-)
+from cli.dropin.reading import committed_offsets, list_consumer_groups, raise_failure
 from cli.dropin.refusals import status_of
 from cli.dropin.reset_output import print_csv, print_table
 from cli.dropin.scenarios import Target, new_offsets
@@ -37,7 +32,7 @@ if TYPE_CHECKING:
     from cli.cluster.live import LiveSource
 
 _UNKNOWN_TOPIC, _INVALID_TOPIC = 3, 17
-_INACTIVE = (None, GroupState.EMPTY.value, GroupState.DEAD.value)
+_INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
 
 
 def run(options: Options, source: LiveSource) -> int:
@@ -47,8 +42,8 @@ def run(options: Options, source: LiveSource) -> int:
     """
     names = options.groups or [group.id for group in list_consumer_groups(source)]
     reset = _Reset(options, source)
-    states = group_states(reset.client, names, source.timeout_ms)
-    resets = {name: reset.group(name, states[name]) for name in in_order_copied(in_order(names))}
+    described = describe_each(reset.client, in_order_copied(in_order(names)), source.timeout_ms)
+    resets = {name: reset.group(name, one) for name, one in described.items()}
     resets = {name: resets[name] for name in in_order(resets)}
     if options.export:
         print_csv(resets, with_group=len(options.groups) != 1)
@@ -68,10 +63,9 @@ class _Reset:
         self._topics = Topics(self.client, source.timeout_ms)
         self._logs = Logs(self.client, source.timeout_ms)
 
-    def group(self, name: str, state: str | Failure | None) -> Mapping[Place, int]:
+    def group(self, name: str, described: Described) -> Mapping[Place, int]:
         """Set one group, where that is asked for; its new offsets in the tool's order."""
-        if isinstance(state, Failure):
-            raise_failure([naming_group(name, state)], prefix=WRAPPED)
+        state = _state_of(described)
         if state not in _INACTIVE:
             print_error(
                 f"Assignments can only be reset if the group '{name}' is inactive, "
@@ -157,6 +151,18 @@ class _Reset:
                 f"Failed altering group offsets for the following partitions: [{names}]",
                 status_of(failed.values()),
             )
+
+
+def _state_of(described: Described) -> str:
+    """Its state; a group that does not exist is as good as a dead one, and a commit makes it.
+
+    :raises ToolFailure: it could not be described
+    """
+    if not isinstance(described, Failure):
+        return described.state
+    if described.code != GROUP_ID_NOT_FOUND:
+        raise_failure([described], prefix=WRAPPED)
+    return GroupState.DEAD.value
 
 
 def _unknown(place: Place, failure: Failure) -> Failure:

@@ -36,7 +36,7 @@ def scene(
     """
     files = tmp_path_factory.mktemp("secure")
     group, left, hidden, ours = "dropin-reading", "dropin-left", "dropin-hidden", "dropin-ours"
-    topic, broker = fresh_name("payroll"), secure.broker
+    topic, broker = fresh_name("pay"), secure.broker
     free, seen = fresh_name("free"), fresh_name("seen")
     create_topics(broker, {topic: 1, free: 1, seen: 1})
     for name in (hidden, left, ours):
