@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from cli.watch.events import Event, EventKind, Place, believed, events, owners_of
 from cli.watch.observation import Observation
-from coordinator.model import Group, GroupState, Topic
+from coordinator.model import Group, GroupState, GroupType, Topic
 from migration.inspection import labels_of
 
 RATE_WINDOW_MS = 30_000
@@ -47,9 +47,9 @@ class Unowned:
     """A partition that nobody owns though the group reads its topic."""
 
     owned_until_ms: int | None
-    """The last look at which it had an owner; None: not since the watch began."""
+    """The last look at which it had an owner, as it began; None: not since the watch began."""
     since_ms: int
-    """The first look at which it had none."""
+    """The first look at which it had none, as it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +60,17 @@ class GroupCourse:
     """As the last look that reached it showed it; None: there is no such group."""
     belief: Group | None
     """The same, completed by what was seen before."""
+    asked_ms: int
     at_ms: int
-    """That look."""
+    """When that look began and ended."""
     owners_known_ms: int | None = None
-    """The last look that showed who owns what."""
+    """When the last look began that showed who owns what."""
     wanted: frozenset[Place] = frozenset()
     """Partitions of the topics it reads; those of its last members where it has none."""
     unowned: Mapping[Place, Unowned] = field(default_factory=dict)
     unrest_since: tuple[int, int] | None = None
-    """The last look at which it was Stable and the first at which it was not; None while it is Stable."""
+    """When the last look began at which it was Stable, and the first one ended at which it was not; None while it is
+    Stable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,13 +104,18 @@ class Course:
 
 
 def owners_are_shown(group: Group) -> bool:
-    """Whether the look showed who owns what: of a classic group in a rebalance no broker does."""
+    """Whether the look showed who owns what.
+
+    Of a classic group in a rebalance it does not: brokers show what members were given in the one before, or nothing.
+    """
+    if group.type is GroupType.CLASSIC and group.members and group.state is not GroupState.STABLE:
+        return False
     return all(member.owned is not None for member in group.members)
 
 
 def _after(before: GroupCourse | None, shown: Group | None, seen: Observation) -> GroupCourse:
     if shown is None:
-        return GroupCourse(shown=None, belief=None, at_ms=seen.at_ms)
+        return GroupCourse(shown=None, belief=None, asked_ms=seen.asked_ms, at_ms=seen.at_ms)
     belief = believed(before.belief if before else None, shown)
     assert belief is not None  # noqa: S101  (mypy)
     wanted = _wanted(belief, seen.topics)
@@ -118,8 +125,9 @@ def _after(before: GroupCourse | None, shown: Group | None, seen: Observation) -
     return GroupCourse(
         shown=shown,
         belief=belief,
+        asked_ms=seen.asked_ms,
         at_ms=seen.at_ms,
-        owners_known_ms=seen.at_ms if owners_are_shown(shown) else known_ms,
+        owners_known_ms=seen.asked_ms if owners_are_shown(shown) else known_ms,
         wanted=wanted,
         unowned=_unowned(before, belief, wanted, seen.at_ms),
         unrest_since=_unrest(before, shown, seen.at_ms),
@@ -163,7 +171,7 @@ def _unrest(before: GroupCourse | None, shown: Group, at_ms: int) -> tuple[int, 
     if before.unrest_since is not None:
         return before.unrest_since
     if before.shown is not None and before.shown.state is GroupState.STABLE:
-        return before.at_ms, at_ms
+        return before.asked_ms, at_ms
     return None
 
 
@@ -195,12 +203,12 @@ def _span(event: Event, before: GroupCourse, after: GroupCourse) -> Span | None:
 
 
 def _bounds(began: tuple[int | None, int] | None, before: GroupCourse, after: GroupCourse) -> Span | None:
-    """Of something that began between two looks, and ended between the last two."""
+    """Of something that began between two looks, and ended between the last two: bounds that hold in any case."""
     if began is None:
         return None
     earliest, latest = began
     most = None if earliest is None else max(after.at_ms - earliest, 0)
-    return Span(least_ms=max(before.at_ms - latest, 0), most_ms=most)
+    return Span(least_ms=max(before.asked_ms - latest, 0), most_ms=most)
 
 
 def _window(window: tuple[Observation, ...], seen: Observation) -> tuple[Observation, ...]:

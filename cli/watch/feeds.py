@@ -64,7 +64,7 @@ class LiveFeed:
     def looks(self) -> Iterator[Look]:
         failures, has_seen = 0, False
         while True:
-            begun = time.monotonic()
+            begun, asked_ms = time.monotonic(), _now_ms()
             failure = ""
             try:
                 source = self._opened.get()
@@ -78,7 +78,9 @@ class LiveFeed:
                 failures += 1
                 failure = f"{self._name}: {error}; trying again"
                 seen = Observation(
-                    at_ms=_now_ms(), problems=(Problem(subject=self._name, message=str(error)),)
+                    asked_ms=asked_ms,
+                    at_ms=_now_ms(),
+                    problems=(Problem(subject=self._name, message=str(error)),),
                 )
             pause = pause_s(self._every_s, failures)
             yield Look(seen=seen, pause_s=max(begun + pause - time.monotonic(), 0.0), failure=failure)

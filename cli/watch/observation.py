@@ -15,8 +15,10 @@ from coordinator.model import Group, Problem, Topic
 class Observation:
     """What one look showed."""
 
+    asked_ms: int
+    """When the question was sent, in milliseconds since 1970 by the watcher's clock."""
     at_ms: int
-    """Milliseconds since 1970, by the watcher's clock."""
+    """When the groups had been described: what is shown was so at some moment between these two."""
     groups: Mapping[str, Group | None] = field(default_factory=dict)
     """By id. None: there is no such group. A group that could not be read is missing."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
@@ -25,7 +27,8 @@ class Observation:
 
 
 def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -> Observation:
-    """Look once. The moment is that at which the groups had been described."""
+    """Look once."""
+    asked_ms = clock_ms()
     described = source.describe(names, offsets=True)
     at_ms = clock_ms()
     found: dict[str, Group | None] = {group.id: group for group in described.items}
@@ -35,6 +38,7 @@ def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -
     topics = source.topics(topics_read(described.items), end_offsets=True)
     unread = [problem for problem in described.problems if problem not in gone]
     return Observation(
+        asked_ms=asked_ms,
         at_ms=at_ms,
         groups={name: found[name] for name in names if name in found},
         topics={topic.name: replace(topic, id=None, racks=None) for topic in topics.items},

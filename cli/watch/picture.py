@@ -99,16 +99,16 @@ def stories(recording: Recording) -> list[Story]:
     course = Course()
     states: dict[str, Track] = {}
     tracks: dict[str, dict[Place, Track]] = {}
-    end_ms = recording.observations[-1].at_ms
+    end_ms = _end_ms(recording)
     for seen in recording.observations:
         course, _ = course.step(seen)
         for name, found in course.groups.items():
             is_seen = name in seen.groups
             states.setdefault(name, Track()).at(seen.at_ms, _state(found) if is_seen else UNKNOWN)
             own = tracks.setdefault(name, {})
-            owners = _owners(found, course.labels) if is_seen else None
+            owners = _owners(found, course.labels) if is_seen else {}
             for place in found.wanted | own.keys():
-                value = UNKNOWN if owners is None else owners.get(place)
+                value = owners.get(place) if is_seen else UNKNOWN
                 own.setdefault(place, Track()).at(seen.at_ms, value)
     return [_story(name, track, tracks[name], end_ms) for name, track in states.items()]
 
@@ -116,8 +116,8 @@ def stories(recording: Recording) -> list[Story]:
 def picture_lines(recording: Recording) -> Iterator[str]:
     """The SVG file."""
     told = stories(recording)
-    start_ms, end_ms = recording.observations[0].at_ms, recording.observations[-1].at_ms
-    axis = _Axis(start_ms, max(end_ms, start_ms + 1))
+    start_ms, end_ms = recording.observations[0].at_ms, _end_ms(recording)
+    axis = _Axis(start_ms, end_ms)
     owners = list(
         dict.fromkeys(
             run.value
@@ -135,7 +135,10 @@ def picture_lines(recording: Recording) -> Iterator[str]:
         body += lines
     every = f", a look every {duration_text(recording.header.every_ms)}" if recording.header.every_ms else ""
     title = f"{', '.join(story.group for story in told)}: who owned what"
-    text = f"{clock_text(start_ms)} to {clock_text(end_ms)} UTC{every}; borders are that exact"
+    last_ms = recording.observations[-1].at_ms
+    text = (
+        f"{clock_text(start_ms)} to {clock_text(last_ms)} UTC{every}; what changed, did so before its border"
+    )
     height = y + 4
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH} {height:.0f}" '
@@ -185,14 +188,20 @@ def _state(found: GroupCourse) -> str:
     return "no such group" if found.shown is None else found.shown.state.value
 
 
-def _owners(found: GroupCourse, labels: Mapping[str, str]) -> dict[Place, str] | None:
-    """None where the look did not show it."""
-    if found.shown is None:
+def _owners(found: GroupCourse, labels: Mapping[str, str]) -> dict[Place, str]:
+    """`UNKNOWN` where the look did not show it: of what had an owner in the rebalance before, and nobody has left."""
+    if found.shown is None or found.belief is None:
         return {}
     if not owners_are_shown(found.shown):
-        return None
+        return dict.fromkeys(owners_of(found.belief), UNKNOWN)
     owners = owners_of(found.shown)
     return {place: ", ".join(labels.get(each, each) for each in ids) for place, ids in owners.items()}
+
+
+def _end_ms(recording: Recording) -> int:
+    """Where the picture ends: a little behind the last look, or what that showed could not be seen."""
+    first, last = recording.observations[0].at_ms, recording.observations[-1].at_ms
+    return max(last + max(recording.header.every_ms, (last - first) // 50), first + 1)
 
 
 def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) -> Story:
@@ -218,11 +227,16 @@ def _drawn(story: Story, axis: _Axis, kinds: Mapping[Owner, int], y: float) -> t
     for run in story.states:
         lines += _bar(axis, run, y, "away" if run.value == UNKNOWN else "box", run.value or "", story.group)
     y += LANE + 4
-    top = y
+    # Rules first: what is drawn later covers them.
+    bottom = y + LANE * len(story.lanes)
+    for ms in axis.marks():
+        x = axis.x(ms)
+        lines.append(f'<line class="step" x1="{x:.1f}" y1="{y:.1f}" x2="{x:.1f}" y2="{bottom:.1f}"/>\n')
+        lines.append(_write(x, bottom + 12, clock_text(ms)[: -4 if ms % 1000 == 0 else None], "faint middle"))
     for lane in story.lanes:
         label = _label(lane.places)
         lines.append(
-            f"<g><title>{markup(label)}</title>"
+            f"<g><title>{markup(label + _without_owner(lane))}</title>"
             f"{_write(LEFT - 8, y + 14, shortened(label, LEFT - 12), 'end')}</g>"
         )
         for run in lane.runs:
@@ -233,14 +247,11 @@ def _drawn(story: Story, axis: _Axis, kinds: Mapping[Owner, int], y: float) -> t
             else:
                 lines += _bar(axis, run, y, f"t{kinds[run.value]}", run.value, f"{label}: {run.value}")
         y += LANE
+    y += 16
     if story.left_out:
         lines.append(_write(LEFT, y + 12, f"{story.left_out:,} more partitions, which changed less", "faint"))
         y += 16
-    for ms in axis.marks():
-        x = axis.x(ms)
-        lines.append(f'<line class="step" x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{y:.1f}"/>\n')
-        lines.append(_write(x, y + 12, clock_text(ms)[: -4 if ms % 1000 == 0 else None], "faint middle"))
-    return lines, y + 28
+    return lines, y + 12
 
 
 def _bar(axis: _Axis, run: Run, y: float, style: str, label: str, title: str) -> Iterator[str]:
@@ -266,6 +277,10 @@ def _legend() -> Iterator[str]:
         yield f'<rect class="{style}" x="{x:.1f}" y="7" width="14" height="12"/>\n'
         yield _write(x + 20, 17, text)
         x += 26 + LETTER * 14
+
+
+def _without_owner(lane: Lane) -> str:
+    return f", {duration_text(lane.without_owner_ms)} without an owner" if lane.without_owner_ms else ""
 
 
 def _label(places: Sequence[Place]) -> str:

@@ -71,6 +71,7 @@ def observation_document(seen: Observation) -> dict[str, Any]:
     tree = snapshot_tree(Snapshot(groups=there, topics=seen.topics))
     return {
         **_begin("observation", seen.at_ms),
+        "asked": format_moment(seen.asked_ms),
         "groups": {name: tree["groups"].get(name) for name in seen.groups},
         "topics": tree["topics"],
         "lag": {name: _lag(seen, group) for name, group in there.items()},
@@ -222,6 +223,7 @@ def _header(file: Path, number: int, tree: Mapping[str, Any]) -> Header:
 
 def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Sequence[str]) -> Observation:
     at_ms = _moment(file, number, tree)
+    asked_ms = _moment(file, number, tree, "asked") if "asked" in tree else at_ms
     told = tree.get("groups")
     if not isinstance(told, dict):
         raise RecordingError(f"{file}:{number}: groups: expected groups by id")
@@ -234,6 +236,7 @@ def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Seque
         field = f"{error.field}: " if error.field else ""
         raise RecordingError(f"{file}:{number}: {field}{error.message}") from None
     return Observation(
+        asked_ms=asked_ms,
         at_ms=at_ms,
         groups={name: snapshot.groups.get(name) for name in wanted},
         topics=snapshot.topics,
@@ -248,11 +251,11 @@ def _problems(file: Path, number: int, told: object) -> Iterator[Problem]:
         yield Problem(subject=str(each.get("subject", "")), message=str(each.get("message", "")))
 
 
-def _moment(file: Path, number: int, tree: Mapping[str, Any]) -> int:
+def _moment(file: Path, number: int, tree: Mapping[str, Any], field: str = "at") -> int:
     try:
-        return parse_moment(str(tree.get("at")), 0)
+        return parse_moment(str(tree.get(field)), 0)
     except (ValueError, OverflowError) as error:
-        raise RecordingError(f"{file}:{number}: at: {error}") from None
+        raise RecordingError(f"{file}:{number}: {field}: {error}") from None
 
 
 def _begin(kind: str, at_ms: int) -> dict[str, Any]:

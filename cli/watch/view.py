@@ -108,7 +108,7 @@ def _group_lines(shown: Shown, name: str, before: GroupCourse | None, width: int
     if lags.rows:
         earlier = _lags_table(shown.before, name, before) if shown.before and before else None
         yield from column_lines(lags, earlier)
-    yield from _unowned_lines(course, shown.course.last.at_ms if shown.course.last else course.at_ms)
+    yield from _unowned_lines(course)
 
 
 def _state_line(group: Group, before: Group | None, wanted: int) -> Line:
@@ -186,7 +186,9 @@ def _waits_lines(group: Group) -> Iterator[Line]:
         )
     if not owners_are_shown(group):
         yield (
-            Piece("What members own does not show during a rebalance: OWNS is from before it.", Style.FAINT),
+            Piece(
+                "Brokers do not show who owns what during this rebalance: OWNS is from before.", Style.FAINT
+            ),
         )
 
 
@@ -222,13 +224,13 @@ def _rate(per_second: float | None) -> str | None:
     return f"{per_second:,.0f}" if per_second >= 100 or per_second == 0 else f"{per_second:.1f}"
 
 
-def _unowned_lines(course: GroupCourse, now_ms: int) -> Iterator[Line]:
+def _unowned_lines(course: GroupCourse) -> Iterator[Line]:
     """Partitions without an owner, those that have been longest first."""
     since: dict[int, dict[str, list[int]]] = {}
     for (topic, number), gap in sorted(course.unowned.items()):
         since.setdefault(gap.since_ms, {}).setdefault(topic, []).append(number)
     for at_ms in sorted(since):
-        age = max(now_ms - at_ms, 0)
+        age = max(course.asked_ms - at_ms, 0)
         text = f"Without an owner for {duration_text(age)}: {places_text(since[at_ms])}"
         yield (Piece(safe_text(text), Style.BAD),)
 

@@ -11,7 +11,10 @@ from cli.watch.course import Happening, Span
 from cli.watch.events import Event, EventKind, Told
 
 MOST_NAMES = 3
-_OF_A_NEWCOMER = (
+_TOLD_BY_CHANGE = (
+    EventKind.COORDINATOR_MOVED,
+    EventKind.EPOCH_CHANGED,
+    EventKind.ASSIGNMENT_EPOCH_CHANGED,
     EventKind.MEMBER_PROTOCOL_CHANGED,
     EventKind.SUBSCRIPTION_CHANGED,
     EventKind.MEMBER_EPOCH_CHANGED,
@@ -104,9 +107,9 @@ def span_text(span: Span) -> str:
 
 
 def _is_quiet(event: Event) -> bool:
-    """Whether it goes without saying: a commit, and what a member that has just joined began with."""
+    """Whether it goes without saying: a commit, and what a group or a member began with."""
     return event.kind is EventKind.OFFSETS_COMMITTED or (
-        event.kind in _OF_A_NEWCOMER and event.before is None
+        event.kind in _TOLD_BY_CHANGE and event.before is None
     )
 
 
@@ -137,6 +140,8 @@ def _told(together: Sequence[Happening], labels: Mapping[str, str]) -> str:
     if event.kind is EventKind.SUBSCRIPTION_CHANGED:
         wanted = ", ".join(event.after) if isinstance(event.after, tuple) and event.after else "nothing"
         return f"{who} {'reads' if len(together) == 1 else 'read'} {wanted}"
+    if event.kind is EventKind.ASSIGNOR_CHANGED and event.before is None:
+        return f"the assignor is {event.after}"
     text = _TEXTS[event.kind]
     return text.format(who=who, before=_value(event.before), after=_value(event.after))
 
@@ -152,7 +157,7 @@ _TEXTS: Mapping[EventKind, str] = {
     EventKind.MEMBER_JOINED: "{who} joined",
     EventKind.MEMBER_PROTOCOL_CHANGED: "{who}: {after} protocol",
     EventKind.EPOCH_CHANGED: "epoch {before} → {after}",
-    EventKind.ASSIGNMENT_EPOCH_CHANGED: "target assignment of epoch {after}, {before} before",
+    EventKind.ASSIGNMENT_EPOCH_CHANGED: "target assignment of epoch {after} computed, {before} before",
     EventKind.MEMBER_EPOCH_CHANGED: "{who}: epoch {before} → {after}",
 }
 

@@ -104,8 +104,9 @@ def groups(draw: st.DrawFn) -> Group | None:
         group_epoch=epoch,
         assignment_epoch=epoch and draw(st.integers(0, epoch)),
         members=tuple(members),
-        offsets=committed
-        and {
+        offsets=None
+        if committed is None
+        else {
             topic: {
                 number: CommittedOffset(offset=value)
                 for (t, number), value in committed.items()

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, Self
 
 from tests.cli.command import Kohort
 from tests.kafka.wait import wait_until
@@ -43,7 +43,7 @@ class Running:
         """The whole lines so far, as documents."""
         return [json.loads(line) for line in self.stdout.splitlines(keepends=True) if line.endswith("\n")]
 
-    def wait_for(self, check: Callable[[Running], object], what: str) -> None:
+    def wait_for(self, check: Callable[[Self], object], what: str) -> None:
         """Until something is true of it; it must not end meanwhile."""
 
         def holds() -> bool:
@@ -78,7 +78,12 @@ def in_pipe(
 
 @contextmanager
 def on_terminal(
-    kohort: Kohort, directory: Path, *arguments: str | Path, columns: int = 80, lines: int = 24
+    kohort: Kohort,
+    directory: Path,
+    *arguments: str | Path,
+    columns: int = 80,
+    lines: int = 24,
+    term: str = "xterm",
 ) -> Iterator[Terminal]:
     """Run it on a terminal of that size; ended after the block at the latest."""
     controller, terminal = pty.openpty()
@@ -88,7 +93,7 @@ def on_terminal(
         # A group of processes of its own, in a session that has others: it may be stopped as Ctrl-Z does it.
         process = subprocess.Popen(
             [kohort.executable, *map(str, arguments)],
-            stdin=terminal, stdout=terminal, stderr=stderr, env={**kohort.env, "TERM": "xterm"}, process_group=0,
+            stdin=terminal, stdout=terminal, stderr=stderr, env={**kohort.env, "TERM": term}, process_group=0,
         )  # fmt: skip
     os.close(terminal)
     said: list[bytes] = []

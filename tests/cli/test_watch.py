@@ -1,0 +1,406 @@
+"""What a watch shows and when it ends: courses, lag, the view, conditions, command lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cli.errors import UsageError
+from cli.render.document import Column, Table
+from cli.watch.changes import changed_cells
+from cli.watch.course import Course, Happening, Span
+from cli.watch.events import EventKind
+from cli.watch.lag import TopicLag, topic_lags
+from cli.watch.layout import table_lines
+from cli.watch.lines import Piece, Style, cut, escaped, plain, width_of
+from cli.watch.observation import Observation
+from cli.watch.picture import UNKNOWN, picture_lines, stories
+from cli.watch.recording import Header, Recording
+from cli.watch.repeat import LONGEST_PAUSE_S, pause_s
+from cli.watch.until import Until
+from cli.watch.view import LogLine, Shown, view_lines
+from cli.watch.words import clock_text, duration_text, ranges_text, span_text, told_lines
+from coordinator.model import Group, GroupState, GroupType, Topic
+from tests.cli.command import Kohort
+from tests.cli.watch_groups import group, member
+
+ORDERS = {"orders": Topic(name="orders", partitions=4)}
+STABLE, REBALANCE = GroupState.STABLE, GroupState.PREPARING_REBALANCE
+
+
+def look(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = None) -> Observation:
+    """A look that took 10 ms."""
+    return Observation(
+        asked_ms=at_ms - 10, at_ms=at_ms, groups={"g": found}, topics=ORDERS if topics is None else topics
+    )
+
+
+def course_of(*looks: Observation) -> tuple[Course, list[Happening]]:
+    course, happened = Course(), list[Happening]()
+    for each in looks:
+        course, more = course.step(each)
+        happened += more
+    return course, happened
+
+
+def texts(*looks: Observation) -> list[str]:
+    course, happened = course_of(*looks)
+    return [text for _, _, text in told_lines(happened, course.labels)]
+
+
+BOTH = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), epoch=2)
+GAP = group(member("a", orders=(0, 1)), member("b"), epoch=3)
+ALONE = group(member("a", orders=(0, 1, 2, 3)), epoch=4)
+
+
+def test_how_long_partitions_had_no_owner_is_told_as_bounds() -> None:
+    """Owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600."""
+    _, happened = course_of(look(1000, BOTH), look(1200, GAP), look(1400, GAP), look(1600, ALONE))
+    (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
+    assert assigned.event.partitions == (2, 3)
+    assert (assigned.since_ms, assigned.at_ms) == (1400, 1600)
+    assert assigned.span == Span(least_ms=1390 - 1200, most_ms=1600 - 990)
+
+
+def test_what_had_no_owner_from_the_beginning_has_no_bounds() -> None:
+    _, happened = course_of(look(1000, GAP), look(1600, ALONE))
+    (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
+    assert assigned.span is None
+
+
+def test_partitions_that_moved_between_two_looks_had_no_owner_for_less_than_that() -> None:
+    assert texts(look(1000, BOTH), look(1600, ALONE)) == [
+        "b left",
+        "epoch 2 → 4",
+        "target assignment of epoch 4 computed, 2 before",
+        "orders:2,3 moved from b to a, at most 610 ms without an owner (at least: 2 epochs passed between two looks)",
+    ]
+
+
+def test_the_partitions_of_the_last_member_stay_without_an_owner() -> None:
+    empty = group(state=GroupState.EMPTY, epoch=5)
+    course, _ = course_of(look(1000, ALONE), look(2000, empty), look(4000, empty))
+    assert sorted(course.groups["g"].unowned) == [("orders", number) for number in range(4)]
+    assert {(gap.owned_until_ms, gap.since_ms) for gap in course.groups["g"].unowned.values()} == {
+        (990, 2000)
+    }
+    shown = "\n".join(map(plain, view_lines(Shown(course=course), 80, 24)))
+    assert "Without an owner for 2.0 s: orders:0-3" in shown
+    course, happened = course.step(look(5000, None))
+    assert [each.event.kind for each in happened] == [EventKind.GROUP_GONE]
+    assert course.groups["g"].unowned == {}
+
+
+def test_partitions_that_nobody_was_given_show_without_an_owner() -> None:
+    """A topic that has just grown: the members own what there was."""
+    grown = {"orders": Topic(name="orders", partitions=6)}
+    course, _ = course_of(look(1000, ALONE), look(2000, ALONE, grown))
+    assert sorted(course.groups["g"].unowned) == [("orders", 4), ("orders", 5)]
+
+
+CLASSIC = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), kind=GroupType.CLASSIC)
+REBALANCING = group(
+    member("a", orders=(0, 1)), member("b", orders=(2, 3)), state=REBALANCE, kind=GroupType.CLASSIC
+)
+
+
+def test_a_classic_rebalance_hides_its_owners() -> None:
+    """Brokers go on to show what was given out before."""
+    after = group(member("a", orders=(0, 1, 2)), member("b", orders=(3,)), kind=GroupType.CLASSIC)
+    looks = [look(1000, CLASSIC), look(2000, REBALANCING), look(3000, REBALANCING), look(4000, after)]
+    assert texts(*looks) == [
+        "Stable → PreparingRebalance",
+        "orders:2 moved from b to a, at most 3.0 s without an owner",
+        "PreparingRebalance → Stable, after 990 ms to 3.0 s",
+    ]
+    course, _ = course_of(*looks[:3])
+    shown = "\n".join(map(plain, view_lines(Shown(course=course), 80, 24)))
+    assert "OWNS is from before" in shown
+    assert "2 members wait for" in shown
+
+
+def test_a_member_that_leaves_a_classic_rebalance_leaves_its_partitions_without_an_owner() -> None:
+    left = group(member("a", orders=(0, 1)), state=REBALANCE, kind=GroupType.CLASSIC)
+    assert texts(look(1000, CLASSIC), look(2000, left)) == [
+        "b left",
+        "orders:2,3 without an owner; b had them",
+        "Stable → PreparingRebalance",
+    ]
+
+
+def test_a_look_that_reached_nothing_changes_nothing() -> None:
+    course, _ = course_of(look(1000, BOTH))
+    after, happened = course.step(Observation(asked_ms=1500, at_ms=2000))
+    assert (happened, after.groups, after.window) == ((), course.groups, course.window)
+
+
+def test_what_a_newcomer_begins_with_goes_without_saying() -> None:
+    assert texts(look(1000, None), look(2000, ALONE)) == [
+        "the group is there: consumer, Stable",
+        "a joined",
+        "orders:0-3 to a",
+    ]
+
+
+def test_many_alike_are_told_together() -> None:
+    many = [member(f"m{number}", orders=(number,)) for number in range(4)]
+    after = [f"m{number}" for number in range(4)]
+    assert texts(look(1000, group(epoch=1)), look(2000, group(*many, epoch=1)))[0] == (
+        f"{', '.join(after[:3])} and 1 more members joined"
+    )
+
+
+def test_commits_are_told_only_where_they_are_asked_for() -> None:
+    before, after = (
+        group(offsets={"orders": {0: start, 1: start}, "payments": {0: start}}) for start in (10, 25)
+    )
+    course, happened = course_of(look(1000, before), look(2000, after))
+    assert list(told_lines(happened, course.labels)) == []
+    assert [text for _, _, text in told_lines(happened, course.labels, commits=True)] == [
+        "orders:0,1: offsets committed, 30 records further",
+        "payments:0: committed offset 10 → 25",
+    ]
+    assert texts(look(1000, after), look(2000, before)) == [
+        "orders:0,1: committed offsets set back by 30 records",
+        "payments:0: committed offset set back, 25 → 10",
+    ]
+    assert texts(look(1000, after), look(2000, group(offsets={}))) == [
+        "orders:0,1: committed offsets deleted",
+        "payments:0: committed offset deleted",
+    ]
+
+
+def consuming(at_ms: int, committed: int, end: int) -> Observation:
+    found = group(member("a", orders=(0, 1)), offsets={"orders": {0: committed, 1: committed}})
+    ends = dict.fromkeys(range(2), end)
+    return look(at_ms, found, {"orders": Topic(name="orders", partitions=2, end_offsets=ends)})
+
+
+def lag_of(*looks: Observation) -> TopicLag:
+    course, _ = course_of(*looks)
+    (lag,) = topic_lags("g", course.window, {"orders": 2})
+    return lag
+
+
+def test_rates_and_when_the_lag_will_be_gone() -> None:
+    lag = lag_of(consuming(0, 100, 1000), consuming(5_000, 200, 1005), consuming(10_000, 400, 1010))
+    assert (lag.lag, lag.unknown, lag.consumed_per_s, lag.produced_per_s) == (1220, 0, 60.0, 2.0)
+    assert lag.seconds_to_zero == pytest.approx(1220 / 58)
+
+
+@pytest.mark.parametrize(
+    ("looks", "consumed"),
+    [
+        ([consuming(0, 100, 1000)], None),
+        ([consuming(0, 100, 1000), consuming(4_999, 200, 1000)], None),
+        ([consuming(0, 100, 1000), consuming(10_000, 50, 1000)], None),
+        ([consuming(0, 100, 1000), consuming(10_000, 100, 1000)], 0.0),
+        # What is older than the window no longer counts.
+        ([consuming(0, 0, 1000), consuming(30_000, 600, 1000), consuming(40_000, 600, 1000)], 0.0),
+    ],
+    ids=["one look", "too soon", "set back", "stands still", "stood still since"],
+)
+def test_when_nobody_can_tell_when_the_lag_will_be_gone(
+    looks: Sequence[Observation], consumed: float | None
+) -> None:
+    lag = lag_of(*looks)
+    assert lag.consumed_per_s == consumed
+    assert lag.seconds_to_zero is None
+
+
+def test_a_lag_that_is_not_known_is_no_lag_of_zero() -> None:
+    unknown = lag_of(look(0, group(member("a", orders=(0, 1)), offsets={"orders": {0: None}})))
+    assert (unknown.lag, unknown.unknown) == (None, 2)
+    assert lag_of(consuming(0, 1000, 1000)).seconds_to_zero == 0.0
+
+
+def test_durations_and_times() -> None:
+    told = [0, 999, 1000, 99_900, 99_960, 3_600_000, 6_000_000, 172_800_000]
+    assert list(map(duration_text, told)) == [
+        "0 ms", "999 ms", "1.0 s", "99.9 s", "1 min 40 s", "60 min 00 s", "1 h 40 min", "2 d 0 h",
+    ]  # fmt: skip
+    assert clock_text(1_700_000_000_042) == "22:13:20.042"
+    assert clock_text(10**18) == "1000000000000000000"
+    assert ranges_text((0, 1, 2, 3, 5, 7, 8)) == "0-3,5,7,8"
+    assert [span_text(Span(least_ms=a, most_ms=b)) for a, b in ((0, 5), (5, None), (5, 5), (1, 2000))] == [
+        "at most 5 ms", "at least 5 ms", "5 ms", "1 ms to 2.0 s",
+    ]  # fmt: skip
+
+
+def met(text: str, *looks: Observation) -> list[bool]:
+    until, course, found = Until.parse(text), Course(), []
+    for each in looks:
+        course, _ = course.step(each)
+        found.append(until.is_met(course))
+    return found
+
+
+def test_stable_means_for_a_while() -> None:
+    moving = group(member("a"), state=REBALANCE, epoch=9)
+    looks = [
+        look(ms, each) for ms, each in ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
+    ]
+    assert met("stable", *looks) == [False, False, False, False, True]
+    outage = Observation(asked_ms=500, at_ms=600)
+    assert met("stable", look(0, BOTH), outage, look(1000, BOTH), look(2000, BOTH)) == [False] * 3 + [True]
+
+
+def test_empty_and_epochs() -> None:
+    assert met("empty", look(0, BOTH), look(1, group()), look(2, None)) == [False, True, True]
+    assert met("4", look(0, BOTH), look(1, None)) == [False, False]
+    reached = group(*ALONE.members, epoch=4)
+    assert met("4", look(0, reached)) == [False]  # its member is at epoch 1
+    assert met("1", look(0, reached)) == [True]
+
+
+@pytest.mark.parametrize("text", ["", "stabel", "-1", "1.5", "1" * 10, "٣"])
+def test_conditions_that_there_are_not(text: str) -> None:
+    with pytest.raises(UsageError, match="write stable, empty, or the epoch"):
+        Until.parse(text)
+
+
+def test_pauses_grow_and_stop_growing() -> None:
+    assert pause_s(0.5, 0) == 0.5
+    pauses = [pause_s(0.5, failures) for failures in range(1, 50)]
+    assert pauses == sorted(pauses)
+    assert (pauses[0], pauses[-1]) == (1.0, LONGEST_PAUSE_S)
+    assert pause_s(60, 3) == 60
+
+
+TWO = (Column("GROUP"), Column("STATE"), Column("#MEMBERS", number=True))
+
+
+def table(*rows: tuple[str, str, int]) -> Table:
+    return Table(columns=TWO, rows=rows)
+
+
+def test_changed_cells_are_found_by_the_key_of_their_row() -> None:
+    before = table(("a", "Stable", 1), ("b", "Stable", 2))
+    after = table(("new", "Empty", 0), ("a", "Stable", 2), ("b", "Stable", 2))
+    assert changed_cells(None, after) == frozenset()
+    assert changed_cells(before, after) == {(0, 0), (0, 1), (0, 2), (1, 2)}
+    assert changed_cells(before, before) == frozenset()
+    # No column tells these rows apart: a row is the same where all of it is.
+    twice = table(("a", "x", 1), ("a", "x", 1))
+    assert changed_cells(twice, twice) == frozenset()
+    assert changed_cells(twice, table(("a", "x", 1), ("a", "y", 1))) == {(1, 0), (1, 1), (1, 2)}
+    # A column that was not there is new in every row.
+    fewer = Table(columns=TWO[:2], rows=[("a", "Stable")])
+    assert changed_cells(fewer, table(("a", "Stable", 1))) == {(0, 2)}
+
+
+@pytest.mark.parametrize("width", [80, 24, 12])
+def test_a_table_on_a_screen_loses_nothing(width: int) -> None:
+    before, after = table(("a", "Stable", 1)), table(("a", "Rebalancing", 1), ("b", "Rebalancing", 12_345))
+    lines = list(table_lines(after, before, width))
+    shown = [plain(line) for line in lines]
+    for text in ("GROUP", "Rebalancing", "12345", "#MEMBERS"):
+        assert any(text in line for line in shown)
+    marked = [piece.text for line in lines for piece in line if piece.style is Style.CHANGED]
+    assert marked in (["Rebalancing", "b", "Rebalancing", "12345"], ["Rebalancing", "b", "12345"])
+
+
+def test_lines_are_cut_to_the_width_of_wide_characters() -> None:
+    line = (Piece("组组组"), Piece("abc", Style.CHANGED))
+    assert plain(cut(line, 9)) == "组组组abc"
+    for width in range(1, 9):
+        assert width_of(plain(cut(line, width))) <= width
+    assert list(escaped([line], 9)) == ["组组组\x1b[7mabc\x1b[0m"]
+    assert list(escaped([line], 10)) == ["组组组\x1b[7mabc\x1b[0m\x1b[K"]
+
+
+def crowd(count: int) -> Group:
+    return group(*(member(f"consumer-{number:04}", orders=(number,)) for number in range(count)), epoch=1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 6), (20, 4), (300, 100)])
+@pytest.mark.parametrize("count", [0, 1, 5, 500])
+def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: int) -> None:
+    found = Observation(
+        asked_ms=0,
+        at_ms=1,
+        groups={f"group-{n}": replace(crowd(count), id=f"group-{n}") for n in range(3)},
+        topics=ORDERS,
+    )
+    course, _ = course_of(found)
+    log = [LogLine(at_ms=number, group="group-0", text=f"line {number}") for number in range(50)]
+    lines = view_lines(Shown(course=course, log=log, title="here"), width, height)
+    assert len(lines) <= height
+    if height > 10:
+        shown = list(map(plain, lines))
+        assert shown[-1].endswith("group-0: line 49")
+        assert all(any(line.startswith(name) for line in shown) for name in found.groups)
+
+
+def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
+    gives = member("a", orders=(0, 1))
+    takes = member("b")
+    moving = group(
+        *(replace(each, target={"orders": (n,)}) for n, each in enumerate((gives, takes))),
+        state=GroupState.RECONCILING,
+        epoch=1,
+    )
+    course, _ = course_of(look(0, moving, {}))
+    shown = list(map(plain, view_lines(Shown(course=course), 80, 24)))
+    assert any(line.split() == ["a", "consumer", "1", "2", "-", "orders:1", "orders:0,1"] for line in shown)
+    assert any(line.split() == ["b", "consumer", "1", "0", "orders:1", "-", "-"] for line in shown)
+    assert "a waits for itself: to give up orders:1" in shown
+    assert "b waits for orders:1, which a still has" in shown
+
+
+def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
+    looks = (look(1000, BOTH), look(2000, GAP), look(3000, ALONE))
+    recording = Recording(
+        header=Header(at_ms=0, groups=("g",), source="x", every_ms=1000), observations=looks
+    )
+    (story,) = stories(recording)
+    lanes = {lane.places: [run.value for run in lane.runs] for lane in story.lanes}
+    assert lanes == {
+        (("orders", 0), ("orders", 1)): ["a"],
+        (("orders", 2), ("orders", 3)): ["b", None, "a"],
+    }
+    assert [lane.without_owner_ms for lane in story.lanes] == [0, 1000]
+    drawn = "".join(picture_lines(recording))
+    assert "orders:2,3, 1.0 s without an owner" in drawn
+    assert "orders:2,3: b, from 00:00:01.000 for 1.0 s" in drawn
+    classic = Recording(header=recording.header, observations=(look(1000, CLASSIC), look(2000, REBALANCING)))
+    (story,) = stories(classic)
+    assert {run.value for lane in story.lanes for run in lane.runs} == {"a", "b", UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "name the groups to watch"),
+        (["g", "--until", "soon"], "write stable, empty"),
+        (["g", "--speed", "2"], "--speed and --svg are for recordings"),
+        (["g", "--svg", "x.svg"], "--speed and --svg are for recordings"),
+        (["g", "--force"], "--force"),
+        (["g", "--log-dir", ".", "--as-of", "-1h"], "the past does not change"),
+        (["--replay", "x", "--force"], "--force"),
+        (["--replay", "x", "--record", "y"], "copy its file"),
+        (["--replay", "x", "-b", "h:1"], "makes no sense with another source"),
+    ],
+)
+def test_command_lines_that_make_no_sense(kohort: Kohort, words: list[str], message: str) -> None:
+    answer = kohort.quick("watch", *words)
+    assert (answer.status, answer.stdout) == (2, "")
+    assert message in answer.stderr
+
+
+@pytest.mark.parametrize("output", ["html", "markdown"])
+def test_pages_are_not_repeated(kohort: Kohort, sample: Path, output: str) -> None:
+    answer = kohort.quick("list", "--watch", "1", "--embedded", sample, "--output", output)
+    assert (answer.status, answer.stdout) == (2, "")
+    assert "--watch prints table, json, csv or yaml" in answer.stderr
+
+
+def test_a_group_that_is_not_there_is_watched_until_it_is(kohort: Kohort, sample: Path) -> None:
+    answer = kohort.quick("watch", "nobody", "--embedded", sample, "--for", "0", "--output", "json")
+    assert answer.status == 0
+    (observation,) = [json.loads(line) for line in answer.stdout.splitlines()[1:]]
+    assert (observation["groups"], observation["errors"]) == ({"nobody": None}, [])

@@ -1,0 +1,267 @@
+"""Recordings: read back they are what was seen; damaged ones are refused by file and line."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cli.watch.course import Course
+from cli.watch.observation import Observation
+from cli.watch.picture import stories
+from cli.watch.recording import (
+    Header,
+    RecordingError,
+    event_document,
+    header_document,
+    line_of,
+    observation_document,
+    read_recording,
+)
+from cli.watch.view import LogLine, Shown, view_lines
+from cli.watch.words import told_lines
+from coordinator.model import Group, Problem, Topic, UserData
+from tests.cli.command import Kohort
+from tests.cli.schemas import faults
+from tests.cli.watch_groups import TOPICS, group, groups, member
+
+HEADER = Header(at_ms=1_000, groups=("g",), source="here", every_ms=500)
+SLOW_FILES = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
+)
+
+
+@st.composite
+def courses(draw: st.DrawFn) -> list[Observation]:
+    """Looks one after the other; some reach nothing."""
+    looks: list[Observation] = []
+    at_ms = 1_700_000_000_000
+    for found in draw(st.lists(groups(), min_size=1, max_size=5)):
+        at_ms += draw(st.integers(1, 20_000))
+        ends = draw(st.dictionaries(st.integers(0, 3), st.none() | st.integers(0, 9)))
+        reached = draw(st.integers(0, 4)) > 0
+        looks.append(
+            Observation(
+                asked_ms=at_ms - 1,
+                at_ms=at_ms,
+                groups={"g": found} if reached else {},
+                topics={name: Topic(name=name, partitions=4, end_offsets=ends) for name in TOPICS}
+                if reached
+                else {},
+                problems=() if reached else (Problem(subject="here", message="nobody answers\x1b[2J"),),
+            )
+        )
+    return looks
+
+
+def written(file: Path, looks: Sequence[Observation]) -> Path:
+    """A recording of them."""
+    documents = [header_document(HEADER), *map(observation_document, looks)]
+    file.write_text("".join(map(line_of, documents)))
+    return file
+
+
+def view_of(looks: Sequence[Observation]) -> list[object]:
+    """Every picture of a view, and every event as a document."""
+    course = Course()
+    log: list[LogLine] = []
+    shown: list[object] = []
+    for seen in looks:
+        before = course
+        course, happened = course.step(seen)
+        log += [LogLine(at_ms=at, group=g, text=text) for at, g, text in told_lines(happened, course.labels)]
+        documents = [event_document(each, course.labels) for each in happened]
+        assert [fault for each in documents for fault in faults(each)] == []
+        shown += documents
+        shown.append(view_lines(Shown(course=course, before=before, log=log), 80, 24))
+    return shown
+
+
+@SLOW_FILES
+@given(looks=courses())
+def test_what_is_read_back_is_what_was_seen(tmp_path: Path, looks: list[Observation]) -> None:
+    documents = [header_document(HEADER), *map(observation_document, looks)]
+    assert [fault for each in documents for fault in faults(json.loads(line_of(each)))] == []
+    read = read_recording(written(tmp_path / "r", looks))
+    assert read.header == HEADER
+    assert read.notices == ()
+    assert list(read.observations) == looks
+    assert view_of(read.observations) == view_of(looks)
+    assert [story.group for story in stories(read)] == (["g"] if any(each.groups for each in looks) else [])
+
+
+@SLOW_FILES
+@given(looks=courses(), data=st.data())
+def test_a_damaged_file_is_refused_or_read_and_nothing_else(
+    tmp_path: Path, looks: list[Observation], data: st.DataObject
+) -> None:
+    good = written(tmp_path / "r", looks).read_bytes()
+    for _ in range(5):
+        bad = bytearray(good)
+        for _ in range(data.draw(st.integers(1, 3))):
+            place = data.draw(st.integers(0, len(bad) - 1))
+            bad[place : place + data.draw(st.integers(0, 9))] = data.draw(
+                st.binary(max_size=3)
+                | st.sampled_from([b"null", b"-1", b'"\\ud800"', b"{}", b"[", b"9" * 30])
+            )
+        file = tmp_path / "bad"
+        file.write_bytes(bad)
+        refused = refusal_of(file)
+        assert refused is None or refused.startswith(str(file))
+
+
+def refusal_of(file: Path) -> str | None:
+    """Why a file is no recording; None where it is one, which can be shown."""
+    try:
+        view_of(read_recording(file).observations)
+    except RecordingError as error:
+        return str(error)
+    return None
+
+
+LOOK = Observation(asked_ms=1_000, at_ms=1_001, groups={"g": group(member("a", orders=(0, 1)), epoch=1)})
+
+
+def lines(*looks: Observation) -> list[str]:
+    return [line_of(header_document(HEADER)), *(line_of(observation_document(each)) for each in looks)]
+
+
+@pytest.mark.parametrize("cut", [1, 20, 200])
+def test_a_torn_last_line_is_left_out_and_said(kohort: Kohort, tmp_path: Path, cut: int) -> None:
+    file = tmp_path / "torn"
+    file.write_text("".join(lines(LOOK, LOOK))[:-cut])
+    answer = kohort.quick("watch", "--replay", file, "--output", "json")
+    assert answer.status == 0
+    count = 3 if cut == 1 else 2  # without its line end alone the line is whole
+    assert len(answer.stdout.splitlines()) == count
+    torn = f"kohort: {file}:3: the last line is torn, the recorder did not end it; left out\n"
+    assert answer.stderr == ("" if cut == 1 else torn)
+
+
+def changed(position: int, **fields: object) -> list[str]:
+    """The lines of a recording with other fields in one of them."""
+    told = lines(LOOK, LOOK)
+    told[position] = json.dumps({**json.loads(told[position]), **fields}) + "\n"
+    return told
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ([], "empty"),
+        (["\n"], "empty"),
+        (lines(), "before anything was seen"),
+        (["no json\n"], "{file}:1: not a JSON document"),
+        (['{"kohort": 1, "command": "list"}\n'], "{file}:1: not a line of a recording of kohort watch"),
+        (["[1]\n"], "{file}:1: not a line of a recording"),
+        (lines(LOOK)[1:], "{file}:1: a recording begins with its header"),
+        ([*lines(LOOK), "torn{\n", *lines(LOOK)[1:]], "{file}:3: not a JSON document"),
+        (changed(1, kohort=2), "{file}:2: format 2 is newer"),
+        (changed(1, kohort="1"), "{file}:2: kohort: expected the format version"),
+        (changed(2, at="yesterday"), "{file}:3: at: 'yesterday' is no time"),
+        (changed(1, asked=None), "{file}:2: asked: 'None' is no time"),
+        (changed(1, groups=[]), "{file}:2: groups: expected groups by id"),
+        (changed(1, groups={"g": {"state": "Sable"}}), "{file}:2: groups.g.state: unknown group state 'Sable'"),
+        (changed(1, groups={"g": {"members": [{"owned": {"t": [-1]}}]}}), "{file}:2: groups.g.members"),
+        (changed(1, topics={"t": {"partitions": "many"}}), "{file}:2: topics.t.partitions: expected a whole number"),
+        (changed(1, errors=["no"]), "{file}:2: errors: expected problems"),
+        (["\x00" * 10 + "\n"], "{file}:1: not a JSON document"),
+        (["{" * 100_000 + "\n"], "{file}:1: not a JSON document"),
+        (["[" * 100_000 + "\n"], "{file}:1: not a JSON document"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said(
+    kohort: Kohort, tmp_path: Path, told: list[str], message: str
+) -> None:
+    file = tmp_path / "wrong"
+    file.write_text("".join(told))
+    answer = kohort.quick("watch", "--replay", file)
+    assert (answer.status, answer.stdout) == (3, "")
+    assert message.format(file=file) in answer.stderr
+    assert not answer.traceback
+
+
+def test_bytes_that_are_no_text(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "bytes"
+    file.write_bytes("".join(lines(LOOK)).encode() + b"\xff\xfe\n")
+    answer = kohort.quick("watch", "--replay", file)
+    assert (answer.status, answer.stdout) == (3, "")
+    assert f"{file}:3: not a text in UTF-8 (byte 0 of the line)" in answer.stderr
+
+
+def test_a_file_that_cannot_be_read(kohort: Kohort, tmp_path: Path) -> None:
+    for file in (tmp_path / "missing", tmp_path):
+        answer = kohort.quick("watch", "--replay", file)
+        assert (answer.status, answer.traceback) == (3, False)
+        assert f"{file}: cannot be read: " in answer.stderr
+
+
+def test_unknown_kinds_and_fields_of_a_later_kohort_are_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "later"
+    later = json.dumps({"kohort": 1, "command": "watch", "kind": "mood", "at": "x"}) + "\n"
+    file.write_text("".join([*changed(1, mood="good"), later]))
+    assert len(read_recording(file).observations) == 2
+
+
+def test_some_groups_of_a_recording(kohort: Kohort, tmp_path: Path) -> None:
+    both = replace(LOOK, groups={**LOOK.groups, "other": None})
+    file = written(tmp_path / "r", [both])
+    assert [each.groups for each in read_recording(file, ["other"]).observations] == [{"other": None}]
+    answer = kohort.quick("watch", "nobody", "--replay", file)
+    assert answer.status == 3
+    assert "nothing was recorded of nobody; it is of g" in answer.stderr
+
+
+def test_a_recording_is_for_its_owner_alone_and_is_not_overwritten(
+    kohort: Kohort, sample: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "r.ndjson"
+    words = ["watch", "fraud", "--embedded", str(sample), "--for", "0", "--record", str(file)]
+    assert kohort.quick(*words).status == 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    before = file.read_bytes()
+    answer = kohort.quick(*words)
+    assert answer.status == 2
+    assert f"{file} is there already" in answer.stderr
+    assert file.read_bytes() == before
+    assert kohort.quick(*words, "--force").status == 0
+    assert len(file.read_bytes().splitlines()) == 2
+
+
+def test_nothing_is_recorded_of_what_cannot_be_read(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "r.ndjson"
+    answer = kohort.quick("watch", "g", "--embedded", tmp_path, "--record", file)
+    assert answer.status == 3
+    assert not file.exists()
+
+
+def test_a_full_disk_is_said(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    answer = kohort.quick(
+        "watch", "fraud", "--embedded", sample, "--for", "0", "--record", "/dev/full", "--force"
+    )
+    assert answer.status == 3
+    assert "/dev/full: cannot be written: No space left on device" in answer.stderr
+    answer = kohort.quick("watch", "fraud", "--embedded", sample, "--record", tmp_path / "no" / "where")
+    assert answer.status == 3
+    assert "cannot be written: No such file or directory" in answer.stderr
+
+
+def test_user_data_of_assignors_is_not_recorded() -> None:
+    one = replace(member("a", orders=(0,)), user_data=UserData(assignment=b"bulky"))
+    assert "user_data" not in json.dumps(observation_document(replace(LOOK, groups={"g": group(one)})))
+
+
+def test_group_names_may_be_anything(tmp_path: Path) -> None:
+    """Names from a cluster that steer terminals, or that look like another field."""
+    strange: dict[str, Group | None] = {"\x1b[2J": None, "at": None, "ключ\u202e": None}
+    look = replace(LOOK, groups=strange)
+    read = read_recording(written(tmp_path / "r", [look]))
+    assert read.observations == (look,)
+    shown = "\n".join(str(line) for line in view_of([look]))
+    assert "\x1b" not in shown
