@@ -45,10 +45,16 @@ class Wish:
 
 def connection_of(source: SourceOptions) -> Connection:
     """How the commands of a plan reach the cluster that the plan was made from; of a file, nothing is known of it."""
-    if source.bootstrap_server is None:
+    is_live = source.bootstrap_server is not None or source.command_config is not None
+    context = source.place.context if source.place is not None and is_live else None
+    if source.bootstrap_server is None and context is None:
         return Connection()
-    config = str(source.command_config) if source.command_config else None
-    return Connection(bootstrap_server=source.bootstrap_server, command_config=config)
+    return Connection(
+        bootstrap_server=source.bootstrap_server,
+        command_config=str(source.command_config) if source.command_config else None,
+        context=None if context is None else context.name,
+        has_own_properties=bool(context and context.properties),
+    )
 
 
 def assignor_of(name: str | None, to: str) -> str | None:

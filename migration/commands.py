@@ -12,6 +12,8 @@ PLAN_FILE = "PLAN.yaml"
 
 VARIABLE = '"$BOOTSTRAP"'
 """What a runbook says where it does not know the cluster's address."""
+CONFIG_VARIABLE = '"$COMMAND_CONFIG"'
+"""A file of client properties that whoever follows the plan has to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,10 @@ class Connection:
     """None where the plan was made without a cluster: the runbook then names a variable."""
     command_config: str | None = None
     """A file of client properties."""
+    context: str | None = None
+    """The name by which Kohort knows the cluster; Kafka's own tools do not."""
+    has_own_properties: bool = False
+    """Whether the context itself holds the client properties: Kafka's tools want them in a file."""
 
     @property
     def bootstrap(self) -> str:
@@ -31,6 +37,8 @@ class Connection:
     @property
     def kohort(self) -> str:
         """Options of `kohort`."""
+        if self.context is not None:
+            return f"--context {shlex.quote(self.context)}"
         return f"-b {self.bootstrap}{self._config}"
 
     @property
@@ -40,6 +48,8 @@ class Connection:
 
     @property
     def _config(self) -> str:
+        if self.has_own_properties:
+            return f" --command-config {CONFIG_VARIABLE}"
         return f" --command-config {shlex.quote(self.command_config)}" if self.command_config else ""
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import os
+import pty
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
-from tests.cli.command import Answer, Kohort
+from tests.cli.command import TIMEOUT_S, Answer, Kohort
 
 
 @dataclass(kw_only=True)
@@ -43,3 +46,23 @@ class Rig:
             patch.object(sys, "stdin", io.StringIO(stdin)),
         ):
             return self.kohort.quick(*arguments)
+
+    def on_terminal(self, *arguments: str, answers: Sequence[str], **env: str) -> tuple[int, str]:
+        """Run it on a terminal of its own and answer its questions: status, and what the terminal showed."""
+        controller, terminal = pty.openpty()
+        begin = "import os, sys; os.login_tty(0); os.execv(sys.argv[1], sys.argv[1:])"
+        with subprocess.Popen(
+            [sys.executable, "-c", begin, self.kohort.executable, *arguments],
+            stdin=terminal, stdout=terminal, stderr=terminal, env={**self.environment, **env, "TERM": "dumb"},
+        ) as process:  # fmt: skip
+            os.close(terminal)
+            said, left = b"", list(answers)
+            try:
+                while chunk := os.read(controller, 65536):
+                    said += chunk
+                    if said.endswith((b"to go on: ", b"(not shown): ")) and left:
+                        os.write(controller, left.pop(0).encode() + b"\n")
+            except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
+                pass
+            os.close(controller)
+            return process.wait(TIMEOUT_S), said.decode().replace("\r\n", "\n")

@@ -157,6 +157,34 @@ def test_how_long_to_wait(rig: Rig) -> None:
         assert settle_source(SourceOptions(timeout_ms=7), timeout_is_typed=True).timeout_ms == 7
 
 
+def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cli.contexts.settle import settle_source
+    from cli.options import SourceOptions
+    from cli.plans import connection_of
+
+    rig.write(
+        "current: a\ncontexts: {a: {bootstrap_server: k:1}, b@eu: {bootstrap_server: k:1, properties: {client.id: x}}, "
+        "c: {command_config: f}, d: {snapshot: s}}"
+    )
+    monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
+    told = {
+        name: connection_of(settle_source(SourceOptions(context=name))) for name in (None, "b@eu", "c", "d")
+    }
+    assert [told[name].kohort for name in told] == [
+        "--context a",
+        "--context b@eu",
+        "--context c",
+        '-b "$BOOTSTRAP"',
+    ]
+    assert [told[name].kafka for name in told] == [
+        "--bootstrap-server k:1",
+        '--bootstrap-server k:1 --command-config "$COMMAND_CONFIG"',
+        f'--bootstrap-server "$BOOTSTRAP" --command-config {rig.file.parent}/f',
+        '--bootstrap-server "$BOOTSTRAP"',
+    ]
+    assert connection_of(settle_source(SourceOptions(bootstrap_server="k:2"))).kohort == "-b k:2"
+
+
 def test_topics_in_a_file_need_no_source(rig: Rig, tmp_path: Path) -> None:
     topics = tmp_path / "topics"
     topics.write_text("orders\n")

@@ -1,0 +1,206 @@
+"""Contexts of a real cluster: every way to name it, secrets from where they are kept, and protection from changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.contexts import Rig
+from tests.cli.offset_rig import OffsetRig
+from tests.kafka.broker import Broker
+from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
+from tests.kafka.tool_host import ToolHost
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def rig(kohort: Kohort, tmp_path: Path) -> Rig:
+    return Rig(kohort=kohort, home=tmp_path)
+
+
+@pytest.fixture
+def offsets(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
+    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
+
+
+@pytest.fixture
+def group(offsets: OffsetRig) -> str:
+    """Give a group that has committed an offset."""
+    topic = offsets.topic([1])
+    return offsets.group({(topic, 0): 1})
+
+
+def contexts(broker: Broker, *, current: str, protected: bool = False) -> str:
+    """A file with two names for one broker."""
+    lines = [f"current: {current}", "contexts:"]
+    for name in ("production", "staging"):
+        lines += [f"  {name}:", f"    bootstrap_server: {broker.bootstrap}"]
+        lines += ["    protected: true"] if protected and name == "production" else []
+    return "\n".join([*lines, ""])
+
+
+def test_every_way_to_name_a_cluster(rig: Rig, broker: Broker, group: str, tmp_path: Path) -> None:
+    properties = tmp_path / "client.properties"
+    properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")
+    rig.write(contexts(broker, current="production") + f"  file: {{command_config: {properties}}}\n")
+    for arguments, env in (
+        ([], {}),
+        (["--context", "staging"], {}),
+        (["--context", "file"], {}),
+        ([], {"KOHORT_CONTEXT": "staging"}),
+        ([], {"KOHORT_BOOTSTRAP_SERVER": broker.bootstrap}),
+        ([], {"KOHORT_COMMAND_CONFIG": str(properties)}),
+        (["--command-config", str(properties)], {}),
+        (["-b", broker.bootstrap], {"KOHORT_COMMAND_CONFIG": str(properties)}),
+    ):
+        answer = rig("list", "--match", f"^{group}$", "--output", "csv", *arguments, **env)
+        assert (answer.status, answer.stderr) == (0, ""), (arguments, env)
+        assert [row["GROUP"] for row in answer.rows] == [group]
+
+
+def test_a_preview_says_where_and_who_said_so(rig: Rig, broker: Broker, group: str, tmp_path: Path) -> None:
+    properties = tmp_path / "client.properties"
+    properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")
+    rig.write(contexts(broker, current="production", protected=True))
+    where = broker.bootstrap
+    for arguments, env, place in (
+        ([], {}, f"the context production (the current one of {rig.file}, protected): {where}"),
+        ([], {"KOHORT_CONTEXT": "staging"}, f"the context staging (KOHORT_CONTEXT): {where}"),
+        (["--context", "staging"], {}, f"the context staging (--context): {where}"),
+        ([], {"KOHORT_BOOTSTRAP_SERVER": where}, f"{where} (KOHORT_BOOTSTRAP_SERVER)"),
+        ([], {"KOHORT_COMMAND_CONFIG": str(properties)}, f"{where} (KOHORT_COMMAND_CONFIG)"),
+    ):
+        for command in (["delete", group], ["config", "set", group, "consumer.session.timeout.ms=45000"]):
+            answer = rig(*command, *arguments, "--output", "json", **env)
+            assert (answer.status, answer.document["executed"]) == (0, False)
+            assert f"kohort: on {place}" in answer.stderr.splitlines()
+    answer = rig("delete", group, "-b", where)
+    assert (answer.status, answer.stderr.count("\n")) == (0, 1)
+
+
+@pytest.mark.parametrize("options", [["--yes"], ["-y"], []], ids=["yes", "y", "nothing"])
+def test_a_protected_context_takes_no_yes(
+    rig: Rig, offsets: OffsetRig, group: str, options: list[str]
+) -> None:
+    rig.write(contexts(offsets.broker, current="staging", protected=True))
+    for arguments, env in ((["--context", "production"], {}), ([], {"KOHORT_CONTEXT": "production"})):
+        answer = rig("delete", group, "--execute", *options, *arguments, **env)
+        assert (answer.status, answer.stdout) == (2, "")
+        assert "the context production is protected: " in answer.stderr
+        assert "--confirm production" in answer.stderr
+    assert offsets.committed(group)
+
+
+def test_a_protected_context_wants_its_name_typed(rig: Rig, offsets: OffsetRig, group: str) -> None:
+    rig.write(contexts(offsets.broker, current="production", protected=True))
+    for answer in ("yes", "y", "", "staging", "PRODUCTION"):
+        status, said = rig.on_terminal("delete", group, "--execute", answers=[answer])
+        assert (status, "nothing was changed" in said) == (1, True)
+        assert f"on the context production (the current one of {rig.file}, protected)" in said
+        assert "production is protected. Type its name to go on: " in said
+    assert offsets.committed(group)
+    status, said = rig.on_terminal("delete", group, "--execute", answers=["production"])
+    assert (status, f"deleted {group}" in said) == (0, True)
+    assert not offsets.committed(group)
+
+
+def test_a_script_writes_the_name(rig: Rig, offsets: OffsetRig, group: str) -> None:
+    rig.write(contexts(offsets.broker, current="production", protected=True))
+    for arguments, reason in (
+        (
+            ["--confirm", "staging"],
+            "--confirm names the context staging, but what would be changed is the context",
+        ),
+        (
+            ["--confirm", "production", "--context", "staging"],
+            "would be changed is the context staging (--context)",
+        ),
+        (
+            ["--confirm", "production", "-b", offsets.broker.bootstrap],
+            "would be changed was named without a context",
+        ),
+    ):
+        answer = rig("delete", group, "--execute", *arguments)
+        assert (answer.status, reason in answer.stderr) == (2, True), answer.stderr
+    answer = rig("delete", group, "--confirm", "production")
+    assert (answer.status, "without --execute nothing is changed" in answer.stderr) == (2, True)
+    assert offsets.committed(group)
+    answer = rig("delete", group, "--execute", "--confirm", "production")
+    assert (answer.status, f"deleted {group}" in answer.stderr) == (0, True)
+    assert not offsets.committed(group)
+
+
+def test_other_contexts_ask_as_ever(rig: Rig, offsets: OffsetRig, group: str) -> None:
+    rig.write(contexts(offsets.broker, current="staging", protected=True))
+    status, said = rig.on_terminal("delete", group, "--execute", answers=["no"])
+    assert (status, "Type yes to go on: " in said) == (1, True)
+    assert rig("delete", group, "--execute", "--yes").status == 0
+    assert not offsets.committed(group)
+
+
+def scram(secure: SecureBroker, password: str) -> str:
+    return (
+        "current: secure\ncontexts:\n  secure:\n"
+        f"    bootstrap_server: {secure.at('SASL_SSL')}\n    properties:\n"
+        "      security.protocol: SASL_SSL\n      sasl.mechanism: SCRAM-SHA-512\n      sasl.username: kohort\n"
+        f"      sasl.password: {password}\n      ssl.truststore.type: PEM\n"
+        f"      ssl.truststore.location: {secure.files / 'ca.pem'}\n"
+    )
+
+
+def test_a_secret_comes_from_where_it_is_kept(rig: Rig, secure: SecureBroker, tmp_path: Path) -> None:
+    password = SCRAM_PASSWORDS["kohort"]
+    kept = tmp_path / "password"
+    kept.write_text(f"{password}\n")
+    kept.chmod(0o600)
+    for where in ("{env: PASSWORD}", f"{{file: {kept}}}", password):
+        rig.write(scram(secure, where))
+        answer = rig("list", "--output", "json", PASSWORD=password)
+        assert answer.status == 0, answer.stderr
+        assert password not in answer.stdout + answer.stderr
+        # Topics and their ends come over the AdminClient where that is the only one who can tell.
+        assert rig("validate-regex", "^a", PASSWORD=password).status == 0
+        literal = where == password
+        assert ("itself holds secrets of the context secure (sasl.password)" in answer.stderr) is literal
+
+
+def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: Path) -> None:
+    rig.write(scram(secure, "{env: PASSWORD}"))
+    answer = rig("list")
+    assert (answer.status, answer.stdout) == (3, "")
+    assert (
+        f"{rig.file}, line 9, column 7: sasl.password is kept in the environment variable PASSWORD"
+        in answer.stderr
+    )
+    answer = rig("list", PASSWORD="wrong")
+    assert (answer.status, answer.stdout, "wrong" in answer.stderr) == (4, "", False)
+    kept = tmp_path / "password"
+    rig.write(scram(secure, f"{{file: {kept}}}"))
+    for content, mode, reason in (
+        (None, 0, f"{kept}: the file of a secret does not exist"),
+        ("x", 0o644, f"{kept}: other users may read this secret. Run: chmod 600 {kept}"),
+        ("x", 0o640, "other users may read this secret"),
+        ("\n", 0o600, "this file holds no secret"),
+        ("\x00", 0o600, "this file holds no secret"),
+        ("x" * 70_000, 0o600, "more than 65536 bytes"),
+    ):
+        if content is not None:
+            kept.write_text(content)
+            kept.chmod(mode)
+        answer = rig("list")
+        assert (answer.status, answer.stdout, reason in answer.stderr) == (3, "", True), answer.stderr
+
+
+def test_a_secret_is_typed_and_not_shown(rig: Rig, secure: SecureBroker) -> None:
+    password = SCRAM_PASSWORDS["kohort"]
+    status, said = rig.on_terminal(
+        "context", "add", "secure", "-b", secure.at("SASL_SSL"), "--use",
+        "--property", "security.protocol=SASL_SSL", "--property", "sasl.mechanism=SCRAM-SHA-512",
+        "--property", "sasl.username=kohort", "--property", f"ssl.ca.location={secure.files / 'ca.pem'}",
+        "--secret", "sasl.password", answers=[password],
+    )  # fmt: skip
+    assert (status, "sasl.password (not shown): " in said, password in said) == (0, True, False), said
+    assert rig("list").status == 0
