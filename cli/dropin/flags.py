@@ -104,4 +104,4 @@ def read_flags(arguments: Sequence[str]) -> Given:
 
 
 def _looks_like_a_flag(argument: str) -> bool:
-    return argument.startswith("-") and argument not in ("-", "--")
+    return argument.startswith("-") and argument != "-"

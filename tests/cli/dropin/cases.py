@@ -73,6 +73,8 @@ LIST = [
     listed("--list --all-groups --all-topics --execute --to-earliest"),
     listed("--list -- --describe"),
     listed("--list=yes -"),
+    listed("--list --type -- --members"),
+    quiet("--list --state -"),
     quiet("--list --state foo"),
     quiet("--list --state empty,,stable"),
     quiet("--list --state NotReady"),

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 
 from cli.dropin.main import main
 from cli.dropin.usage import usage
@@ -113,7 +114,7 @@ def _regex_reason(theirs: Answer, case: Case) -> Answer:
 
 
 def _version(theirs: Answer, case: Case) -> Answer:
-    return replace(theirs, stdout=re.sub(r"^(\S+)$", r"\1 (kohort 0.1.0)", theirs.stdout, flags=re.MULTILINE))
+    return replace(theirs, stdout=f"{theirs.stdout.rstrip()} (kohort {version('kohort')})\n")
 
 
 def _control_characters(theirs: Answer, case: Case) -> Answer:
