@@ -51,6 +51,10 @@ class ProtocolError(WireError):
         self.detail = detail
 
 
+class AnswerTooLong(ProtocolError):
+    """A broker that has answered before announces an answer that is too long to be read."""
+
+
 class TlsFailed(WireError):
     """The TLS handshake failed, or the certificates and keys to use could not be loaded."""
 

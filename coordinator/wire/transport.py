@@ -7,8 +7,15 @@ from typing import Any
 
 from coordinator.wire.address import Address
 from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import NotConnected, ProtocolError, RequestTimedOut, Unreachable, WireError
-from coordinator.wire.framing import BadFrame, FrameReader
+from coordinator.wire.errors import (
+    AnswerTooLong,
+    NotConnected,
+    ProtocolError,
+    RequestTimedOut,
+    Unreachable,
+    WireError,
+)
+from coordinator.wire.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
 from coordinator.wire.steps import READ, WRITE, Expired, Steps, Wait
 
 _RECEIVE_BYTES = 256 * 1024
@@ -23,6 +30,7 @@ class Transport:
         self.address = address
         self._socket = sock
         self._frames = FrameReader()
+        self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
         """Send `data` while reading until `answers` frames have come.
@@ -83,9 +91,20 @@ class Transport:
 
     def _cut(self, received: bytes) -> list[bytes]:
         try:
-            return self._frames.feed(received)
+            frames = self._frames.feed(received)
         except BadFrame as bad:
+            if self._answered and bad.length > 0:
+                raise AnswerTooLong(str(self.address), _too_long(bad.length)) from None
             raise ProtocolError(str(self.address), _explain(bad)) from None
+        self._answered = self._answered or bool(frames)
+        return frames
+
+
+def _too_long(length: int) -> str:
+    return (
+        f"the answer has {length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB are read. "
+        "Ask for less at once: name some of the groups, or choose them with --match."
+    )
 
 
 def _explain(bad: BadFrame) -> str:

@@ -13,6 +13,7 @@ from coordinator.wire.batches import batches
 from coordinator.wire.calls.fetched_offsets import GroupOffsets, TopicPartition, read_fetched_offsets
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
+from coordinator.wire.errors import AnswerTooLong
 from coordinator.wire.steps import Steps
 
 _FIRST_BATCHED = 8
@@ -25,7 +26,7 @@ def offset_fetch(
 ) -> Steps[dict[str, GroupOffsets | Failure]]:
     """Ask one coordinator for every offset of `groups` of any type; one that does not exist has none.
 
-    Brokers before 3.0 are asked group by group.
+    Brokers before 3.0 are asked group by group, and those whose answers would otherwise be too long.
     """
     yield from connection.open(deadline)
     version = connection.version(OFFSET_FETCH)
@@ -36,16 +37,24 @@ def offset_fetch(
         responses = yield from connection.exchange(OFFSET_FETCH, requests, deadline)
         return {group: _offsets(response) for group, response in zip(groups, responses, strict=True)}
     member = {"member_id": None, "member_epoch": -1} if version >= _FIRST_WITH_MEMBERS else {}
-    requests = [
-        schema.OffsetFetchRequest(
-            groups=tuple(
-                schema.OffsetFetchRequestGroup(group_id=group, topics=None, **member) for group in batch
-            ),
-            **stable,
+
+    def asked(per_request: int) -> list[Any]:
+        return [
+            schema.OffsetFetchRequest(
+                groups=tuple(
+                    schema.OffsetFetchRequestGroup(group_id=group, topics=None, **member) for group in batch
+                ),
+                **stable,
+            )
+            for batch in batches(groups, per_request)
+        ]
+
+    try:
+        answers = yield from connection.exchange(
+            OFFSET_FETCH, asked(_GROUPS_PER_REQUEST), deadline, read_fetched_offsets
         )
-        for batch in batches(groups, _GROUPS_PER_REQUEST)
-    ]
-    answers = yield from connection.exchange(OFFSET_FETCH, requests, deadline, read_fetched_offsets)
+    except AnswerTooLong:
+        answers = yield from connection.exchange(OFFSET_FETCH, asked(1), deadline, read_fetched_offsets)
     return {group: told for answer in answers for group, told in answer.items()}
 
 

@@ -12,23 +12,21 @@ Answer = Callable[[int], Any]
 """Version to the kio response."""
 
 
-def broker(
-    answers: Mapping[str, Answer], versions: Mapping[str, tuple[int, int]], api_versions: int = 4
-) -> Script:
+def broker(answers: Mapping[str, Answer], versions: Mapping[str, tuple[int, int]], newest: int = 4) -> Script:
     """A script for `peer`: it knows `versions` of APIs by name and answers them with `answers`.
 
-    Its newest ApiVersions is `api_versions`; asked for a newer one it says so in version 0, as brokers do.
+    Its newest ApiVersions is `newest`; asked for a newer one it says so in version 0, as brokers do.
     """
     by_key = {api.key: api for api in ALL_APIS}
     known = {api.key: versions[api.name] for api in ALL_APIS if api.name in versions}
-    known[API_VERSIONS.key] = (0, api_versions)
+    known[API_VERSIONS.key] = (0, newest)
 
     def serve(connection: socket.socket) -> None:
         while True:
             key, version, correlation_id, _ = request(connection)
             api = by_key[key]
             if key == API_VERSIONS.key:
-                answer(connection, correlation_id, _api_versions(known, version, api_versions))
+                answer(connection, correlation_id, api_versions(known, version, newest))
                 continue
             message = answers[api.name](version)
             flexible = b"\0" if message.__header_schema__.__flexible__ else b""
@@ -37,7 +35,8 @@ def broker(
     return serve
 
 
-def _api_versions(known: Mapping[int, tuple[int, int]], version: int, newest: int) -> bytes:
+def api_versions(known: Mapping[int, tuple[int, int]], version: int, newest: int) -> bytes:
+    """The answer to ApiVersions in `version`, of a broker that knows it up to `newest`."""
     written = version if version <= newest else 0
     schema = __import__(f"kio.schema.api_versions.v{written}.response", fromlist=["x"])
     entries = tuple(

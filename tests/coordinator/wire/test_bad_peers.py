@@ -2,11 +2,16 @@
 
 import socket
 import time
+from collections.abc import Callable
+from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
 
+from coordinator.wire.apis import API_VERSIONS, FIND_COORDINATOR, OFFSET_FETCH
 from coordinator.wire.client import Client
+from coordinator.wire.encode import encode
 from coordinator.wire.errors import (
     InvalidAddress,
     NotConnected,
@@ -18,6 +23,7 @@ from coordinator.wire.errors import (
 )
 from coordinator.wire.security import ConnectionSettings, SecurityProtocol
 from tests.coordinator.wire.peer import Script, answer, black_hole, closed_port, peer, request
+from tests.coordinator.wire.scripted import api_versions
 
 # Silence in these tests is longer than any time they wait for, also on a machine that has other things to do.
 SILENCE_S = 60
@@ -212,3 +218,56 @@ def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
         began = time.monotonic()
         Client.connect(ConnectionSettings(bootstrap_servers=(dark, closed, good))).close()
         assert time.monotonic() - began < 8
+
+
+@pytest.mark.parametrize("alone_too", [False, True])
+def test_an_answer_that_is_too_long(alone_too: bool) -> None:
+    """The offsets of two groups are too many for one answer; each alone may do."""
+    group = b"\2g\1\0\0\0"
+
+    def too_long(connection: socket.socket) -> None:
+        connection.sendall((200 * 2**20).to_bytes(4, "big"))
+
+    def serve(connection: socket.socket) -> None:
+        while True:
+            key, version, correlation_id, message = request(connection)
+            if key != OFFSET_FETCH.key:
+                plain(connection, key, version, correlation_id)
+            elif alone_too or (b"\2g" in message and b"\2h" in message):
+                too_long(connection)
+            else:
+                told = group if b"\2g" in message else group.replace(b"g", b"h")
+                answer(connection, correlation_id, b"\0" + bytes(4) + b"\2" + told + b"\0")
+
+    with peer(serve) as address:
+        plain = _plain_answers(address, "g", "h")
+        with Client.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+            answers = client.committed_offsets(["g", "h"], timeout_ms=PATIENCE_MS)
+    if not alone_too:
+        assert list(answers.found) == ["g", "h"]
+        return
+    assert {failure.message for failure in answers.failed.values()} == {
+        f"{address}: the answer has 200 MiB, and no more than 100 MiB are read. "
+        "Ask for less at once: name some of the groups, or choose them with --match."
+    }
+
+
+def _plain_answers(address: str, *groups: str) -> Callable[[socket.socket, int, int, int], None]:
+    """Answers ApiVersions, and FindCoordinator with `address` for all groups."""
+    host, _, port = address.rpartition(":")
+
+    def respond(connection: socket.socket, key: int, version: int, correlation_id: int) -> None:
+        if key == API_VERSIONS.key:
+            known = {FIND_COORDINATOR.key: (4, 6), OFFSET_FETCH.key: (9, 9), API_VERSIONS.key: (0, 4)}
+            answer(connection, correlation_id, api_versions(known, version, 4))
+            return
+        assert key == FIND_COORDINATOR.key
+        module = import_module(f"kio.schema.find_coordinator.v{version}.response")
+        entries = tuple(
+            module.Coordinator(key=name, node_id=1, host=host, port=int(port), error_code=0, error_message="")
+            for name in groups
+        )
+        response = module.FindCoordinatorResponse(throttle_time=timedelta(0), coordinators=entries)
+        answer(connection, correlation_id, b"\0" + encode(response))
+
+    return respond
