@@ -30,7 +30,7 @@ SCRIPTS = {
 COLUMNS, LINES = 180, 60
 PROMPT = "ready>"
 TAB, START_OF_LINE, KILL_LINE, CLEAR_SCREEN = "\t", "\x01", "\x15", "\x0c"
-PATIENCE_S = 12.0
+PATIENCE_S = 60.0
 
 SETTINGS = {
     "bash": (

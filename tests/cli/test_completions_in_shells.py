@@ -1,0 +1,227 @@
+"""Tab in real shells: what is offered, what the shell makes of it, and what happens when no broker answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from tests.cli.shells.names import ODD_NAMES
+from tests.cli.shells.terminal import SCRIPTS, Terminal
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.topics import create_topics
+
+REQUIRE = "KOHORT_REQUIRE_SHELLS"
+PATIENT = {"KOHORT_COMPLETION_MS": "40000"}
+"""What is offered does not depend on how busy the machine is."""
+
+SNAPSHOT = """
+kohort: 1
+topics: {orders: {partitions: 3}, payments: {partitions: 1}}
+groups:
+  billing:
+    type: classic
+    state: Stable
+    protocol_type: consumer
+    protocol: range
+    members: [{id: m-1, client: {id: app-1, host: /10.0.0.1}}, {id: m-2, instance: seat-2}]
+  nightly: {type: consumer, state: Empty, members: []}
+"""
+
+
+def _shell(request: pytest.FixtureRequest) -> str:
+    shell: str = request.param
+    if shutil.which(shell) is None:
+        reason = f"{shell} is not on this machine: `make shells` installs it"
+        if os.environ.get(REQUIRE) == "1":
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(f"{reason} ({REQUIRE}=1 makes that a failure)")
+    return shell
+
+
+@pytest.fixture(scope="module", params=SCRIPTS)
+def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """A shell that waits for every answer."""
+    with closing(Terminal(_shell(request), tmp_path_factory.mktemp("home"), PATIENT)) as terminal:
+        yield terminal
+
+
+@pytest.fixture(scope="module", params=SCRIPTS)
+def hurried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """A shell as everybody has it: with the limit of 300 ms."""
+    with closing(Terminal(_shell(request), tmp_path_factory.mktemp("home"), {})) as terminal:
+        yield terminal
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with two groups and two topics."""
+    file = tmp_path_factory.mktemp("snapshot") / "saved.yaml"
+    file.write_text(SNAPSHOT)
+    return file
+
+
+def test_commands_options_and_choices(terminal: Terminal) -> None:
+    terminal.offered("kohort ", "describe", "validate-regex", "offsets", "help")
+    terminal.offered("kohort offsets ", "reset", "export", "import", "clone", "delete")
+    terminal.offered("kohort offsets reset --to-", "--to-earliest", "--to-datetime", "--to-group")
+    terminal.offered("kohort list --output ", "table", "json", "markdown")
+    assert terminal.completed("kohort list --output=mark") == ["kohort", "list", "--output=markdown"]
+    assert terminal.completed("kohort list --state Stable,E") == ["kohort", "list", "--state", "Stable,Empty"]
+    assert terminal.completed("kohort descr") == ["kohort", "describe"]
+    assert terminal.completed("kohort gate PLAN --step 1 --wait --acc")[-1] == "--accept-changes"
+
+
+def test_flags_of_the_drop_in(terminal: Terminal) -> None:
+    program = "kohort-consumer-groups"
+    terminal.offered(f"{program} --to-", "--to-earliest", "--to-offset")
+    assert terminal.completed(f"{program} --list --state Sta") == [program, "--list", "--state", "Stable"]
+    assert terminal.completed(f"{program} --list --state --verb")[-1] == "--verbose"
+
+
+def test_files_and_directories(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a plan.yaml").touch()
+    (tmp_path / "data").mkdir()
+    for line, expected in (
+        (f"kohort gate {tmp_path}/a", f"{tmp_path}/a plan.yaml"),
+        (f"kohort list --snapshot {tmp_path}/a", f"{tmp_path}/a plan.yaml"),
+        (f"kohort list --embedded {tmp_path}/d", f"{tmp_path}/data/"),
+        (f"kohort list --embedded={tmp_path}/d", f"--embedded={tmp_path}/data/"),
+    ):
+        assert terminal.completed(line)[-1].rstrip("/") == expected.rstrip("/")
+
+
+def test_groups_topics_and_members(terminal: Terminal, snapshot: Path) -> None:
+    source = f"--snapshot {snapshot}"
+    shown = terminal.offered(f"kohort describe {source} ", "billing", "nightly")
+    if terminal.shell != "bash":
+        assert "Classic, Stable" in shown
+        assert "Consumer, Empty" in shown
+    for command in ("describe", "plan", "dry-run", "delete", "offsets reset", "config get"):
+        assert terminal.completed(f"kohort {command} {source} b")[-1] == "billing"
+    assert terminal.completed(f"kohort describe {source} billing ")[-1] == "nightly"
+    assert terminal.completed(f"kohort offsets clone billing {source} ")[-1] == "nightly"
+    assert terminal.completed(f"kohort offsets reset billing {source} --topic o")[-1] == "orders"
+    assert terminal.completed(f"kohort dry-run billing {source} --remove s")[-1] == "seat-2"
+    # What follows the sign is the user's: no space is put in between.
+    assert terminal.completed(f"kohort dry-run billing {source} --rack s")[-1] == "seat-2="
+
+
+def test_quotes_and_variables_in_the_options_before(terminal: Terminal, snapshot: Path) -> None:
+    set_variable = f"set -gx SAVED {snapshot}" if terminal.shell == "fish" else f"export SAVED={snapshot}"
+    terminal.clear()
+    terminal.type(f"{set_variable}\r")
+    for source in (
+        "--snapshot $SAVED",
+        '--snapshot "$SAVED"',
+        f"--snapshot '{snapshot}'",
+        "--snapshot=$SAVED",
+    ):
+        if source == "--snapshot=$SAVED" and terminal.shell != "bash":
+            continue
+        assert terminal.completed(f"kohort describe {source} b")[-1] == "billing"
+    assert terminal.completed(f"kohort list --log-dir '$(touch {snapshot}.run)' --output js")[-1] == "json"
+    terminal.clear()
+    terminal.type(f"kohort describe --snapshot $(touch {snapshot}.run) \t")
+    terminal.clear()
+    assert not snapshot.with_name(f"{snapshot.name}.run").exists()
+
+
+@pytest.fixture(scope="module")
+def odd_snapshots(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """For every odd name a file with this one group."""
+    directory = tmp_path_factory.mktemp("odd")
+    files = [directory / f"{position}.yaml" for position in range(len(ODD_NAMES))]
+    for file, name in zip(files, ODD_NAMES, strict=True):
+        file.write_text(json.dumps({"kohort": 1, "groups": {name: {"type": "classic", "state": "Empty"}}}))
+    return files
+
+
+def test_odd_names_reach_the_command_as_they_are(terminal: Terminal, odd_snapshots: list[Path]) -> None:
+    for file, name in zip(odd_snapshots, ODD_NAMES, strict=True):
+        assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == name
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_odd_names_in_an_open_quote(terminal: Terminal, odd_snapshots: list[Path], quote: str) -> None:
+    for file, name in zip(odd_snapshots, ODD_NAMES, strict=True):
+        assert terminal.completed(f"kohort describe --snapshot {file} {quote}")[-1] == name
+
+
+def test_the_rest_of_an_odd_name(terminal: Terminal, odd_snapshots: list[Path]) -> None:
+    begun = {
+        "two words": ("two\\ w", "'two w", '"two w'),
+        "team:eu:billing": ("team:eu:b", "'team:e", '"team:eu:'),
+        "user@host": ("user@h",),
+        "key=value": ("key=v", "key="),
+        "ünïcødé-日本": ("ünï",),
+        "it's": ("it\\'", "\"it'"),
+    }
+    for name, beginnings in begun.items():
+        file = odd_snapshots[ODD_NAMES.index(name)]
+        for beginning in beginnings:
+            assert terminal.completed(f"kohort describe --snapshot {file} {beginning}")[-1] == name
+
+
+def test_a_name_like_an_option_stands_behind_two_hyphens_only(terminal: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "dash.yaml"
+    file.write_text("kohort: 1\ngroups: {-x-group: {type: classic}, plain: {type: classic}}\n")
+    assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == "plain"
+    assert terminal.completed(f"kohort describe --snapshot {file} -- -x")[-1] == "-x-group"
+
+
+def test_names_that_no_line_can_hold_are_left_out(terminal: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "control.yaml"
+    names = ["a\nb", "a\tb", "a\x1b[31mb", "usable"]
+    file.write_text(json.dumps({"kohort": 1, "groups": {name: {"type": "classic"} for name in names}}))
+    assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == "usable"
+
+
+@pytest.mark.kafka
+def test_names_of_a_broker(terminal: Terminal, broker: Broker) -> None:
+    topic, group = fresh_name("orders"), fresh_name("tabbed group")
+    create_topics(broker, {topic: 2})
+    with closing(Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})) as consumer:
+        consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+    start = group.split()[0]
+    assert terminal.completed(f"kohort describe -b {broker.bootstrap} {start}")[-1] == group
+    assert terminal.completed(f"kohort describe -b{broker.bootstrap} {start}")[-1] == group
+    assert terminal.completed(f"kohort describe --bootstrap-server={broker.bootstrap} {start}")[-1] == group
+    drop_in = f"kohort-consumer-groups --bootstrap-server {broker.bootstrap} --describe"
+    assert terminal.completed(f"{drop_in} --group {start}")[-1] == group
+    assert terminal.completed(f"{drop_in} --topic {topic[:-1]}")[-1] == topic
+
+
+def test_a_broker_that_is_not_there(hurried: Terminal) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        hurried.unchanged(f"kohort describe -b 127.0.0.1:{unused.getsockname()[1]} a")
+    hurried.unchanged("kohort describe -b nowhere.invalid:9092 a")
+
+
+def test_a_broker_that_says_nothing(hurried: Terminal) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hurried.unchanged(f"kohort describe -b 127.0.0.1:{silent.getsockname()[1]} a")
+
+
+def test_sources_that_cannot_be_read(hurried: Terminal, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("groups: [")
+    for source in (
+        f"--snapshot {broken}",
+        "--snapshot nothing.yaml",
+        "--embedded nothing",
+        "--context nobody",
+        "",
+    ):
+        hurried.unchanged(f"kohort describe {source} a")
+    hurried.unchanged("kohort no-such-command ")
+    hurried.unchanged("kohort describe --no-such-option=a")

@@ -1,0 +1,134 @@
+"""`kohort help`: every page fits a terminal, points to pages that exist, and shows commands that work."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cli.concepts.pages import commands_in, links_in, page_names, page_source, plain, title_of
+from tests.cli.command import Kohort, command_names
+from tests.cli.schemas import faults
+from tests.docs.test_commands import parses
+
+PAGES = page_names()
+NOT_ON_THE_SAMPLE = ("-b", "--log-dir", "--context", "PLAN.yaml", "context", "import", "config")
+"""Words of commands that need more than the sample fleet."""
+STATUS = {
+    "kohort validate-regex '^(?!audit).*'": 1,
+    "kohort validate-regex --from java '(?!audit).*'": 1,
+    "kohort validate-regex --from librdkafka '^audit'": 1,
+    "kohort plan --all-groups --to consumer": 1,
+    "kohort plan legacy-etl --to consumer --client java:4.1.0": 1,
+    "kohort describe no-such-group": 3,
+}
+"""What is not 0, and is said to be so."""
+COMMANDS = [(page, command) for page in PAGES for command in commands_in(page_source(page))]
+
+
+def test_the_pages_are_there() -> None:
+    assert PAGES == [
+        "assignors", "contexts", "cooperative", "epochs", "exit-status", "lag", "offsets-reset", "protocols", "regexes",
+        "security", "share-and-streams", "sources", "states", "static-membership", "two-bounces", "upgrade",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fits(page: str) -> None:
+    lines = plain(page_source(page)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert 15 <= len(lines) <= 42
+    assert not any(mark in line for line in lines for mark in ("```", "](", "`"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    links = links_in(page_source(page))
+    assert links
+    assert set(links) <= set(PAGES) - {page}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_commands(page: str) -> None:
+    assert commands_in(page_source(page))
+
+
+@pytest.mark.parametrize(
+    ("page", "command"), COMMANDS, ids=[f"{page}: {command}" for page, command in COMMANDS]
+)
+def test_a_command_works(kohort: Kohort, sample: Path, page: str, command: str) -> None:
+    program, *words = shlex.split(command)
+    assert program == "kohort"
+    if set(words) & set(NOT_ON_THE_SAMPLE):
+        parses(words)
+        return
+    answer = kohort.quick(*words, "--embedded", sample)
+    assert answer.status == STATUS.get(command, 0), answer.stderr
+    assert not answer.traceback
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_form_of_a_page(kohort: Kohort, page: str) -> None:
+    text, markdown, document = (
+        kohort.quick("help", page, "--output", form) for form in ("text", "markdown", "json")
+    )
+    assert (text.status, markdown.status, document.status) == (0, 0, 0)
+    assert text.stdout == kohort.quick("help", page).stdout == plain(page_source(page))
+    assert markdown.stdout == page_source(page)
+    assert faults(document.document) == []
+    (told,) = document.document["topics"]
+    assert (told["topic"], told["title"]) == (page, title_of(page_source(page)))
+
+
+def test_the_topics_are_listed(kohort: Kohort) -> None:
+    answer = kohort.quick("help")
+    assert answer.status == 0
+    assert [line.split()[0] for line in answer.stdout.splitlines() if line.startswith("  ")] == PAGES
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+    document = kohort.quick("help", "--output", "json").document
+    assert faults(document) == []
+    assert [topic["topic"] for topic in document["topics"]] == PAGES
+    assert kohort.quick("help", "--output", "markdown").stdout.count("kohort help ") == len(PAGES)
+
+
+@pytest.mark.parametrize("command", command_names())
+def test_help_of_a_command_is_its_own(kohort: Kohort, command: str) -> None:
+    answer, own = kohort.quick("help", *command.split()), kohort.quick(*command.split(), "--help")
+    assert (answer.status, answer.stderr) == (0, "")
+    assert answer.stdout == own.stdout
+    assert f"kohort {command} " in answer.stdout.splitlines()[0]
+
+
+def test_help_of_a_family_lists_its_commands(kohort: Kohort) -> None:
+    assert "  reset " in kohort.quick("help", "offsets").stdout
+
+
+def test_words_of_a_topic(kohort: Kohort) -> None:
+    assert kohort.quick("help", "two", "bounces").stdout == kohort.quick("help", "Two-Bounces").stdout
+    # A command of two words comes before a topic of the same.
+    assert "kohort offsets reset [" in kohort.quick("help", "offsets", "reset").stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [("epoch", "epochs"), ("two-bounce", "two-bounces"), ("descibe", "describe"), ("offsets rest", "offsets reset"),
+     ("static", "static-membership"), ("streams", "share-and-streams")],
+)  # fmt: skip
+def test_the_nearest_name_is_told(kohort: Kohort, asked: str, near: str) -> None:
+    answer = kohort.quick("help", *asked.split())
+    assert (answer.status, answer.stdout) == (2, "")
+    assert near in answer.stderr
+
+
+def test_a_name_like_no_other(kohort: Kohort) -> None:
+    answer = kohort.quick("help", "xyzzy\x1b[31m")
+    assert (answer.status, answer.stdout) == (2, "")
+    assert "kohort help" in answer.stderr
+    assert "near" not in answer.stderr
+    assert "\x1b" not in answer.stderr
+
+
+def test_only_topics_have_other_forms(kohort: Kohort) -> None:
+    answer = kohort.quick("help", "list", "--output", "json")
+    assert (answer.status, answer.stdout) == (2, "")
