@@ -97,7 +97,8 @@ def watch(
 ) -> None:
     """Watch groups while they rebalance: members, epochs, owners, lag, and what happens.
 
-    Ends with Ctrl-C. A cluster that goes away is asked again.
+    Ends with Ctrl-C. A cluster that goes away is asked again. One look may take 5 seconds, unless --timeout says
+    otherwise.
     """
     from dataclasses import replace
 

@@ -20,12 +20,12 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.cons
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "config get", "config set", "config unset",
+        "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
-        "delete", "demo", "describe", "dry-run", "gate",
+        "delete", "demo", "describe", "dry-run", "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
-        "plan", "serve", "snapshot", "validate-regex",
+        "plan", "serve", "snapshot", "validate-regex", "watch",
     ]  # fmt: skip
 
 
