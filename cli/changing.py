@@ -61,7 +61,7 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
     if not consent.execute or change.is_empty:
         if not change.is_empty:
             notice(PREVIEW)
-        _leave(change, output)
+        _leave(change, output, asked=consent.execute)
         return
     programs = output.output in FOR_PROGRAMS
     preview = arranged(change.document(), output)
@@ -89,8 +89,11 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
         raise typer.Exit(int(ExitStatus.REFUSED if change.refused else ExitStatus.UNREADABLE))
 
 
-def _leave(change: Change, output: OutputOptions) -> None:
+def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> None:
+    """Print the document; `asked`: the change was to be made, but there may be nothing that can be."""
     document = change.document()
+    if asked and change.is_empty and document.rows_or_text and document.errors:
+        notice(NOTHING_DONE)
     kept = change.is_empty and status_of(document.errors, shown=False) is ExitStatus.REFUSED
     emit(document, output, ExitStatus.REFUSED if change.refused or kept else ExitStatus.DONE)
 

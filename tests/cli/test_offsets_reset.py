@@ -105,6 +105,7 @@ def test_what_was_never_committed_cannot_be_shifted(rig: OffsetRig, topic: str) 
     answer = rig.ours(*words)
     assert answer.status == 3
     assert answer.stderr == (
+        "kohort: nothing was changed\n"
         f"kohort: {group}, {topic}-1, {topic}-2: nothing is committed, so there is nothing to shift\n"
     )
     # As with Kafka's tool nothing at all is set then.
@@ -278,9 +279,9 @@ def counted_requests(count: Callable[[Api, Sequence[Any]], None]) -> Iterator[No
     """Tell `count` of everything that the wire client sends."""
     exchange = Connection.exchange
 
-    def counting(self: Connection, api: Api, messages: Sequence[Any], deadline: Deadline) -> Any:
+    def counting(self: Connection, api: Api, messages: Sequence[Any], *more: Any) -> Any:
         count(api, messages)
-        return exchange(self, api, messages, deadline)
+        return exchange(self, api, messages, *more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Connection, "exchange", counting)

@@ -12,7 +12,7 @@ from tests.kafka.wait import wait_until
 
 # Sixteen bytes in URL-safe base64, as `kafka-storage random-uuid` makes them.
 CLUSTER_ID = "S29ob3J0VGVzdHNLYWZrYQ"
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 180.0
 STARTED = "Kafka Server started"
 PORT_TAKEN = "Address already in use"
 ATTEMPTS = 3
@@ -71,7 +71,7 @@ class Broker:
         The first start formats the storage on free ports; a later one goes on with both.
 
         Raises:
-            BrokerFailedError: it ended, or did not serve within 60 s.
+            BrokerFailedError: it ended, or did not serve within 180 s.
         """
         if self._properties.exists():
             self._launch()

@@ -96,8 +96,10 @@ def trio(jars: Path, directory: Path) -> Iterator[Trio]:
         brokers[node] = Broker(jars, home, _settings(node, port, controller), heap_mb=HEAP_MB)
     cluster = Trio(brokers=brokers)
     try:
-        with ThreadPoolExecutor(len(NODES)) as pool:
-            list(pool.map(Broker.start, brokers.values()))
+        controller_node, *others = brokers.values()
+        controller_node.start()
+        with ThreadPoolExecutor(len(others)) as pool:
+            list(pool.map(Broker.start, others))
         for broker, port in zip(brokers.values(), clients, strict=True):
             broker.port = port
         # __consumer_offsets is made when somebody first asks for a coordinator, on the brokers that are there then.
@@ -126,4 +128,5 @@ def _settings(node: int, port: int, controller: int) -> dict[str, str]:
         "offsets.topic.num.partitions": "6",
         # One that is frozen stays a member of the cluster for as long as a test looks.
         "broker.session.timeout.ms": "120000",
+        "initial.broker.registration.timeout.ms": "180000",
     }

@@ -1,0 +1,317 @@
+"""Brokers that are gone, or that do not answer: what can be read is shown, the rest is named, and nothing hangs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from coordinator.wire.client import Client
+from coordinator.wire.security import ConnectionSettings
+from tests.cli.command import Answer, Kohort
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.tools import run
+from tests.kafka.trio import Trio, trio
+from tests.kafka.wait import wait_until
+
+pytestmark = pytest.mark.kafka
+
+LOST = 3
+"""The broker that goes."""
+MANY = 5000
+TOPIC = "orders"
+TIMEOUT_MS = "2500"
+PATIENT_MS = "30000"
+PREFIX = "fleet-"
+REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A cluster, our command, and groups by whether their coordinator is the broker that goes."""
+
+    cluster: Trio
+    kohort: Kohort
+    kept: Sequence[str]
+    lost: Sequence[str]
+
+    def __call__(self, *args: str, output: str = "json", timeout_ms: str = TIMEOUT_MS) -> Answer:
+        answer = self.kohort.quick(
+            *args, "-b", self.cluster.bootstrap, "--timeout", timeout_ms, "--output", output
+        )
+        assert not answer.traceback, answer.stderr
+        return answer
+
+    @property
+    def place(self) -> str:
+        """Where the broker that goes is."""
+        return self.cluster.brokers[LOST].bootstrap
+
+
+@pytest.fixture(scope="module")
+def cluster(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trio]:
+    with trio(kafka_jars, tmp_path_factory.mktemp("trio")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def scene(cluster: Trio, kohort: Kohort) -> Scene:
+    """5,000 groups that have committed an offset of each partition; a partition is on each broker."""
+    cluster.create_topic(TOPIC, (1, 2, LOST))
+    groups = [f"{PREFIX}{number:04}" for number in range(MANY)]
+    cluster.commit(groups, TOPIC, (0, 0, 0))
+    at = cluster.coordinators(groups)
+    return Scene(
+        cluster=cluster,
+        kohort=kohort,
+        kept=[group for group in groups if at[group] != LOST],
+        lost=[group for group in groups if at[group] == LOST],
+    )
+
+
+@pytest.fixture
+def frozen(scene: Scene) -> Iterator[Scene]:
+    """The broker keeps its connections and answers nothing."""
+    scene.cluster.freeze(LOST)
+    yield scene
+    scene.cluster.thaw(LOST)
+
+
+@pytest.fixture(scope="module")
+def stopped(scene: Scene) -> Scene:
+    """The broker has left the cluster, for the rest of the tests."""
+    scene.cluster.brokers[LOST].stop()
+    scene.cluster.wait_alive(2)
+    return scene
+
+
+def groups_of(answer: Answer) -> list[str]:
+    return [group["group"] for group in answer.document["groups"]]
+
+
+def errors_of(answer: Answer) -> dict[str, str]:
+    return {error["subject"]: error["message"] for error in answer.document["errors"]}
+
+
+def test_5000_groups_are_listed(scene: Scene) -> None:
+    answer = scene("list", timeout_ms=PATIENT_MS)
+    assert (answer.status, answer.stderr) == (0, "")
+    assert groups_of(answer) == sorted([*scene.kept, *scene.lost])
+    assert {group["type"] for group in answer.document["groups"]} == {"classic"}
+
+
+def test_a_first_bootstrap_server_that_is_dead(scene: Scene) -> None:
+    dead = f"{HOST}:{free_ports(1)[0]}"
+    answer = scene.kohort.quick("describe", scene.kept[0], "-b", f"{dead},{scene.cluster.bootstrap}")
+    assert answer.status == 0, answer.stderr
+
+
+def test_a_first_bootstrap_server_that_keeps_quiet(frozen: Scene) -> None:
+    servers = f"{frozen.place},{frozen.cluster.brokers[1].bootstrap}"
+    answer = frozen.kohort.quick(
+        "describe", frozen.kept[0], "--state", "-b", servers, "--timeout", TIMEOUT_MS
+    )
+    assert answer.status == 0, answer.stderr
+    assert frozen.kept[0] in answer.stdout
+
+
+def test_list_names_a_broker_that_keeps_quiet(frozen: Scene) -> None:
+    answer = frozen("list")
+    assert answer.status == 3
+    assert groups_of(answer) == list(frozen.kept)
+    assert errors_of(answer)[frozen.place].startswith(
+        "timed out waiting for the answer to ApiVersions. Check"
+    )
+
+
+def test_describe_names_the_groups_of_a_broker_that_keeps_quiet(frozen: Scene) -> None:
+    kept, lost = frozen.kept[0], frozen.lost[0]
+    answer = frozen("describe", kept, lost)
+    assert answer.status == 3
+    assert groups_of(answer) == [kept]
+    errors = errors_of(answer)
+    assert errors[lost].startswith(f"{frozen.place}: timed out")
+    assert errors[f"{TOPIC}-2"].startswith(f"{frozen.place}: timed out")
+    (group,) = answer.document["groups"]
+    assert [(row["committed"], row["end"], row["lag"]) for row in group["offsets"]] == [
+        (0, 0, 0),
+        (0, 0, 0),
+        (0, None, None),
+    ]
+
+
+def test_a_reset_is_not_made_where_a_part_cannot_be_known(frozen: Scene) -> None:
+    """All of a group or nothing; a group whose partitions all answer is reset."""
+    kept, lost = frozen.kept[0], frozen.lost[0]
+    reset = ["offsets", "reset", kept, lost, "--to-earliest", "--execute", "--yes", "--topic"]
+    answer = frozen(*reset, TOPIC)
+    assert answer.status == 3
+    (group,) = answer.document["groups"]
+    assert (group["group"], group["applicable"]) == (kept, False)
+    assert [(row["partition"], row["after"], row["applied"]) for row in group["offsets"]] == [
+        (0, 0, None),
+        (1, 0, None),
+    ]
+    errors = errors_of(answer)
+    assert errors[lost].startswith(f"{frozen.place}: timed out")
+    assert errors[f"{kept}, {TOPIC}-2"].startswith(f"{frozen.place}: timed out")
+    assert "nothing was changed" in answer.stderr
+    narrow = frozen(*reset, f"{TOPIC}:0,1")
+    assert narrow.status == 3
+    (group,) = narrow.document["groups"]
+    assert [row["applied"] for row in group["offsets"]] == [True, True]
+    assert list(errors_of(narrow)) == [lost]
+
+
+def test_config_get_without_a_broker_that_keeps_quiet(frozen: Scene) -> None:
+    answer = frozen("config", "get", frozen.kept[0])
+    assert answer.status == 0, answer.stderr
+    (interval,) = [
+        each for each in answer.document["settings"] if each["name"] == "consumer.session.timeout.ms"
+    ]
+    assert (interval["minimum"], interval["maximum"]) == (6000, 60_000)
+    assert f"the bounds of broker {LOST} are not known: no answer in time" in answer.stderr
+
+
+def test_the_cluster_answers_again(scene: Scene) -> None:
+    answer = scene("describe", scene.kept[0], scene.lost[0], timeout_ms=PATIENT_MS)
+    assert answer.status == 0, answer.stderr
+    assert all(
+        [row["committed"] for row in group["offsets"]] == [0, 0, 0] for group in answer.document["groups"]
+    )
+
+
+def test_a_coordinator_that_moves(scene: Scene, tmp_path: Path) -> None:
+    """Looked up again, though a running client believes to know it."""
+    group, broker = scene.kept[0], scene.cluster.brokers[1]
+    before = scene.cluster.coordinators([group])[group]
+    after = 3 - before
+    with Client.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
+        assert group in client.describe_groups([group]).found
+        (partition,) = _partitions_of(scene, group)
+        plan = tmp_path / "plan.json"
+        moves = [{"topic": "__consumer_offsets", "partition": partition, "replicas": [after]}]
+        plan.write_text(json.dumps({"version": 1, "partitions": moves}))
+        done = run(
+            broker, REASSIGN, "--bootstrap-server", broker.bootstrap,
+            "--reassignment-json-file", str(plan), "--execute",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        wait_until(lambda: scene.cluster.coordinators([group])[group] == after, "the coordinator has moved")
+        answers = client.describe_groups([group])
+    assert not answers.failed
+    assert group in answers.found
+
+
+def _partitions_of(scene: Scene, group: str) -> set[int]:
+    """The partition of `__consumer_offsets` that a group lives in, as Kafka says: its log names the group."""
+    homes = {
+        int(log.parent.name.rpartition("-")[2])
+        for broker in scene.cluster.brokers.values()
+        for log in broker.data.glob("__consumer_offsets-*/*.log")
+        if group.encode() in log.read_bytes()
+    }
+    assert homes
+    return homes
+
+
+ABSENT = "no leader, so groups that live there are neither listed nor described. Bring broker 3 back."
+
+
+def nobody_leads(answer: Answer) -> str:
+    """The partitions of groups and offsets that are said to have no leader."""
+    (subject,) = [error["subject"] for error in answer.document["errors"] if error["message"] == ABSENT]
+    assert subject.startswith("__consumer_offsets-")
+    return str(subject)
+
+
+def no_coordinator(message: str) -> bool:
+    return message.startswith("no coordinator: __consumer_offsets-") and message.endswith(
+        " has no leader. Bring broker 3 back (COORDINATOR_NOT_AVAILABLE)."
+    )
+
+
+def test_list_names_the_partitions_whose_groups_are_gone(stopped: Scene) -> None:
+    answer = stopped("list")
+    assert answer.status == 3
+    assert groups_of(answer) == list(stopped.kept)
+    assert nobody_leads(answer)
+
+
+def test_describe_all_groups_without_a_broker(stopped: Scene) -> None:
+    answer = stopped("describe", "--all-groups", timeout_ms=PATIENT_MS)
+    assert answer.status == 3
+    assert groups_of(answer) == list(stopped.kept)
+    assert nobody_leads(answer)
+    assert errors_of(answer)[f"{TOPIC}-2"] == "the partition has no leader. Bring broker 3 back."
+
+
+def test_snapshot_without_a_broker(stopped: Scene, tmp_path: Path) -> None:
+    file = tmp_path / "snapshot.json"
+    answer = stopped.kohort.quick("snapshot", "-o", file, "-b", stopped.cluster.bootstrap)
+    assert answer.status == 3
+    assert sorted(json.loads(file.read_text())["groups"]) == list(stopped.kept)
+    assert ABSENT in answer.stderr
+    assert "the partition has no leader. Bring broker 3 back." in answer.stderr
+
+
+COMMANDS = (
+    ["describe"],
+    ["describe", "--members"],
+    ["plan", "--to", "consumer"],
+    ["delete", "--execute", "--yes"],
+    ["offsets", "reset", "--to-latest", "--topic", TOPIC, "--execute", "--yes"],
+    ["offsets", "delete", "--topic", TOPIC, "--execute", "--yes"],
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_group_without_a_coordinator_is_not_taken_for_absent(stopped: Scene, command: list[str]) -> None:
+    lost = stopped.lost[0]
+    words = 2 if command[0] == "offsets" else 1
+    answer = stopped.kohort.quick(
+        *command[:words], lost, *command[words:], "-b", stopped.cluster.bootstrap, "--timeout", TIMEOUT_MS
+    )
+    assert answer.status == 3
+    assert not answer.traceback
+    (line,) = [line for line in answer.stderr.splitlines() if "no coordinator" in line]
+    assert no_coordinator(line.removeprefix(f"kohort: {lost}: "))
+    assert "no such group" not in answer.stderr
+
+
+def test_a_reset_without_a_broker_sets_what_it_can(stopped: Scene) -> None:
+    kept, lost = stopped.kept[1], stopped.lost[0]
+    reset = ["offsets", "reset", kept, lost, "--to-latest", "--execute", "--yes", "--topic"]
+    answer = stopped(*reset, TOPIC)
+    assert answer.status == 3
+    errors = errors_of(answer)
+    assert no_coordinator(errors[lost])
+    assert errors[f"{kept}, {TOPIC}-2"] == "the partition has no leader. Bring broker 3 back."
+    assert "nothing was changed" in answer.stderr
+    narrow = stopped(*reset, f"{TOPIC}:0,1")
+    assert narrow.status == 3
+    (group,) = narrow.document["groups"]
+    assert (group["group"], [row["applied"] for row in group["offsets"]]) == (kept, [True, True])
+
+
+def test_delete_takes_the_groups_that_have_a_coordinator(stopped: Scene) -> None:
+    kept, lost = stopped.kept[2], stopped.lost[0]
+    answer = stopped("delete", kept, lost, "--execute", "--yes")
+    assert answer.status == 3
+    assert [(group["group"], group["deleted"]) for group in answer.document["groups"]] == [(kept, True)]
+    assert no_coordinator(errors_of(answer)[lost])
+
+
+def test_an_unknown_group_is_told_from_a_lost_one(stopped: Scene) -> None:
+    answer = stopped("describe", *_strangers(stopped))
+    assert answer.status == 3
+    assert "no such group" in errors_of(answer).values()
+    assert any(map(no_coordinator, errors_of(answer).values()))
+
+
+def _strangers(scene: Scene) -> list[str]:
+    """Names of no group, some of them at home with the broker that is gone."""
+    return [f"stranger-{number}" for number in range(30)]
