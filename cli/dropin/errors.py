@@ -13,11 +13,21 @@ class ToolUsageError(Exception):
 
 
 class ToolFailure(Exception):
-    """The command failed while it ran: `Error: Executing consumer group command failed due to …` goes to stdout."""
+    """The command failed while it ran: `Error: Executing consumer group command failed due to …` goes to stdout.
 
-    def __init__(self, message: str, status: int = ExitStatus.UNREADABLE) -> None:
+    `reason` goes to stderr: what of it the tool tells in its stack trace alone.
+    """
+
+    def __init__(self, message: str, status: int = ExitStatus.UNREADABLE, *, reason: str = "") -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.reason = status, reason
+
+
+class BadValue(ToolFailure):
+    """A value of the command line makes no sense, which the tool finds out only while it runs."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, USAGE_STATUS)
 
 
 class VersionAsked(Exception):

@@ -60,36 +60,16 @@ def offset_table(
         width_of(assigned.host for assigned in rows),
     ]
     headings = [
-        "GROUP",
-        "TOPIC",
-        "PARTITION",
-        "CURRENT-OFFSET",
-        "LOG-END-OFFSET",
-        "LAG",
-        "CONSUMER-ID",
-        "HOST",
-        "CLIENT-ID",
-    ]
-    if verbose:
-        headings.insert(3, "LEADER-EPOCH")
+        "GROUP", "TOPIC", "PARTITION", *["LEADER-EPOCH"] * verbose, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
+        "CONSUMER-ID", "HOST", "CLIENT-ID",
+    ]  # fmt: skip
     lines = [row(headings, widths)]
     for each in rows:
         for topic, partition in sorted(each.places, key=lambda place: (by_name(place[0]), place[1])):
             offset = committed.get(topic, {}).get(partition)
-            lines.append(
-                row(
-                    [
-                        group,
-                        topic,
-                        str(partition),
-                        *_numbers(offset, ends.get((topic, partition)), verbose),
-                        each.consumer,
-                        each.host,
-                        each.client,
-                    ],
-                    widths,
-                )
-            )
+            numbers = _numbers(offset, ends.get((topic, partition)), verbose)
+            cells = [group, topic, str(partition), *numbers, each.consumer, each.host, each.client]
+            lines.append(row(cells, widths))
     return lines
 
 

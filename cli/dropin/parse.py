@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError, VersionAsked
+from cli.dropin.errors import BadValue, ToolUsageError, VersionAsked
 from cli.dropin.flags import Given, read_flags
 from cli.dropin.options import DEFAULT_TIMEOUT_MS, Action, Options
 from cli.dropin.words import print_remark
@@ -37,14 +37,15 @@ SCENARIOS = (
 )  # fmt: skip
 """Where a reset may lead to, in the order in which the tool looks for two of them."""
 
-_LONG = re.compile(r"[+-]?[0-9]+")
+_LONG = re.compile(r"([+-]?)0*([0-9]{1,19})")
+_LONGEST = 2**63
 
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line; like the tool, say on stderr where a reset has no `--execute`.
 
     :raises ToolUsageError: where the tool prints an error and its usage; also for `--help` and without arguments
-    :raises ToolFailure: for values that the tool finds fault with only while it runs: numbers that are none
+    :raises BadValue: for values that the tool finds fault with only while it runs: numbers that are none
     :raises VersionAsked: for `--version`
     """
     given = read_flags([_text(argument) for argument in arguments])
@@ -175,21 +176,18 @@ def _options(action: Action, given: Given) -> Options:
     )
 
 
-def _single(flag: str, given: Given, error: type[Exception] = ToolFailure) -> str | None:
+def _single(flag: str, given: Given, error: type[Exception] = BadValue) -> str | None:
     """The value of a flag that may have one only; None where it has none."""
     values = given.all(flag)
     if len(values) > 1:
-        message = f"Found multiple arguments for option {flag}, but you asked for only one"
-        raise _failure(message) if error is ToolFailure else error(message)
+        raise error(f"Found multiple arguments for option {flag}, but you asked for only one")
     return values[0] if values else None
 
 
 def _long(flag: str, text: str) -> int:
     """A number as Java's Long reads it."""
-    if _LONG.fullmatch(text) is None or not -(2**63) <= int(text) < 2**63:
-        raise _failure(f"Cannot parse argument '{text}' of option {flag}")
-    return int(text)
-
-
-def _failure(message: str) -> ToolFailure:
-    return ToolFailure(message, USAGE_STATUS)
+    found = _LONG.fullmatch(text)
+    number = int("".join(found.groups())) if found else _LONGEST
+    if not -_LONGEST <= number < _LONGEST:
+        raise BadValue(f"Cannot parse argument '{text}' of option {flag}")
+    return number

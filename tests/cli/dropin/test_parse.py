@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.dropin.errors import ToolFailure, ToolUsageError, VersionAsked
+from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, VersionAsked
 from cli.dropin.flags import FLAGS
 from cli.dropin.options import Action, Options
 from cli.dropin.parse import parse
@@ -62,6 +62,19 @@ def test_options(arguments: list[str], expected: Options) -> None:
         **{field: getattr(expected, field) for field in Options.__slots__ if field != "bootstrap_server"},
         bootstrap_server=SERVER[1],
     )
+
+
+@pytest.mark.parametrize(
+    "number", ["1" * 5000, "9223372036854775808", "-9223372036854775809", "1_0", " 1", "٣", ""]
+)
+def test_what_is_no_number(number: str) -> None:
+    with pytest.raises(BadValue, match="Cannot parse argument"):
+        parse([*SERVER, "--list", f"--timeout={number}"])
+
+
+def test_a_number_may_have_many_zeros() -> None:
+    options = parse([*SERVER, "--list", "--timeout", "0" * 5000 + "7", "--shift-by", "-9223372036854775808"])
+    assert (options.timeout_ms, options.shift_by) == (7, -(2**63))
 
 
 def test_bytes_that_are_no_text_are_read_as_java_reads_them() -> None:
