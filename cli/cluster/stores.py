@@ -1,5 +1,7 @@
 """Trust and key stores: Java's ssl.truststore.* and ssl.keystore.*, and librdkafka's names for the same."""
 
+from pathlib import Path
+
 from cli.cluster.typed_properties import Properties
 from coordinator.wire.security import TlsSettings
 
@@ -47,16 +49,33 @@ def _want_pem(properties: Properties, kind: str) -> None:
     location = properties.text(f"{kind}.location")
     if not location and not properties.text(inline):
         return
-    store_type = (properties.text(f"{kind}.type") or "JKS").upper()
-    if store_type == "PEM":
+    named_type = (properties.text(f"{kind}.type") or "JKS").upper()
+    if named_type == "PEM":
         return
+    store_type = named_type if location is None else _found_type(Path(location)) or named_type
     if not location:
         raise properties.error(inline, f"certificates in the file itself need {kind}.type=PEM.")
+    if store_type == "PEM":
+        raise properties.error(f"{kind}.location", f"{location} is PEM: set {kind}.type=PEM.")
     target = "truststore.pem" if kind == "ssl.truststore" else "keystore.pem"
     commands = _commands(kind, store_type, location, target)
     password = ", ssl.key.password=<the PEM pass phrase>" if kind == "ssl.keystore" else ""
     hint = _PEM_HINT.format(kind=kind, commands=commands, target=target, password=password)
     raise properties.error(f"{kind}.location", f"{location} is a store of type {store_type}. {hint}")
+
+
+def _found_type(path: Path) -> str | None:
+    """What a store is by its first bytes: `keytool` writes PKCS12 and Java reads it, whatever type is named."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError:
+        return None
+    if start.startswith(b"\xfe\xed\xfe\xed"):
+        return "JKS"
+    return (
+        "PKCS12" if start.startswith(b"\x30") else "PEM" if start.lstrip().startswith(b"-----BEGIN") else None
+    )
 
 
 def _commands(kind: str, store_type: str, source: str, target: str) -> str:

@@ -19,7 +19,6 @@ from coordinator.offset_changes.plan import plan_reset
 from coordinator.offset_changes.scenarios import ToCurrent, ToOffset
 from coordinator.wire.apis import Api
 from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
 from coordinator.wire.security import ConnectionSettings
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig, after

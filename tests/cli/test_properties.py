@@ -11,7 +11,7 @@ from cli.cluster.jaas import BadJaas, parse_jaas
 from cli.cluster.librdkafka import librdkafka_config
 from cli.cluster.properties import load_properties
 from coordinator.java_properties import BadProperty, parse_properties
-from coordinator.wire.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
+from coordinator.wire.security import ConnectionSettings, OAuthSettings, Secret, SecurityProtocol, TlsSettings
 
 # Each line with what java.util.Properties 17 makes of it.
 SYNTAX = {
@@ -313,6 +313,80 @@ def test_a_store_that_is_not_pem_comes_with_the_commands_that_convert_it(tmp_pat
     found = refused(tmp_path, text)
     assert STORES[text] in found
     assert ".type=PEM" in found
+
+
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (b"\xfe\xed\xfe\xed\0\0\0\2", "a store of type JKS"),
+        (b"0\x82\n1", "a store of type PKCS12"),
+        (b"-----BEGIN CERTIFICATE-----", "is PEM: set ssl.truststore.type=PEM."),
+        (b"", "a store of type PKCS12"),
+    ],
+)
+def test_a_store_is_what_it_begins_with(tmp_path: Path, start: bytes, says: str) -> None:
+    store = tmp_path / "store"
+    store.write_bytes(start)
+    found = refused(tmp_path, f"ssl.truststore.type=PKCS12\nssl.truststore.location={store}\n")
+    assert says in found
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ((), "OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url."),
+        (("sasl.oauthbearer.token.endpoint.url=login",), "it is no URL. It begins with https://, http:// or"),
+        (("sasl.oauthbearer.token.endpoint.url=https://a:s3cret@login",), "a URL with a login in it is not"),
+        (("sasl.oauthbearer.token.endpoint.url=https://login",), "the client's id is missing."),
+        (
+            ("sasl.oauthbearer.token.endpoint.url=https://login", "sasl.oauthbearer.client.id=a"),
+            "the client's secret is missing.",
+        ),
+        (
+            ("sasl.oauthbearer.token.endpoint.url=file:///t", "sasl.oauthbearer.extensions=s3cret"),
+            "every extension is written as NAME=VALUE.",
+        ),
+        (
+            ("sasl.oauthbearer.token.endpoint.url=file:///t", "sasl.oauthbearer.extensions=auth=s3cret"),
+            "'auth' is no extension",
+        ),
+        (
+            ('sasl.jaas.config=x.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="a";',),
+            "unsecured tokens are asked for with enable.sasl.oauthbearer.unsecure.jwt=true",
+        ),
+        (
+            ('sasl.jaas.config=x.PlainLoginModule required username="a" password="s3cret";',),
+            "OAUTHBEARER does not go with the login module of sasl.jaas.config.",
+        ),
+    ],
+)
+def test_what_oauthbearer_needs(tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
+    text = "\n".join(("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", *lines))
+    found = refused(tmp_path, text)
+    assert message in found
+    assert "s3cret" not in found
+
+
+def test_what_a_property_says_wins_over_the_login_module(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
+        "sasl.oauthbearer.token.endpoint.url=https://login\nsasl.oauthbearer.method=oidc\n"
+        "sasl.oauthbearer.client.id=own\nsasl.oauthbearer.extensions=logicalCluster=lkc-1\n"
+        'sasl.jaas.config=x.OAuthBearerLoginModule required clientId=a clientSecret="s3cret" scope=kafka '
+        "extension_logicalCluster=other extension_identityPoolId=pool;\n",
+    )
+    assert settings.oauth == OAuthSettings(
+        token_endpoint="https://login",
+        client_id="own",
+        client_secret=Secret("s3cret"),
+        scope="kafka",
+        extensions=(("identityPoolId", "pool"), ("logicalCluster", "lkc-1")),
+    )
+    assert "s3cret" not in repr(settings)
+    config = librdkafka_config(settings)
+    assert callable(config["oauth_cb"])
+    assert not any(key.startswith("sasl.oauthbearer.") for key in config)
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
