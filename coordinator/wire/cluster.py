@@ -9,7 +9,13 @@ from coordinator.wire.calls.find_coordinator import find_coordinators
 from coordinator.wire.calls.metadata import ClusterMetadata, fetch_metadata
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import RequestTimedOut, Unreachable, WireError
+from coordinator.wire.errors import (
+    AuthenticationFailed,
+    RequestTimedOut,
+    Unreachable,
+    UnsupportedMechanism,
+    WireError,
+)
 from coordinator.wire.offline import COORDINATOR_NOT_AVAILABLE, OFFSETS_TOPIC, explained, named_brokers
 from coordinator.wire.security import ConnectionSettings
 from coordinator.wire.settle import Ask, settle
@@ -202,8 +208,10 @@ class Cluster:
             if isinstance(outcome, Connection):
                 return outcome
         errors = [error for error in outcomes.values() if isinstance(error, WireError)]
-        if len(errors) == 1:
-            raise errors[0]
+        # A broker that answered with a refusal says more than others that did not answer at all.
+        told = [error for error in errors if isinstance(error, AuthenticationFailed | UnsupportedMechanism)]
+        if told or len(errors) == 1:
+            raise (told or errors)[0]
         raise WireError("no bootstrap server answers:\n" + "\n".join(f"  {error}" for error in errors))
 
     def _attempt(

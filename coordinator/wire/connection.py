@@ -29,7 +29,7 @@ ReadAnswer = Callable[[bytes], tuple[Any, int]]
 _UNSUPPORTED_VERSION = 35
 _SOFTWARE = "kohort"
 _PATIENCE_S = 1.0
-_SILENT_FOR_MS = 30_000
+_SILENT_FOR_MS = 15_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

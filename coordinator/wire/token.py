@@ -76,7 +76,7 @@ def token_source(settings: OAuthSettings) -> TokenSource:
 
 
 def _obtain(settings: OAuthSettings, deadline: Deadline) -> Token:
-    scheme = urllib.parse.urlsplit(settings.token_endpoint).scheme
+    scheme = settings.token_endpoint.partition(":")[0].lower()
     if scheme == "file":
         return _read(settings.token_endpoint)
     if scheme not in ("http", "https"):
@@ -88,6 +88,8 @@ def _obtain(settings: OAuthSettings, deadline: Deadline) -> Token:
             outcome.append(_ask_patiently(settings, deadline))
         except WireError as error:
             outcome.append(error)
+        except Exception as error:  # what an endpoint may yet think of: nobody else would hear of it
+            outcome.append(_unreachable(settings, f"its answer cannot be read: {type(error).__name__}"))
 
     # In a thread: neither the name service nor an endpoint that answers byte by byte heeds a time limit.
     asking = threading.Thread(target=ask, daemon=True)
@@ -101,15 +103,14 @@ def _obtain(settings: OAuthSettings, deadline: Deadline) -> Token:
 
 
 def _read(url: str) -> Token:
-    path = urllib.request.url2pathname(urllib.parse.urlsplit(url).path)
     try:
+        path = urllib.request.url2pathname(urllib.parse.urlsplit(url).path)
         with open(path, encoding="utf-8") as file:
             text = file.read(_LONGEST_ANSWER).strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unreachable(
-            path, f"the token cannot be read ({getattr(error, 'strerror', None) or error})"
-        ) from None
-    return _made(text, None, path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise Unreachable(url, f"the token cannot be read ({reason})") from None
+    return _made(text, None, url)
 
 
 def _ask_patiently(settings: OAuthSettings, deadline: Deadline) -> Token:
@@ -131,8 +132,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def _ask(settings: OAuthSettings, deadline: Deadline) -> Token:
-    url = settings.token_endpoint
-    context = _context(settings) if url.lower().startswith("https:") else None
+    context = _context(settings) if settings.token_endpoint.lower().startswith("https:") else None
     opener = urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=context))
     try:
         with opener.open(_request(settings), timeout=max(deadline.remaining_ms() / 1000, 0.001)) as answer:

@@ -14,6 +14,7 @@ from cli.cluster.properties import load_properties
 from coordinator.wire.client import Client
 from tests.cli.command import Kohort
 from tests.cli.secure_files import SECRET, SecureRig
+from tests.kafka.ports import HOST, free_ports
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.token_endpoint import SCOPE, TokenEndpoint, token_endpoint
 from tests.kafka.wait import wait_until
@@ -216,6 +217,17 @@ def test_who_is_kept_out_is_told_why(rig: SecureRig, case: str) -> None:
     where, status, message = KEPT_OUT[case]
     answer = rig.run(*where(rig), "list")
     assert (answer.status, answer.stdout) == (status, "")
+    assert message in answer.stderr
+
+
+@pytest.mark.parametrize("case", ["wrong password, SCRAM", "Kerberos"])
+def test_several_bootstrap_servers_tell_as_much_as_one(rig: SecureRig, case: str) -> None:
+    where, status, message = KEPT_OUT[case]
+    at, properties = where(rig)
+    answer = rig.run(
+        f"{HOST}:{free_ports(1)[0]},{at},{rig.secure.at('SASL_PLAINTEXT', 'localhost')}", properties, "list"
+    )
+    assert (answer.status, answer.stderr.count("\n")) == (status, 1)
     assert message in answer.stderr
 
 
