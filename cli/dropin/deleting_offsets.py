@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cli.dropin.connection import client_of
-from cli.dropin.errors import USAGE_STATUS, ToolFailure
+from cli.dropin.errors import BadValue
 from cli.dropin.java_maps import in_order
 from cli.dropin.kafka_errors import error_message, exception_text
 from cli.dropin.options import Options
@@ -36,8 +36,7 @@ _WIDTHS = (10, 15)
 def run(options: Options, source: LiveSource) -> int:
     """Delete the offsets and say of every partition what became of it; the exit status."""
     if len(options.groups) > 1:
-        message = "Found multiple arguments for option group, but you asked for only one"
-        raise ToolFailure(message, USAGE_STATUS)
+        raise BadValue("Found multiple arguments for option group, but you asked for only one")
     (group,) = options.groups
     client = client_of(source)
     topics = Topics(client, source.timeout_ms)

@@ -102,6 +102,8 @@ def run(arguments: Sequence[str]) -> int:
             raise
         # Where standard output is the fault, this fails too, and `main` says so.
         print_error(f"Executing consumer group command failed due to {_message_of(error)}")
+        if isinstance(error, ToolFailure) and error.reason:
+            print_remark(error.reason)
         return _status_of(error)
 
 

@@ -19,8 +19,10 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Mapping[str, Mapping[Place
     """
     try:
         text = path.read_bytes().decode("utf-8", JAVA)
-    except (OSError, ValueError):
-        raise ToolFailure(f"java.io.IOException: Unable to read file {path}") from None
+    except (OSError, ValueError) as error:
+        said = f"java.io.IOException: Unable to read file {path}"
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ToolFailure(said, reason=f"{path}: {why}") from None
     try:
         file = read_offsets(text, last_wins=True)
     except MalformedOffsets as error:

@@ -146,10 +146,11 @@ class _Reset:
             raise ToolFailure(error_message(failure), status_of([failure]))
         failed = {place: why for place, why in told.found[group].items() if why is not None}
         if failed:
-            names = ", ".join(map(name_of, in_order(failed)))
+            names = {place: name_of(place) for place in in_order(failed)}
             raise ToolFailure(
-                f"Failed altering group offsets for the following partitions: [{names}]",
+                f"Failed altering group offsets for the following partitions: [{', '.join(names.values())}]",
                 status_of(failed.values()),
+                reason="\n".join(f"{name}: {exception_text(failed[place])}" for place, name in names.items()),
             )
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError
+from cli.dropin.errors import BadValue, ToolUsageError
 from cli.dropin.java_maps import in_order, in_order_copied
 from cli.dropin.logs import Logs
 from cli.dropin.options import Options
@@ -118,16 +118,15 @@ def _moment(text: str) -> int:
     """`--to-datetime` in ms since 1970, with Java's words for what is no time."""
     parts = text.rstrip("T").split("T")
     if len(parts) < 2:
-        raise ToolFailure(
+        raise BadValue(
             "java.text.ParseException: "
-            "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format",
-            USAGE_STATUS,
+            "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
         )
     try:
         return _no_earlier_than_1970(parse_datetime(text))
     except ValueError:
         zoned = text if any(sign in parts[1] for sign in "+-Z") else f"{text}Z"
-        raise ToolFailure(f'java.text.ParseException: Unparseable date: "{zoned}"', USAGE_STATUS) from None
+        raise BadValue(f'java.text.ParseException: Unparseable date: "{zoned}"') from None
 
 
 def _ago(text: str) -> int:
@@ -135,7 +134,7 @@ def _ago(text: str) -> int:
     try:
         return _no_earlier_than_1970(ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000))
     except ValueError:
-        raise ToolFailure("Text cannot be parsed to a Duration", USAGE_STATUS) from None
+        raise BadValue("Text cannot be parsed to a Duration") from None
 
 
 def _no_earlier_than_1970(at_ms: int) -> int:

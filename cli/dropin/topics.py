@@ -77,6 +77,8 @@ class Topics:
         metadata = self.client.metadata(new, timeout_ms=self.timeout_ms)
         self.found |= metadata.topics
         self.failed |= metadata.failed
+        left_out = Failure(message="the broker left it out of its answer")
+        self.failed |= {name: left_out for name in new if name not in self.found and name not in self.failed}
 
     def failures(self, names: Iterable[str]) -> list[Failure]:
         """Why some of the topics could not be described, in the order of the names."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.cli.dropin.changing import Change
 
 USAGE, UNREADABLE, REFUSED = 1, 3, 4
+ABSENT = "org.apache.kafka.common.errors.GroupIdNotFoundException: The group id does not exist."
 FAILED = "\nError: Executing consumer group command failed due to "
 
 
@@ -22,6 +23,12 @@ def failing(line: str, status: int = UNREADABLE, file: str | bytes = "", *, trac
     """A command line that fails: the tool exits with 0, and prints where in Java it failed."""
     differs = ("exit-status", "stack-trace") if traced else ("exit-status",)
     return Change(line=line, differs=differs, status=status, file=file)
+
+
+def explained(line: str, more: str, status: int = UNREADABLE) -> Change:
+    """A command line that fails; why, the tool says in its stack trace alone."""
+    differs = ("exit-status", "stack-trace", "reason")
+    return Change(line=line, differs=differs, status=status, more=more)
 
 
 def failing_reset(rest: str, status: int = UNREADABLE, *, traced: bool = True) -> Change:
@@ -197,9 +204,14 @@ GROUPS = [
         "--group {payments} --group {billing} --group {absent} --topic {orders}:1,2 --shift-by 1 --execute"
     ),
     failing_reset("--group {payments} --group {connect} --topic {orders} --to-latest --execute"),
-    failing_reset("--group {billing} --group {share} --topic {orders}:0,1 --to-latest --execute"),
+    explained(
+        "--reset-offsets --group {billing} --group {share} --topic {orders}:0,1 --to-latest --execute",
+        f"{{orders}}-0: {ABSENT}\n{{orders}}-1: {ABSENT}",
+    ),
     failing_reset("--group {connect} --topic {orders} --to-latest --execute"),
-    failing_reset("--group {share} --topic {orders} --to-latest --execute"),
+    explained(
+        "--reset-offsets --group {share} --topic {orders}:2 --to-latest --execute", f"{{orders}}-2: {ABSENT}"
+    ),
     reset("--group {share} --topic {orders} --to-latest --dry-run"),
     failing_reset("--group '' --topic {orders} --to-latest --execute"),
     failing_reset("--all-groups --topic {orders}:0 --to-latest --execute", REFUSED, traced=False),
@@ -268,8 +280,11 @@ FILES = [
     failing("--reset-offsets --group {payments} --from-file {file} --execute", file="nowhere,0,5\n"),
     failing("--reset-offsets --group {payments} --from-file {file} --execute", file="no topic,0,5\n"),
     failing("--reset-offsets --group {payments} --from-file {file} --execute", file=b"\xff\xfe,0,5\n"),
-    failing("--reset-offsets --group {payments} --from-file /no/such/file --execute"),
-    failing("--reset-offsets --group {payments} --from-file / --execute"),
+    explained(
+        "--reset-offsets --group {payments} --from-file /no/such/file --execute",
+        "/no/such/file: No such file or directory",
+    ),
+    explained("--reset-offsets --group {payments} --from-file / --execute", "/: Is a directory"),
     *(
         Change(
             line="--reset-offsets --group {payments} --from-file {file} --execute",

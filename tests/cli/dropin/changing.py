@@ -71,6 +71,7 @@ class Changes:
 
     def check(self, case: Change) -> None:
         """Run both tools; AssertionError where they differ in another way than the case says."""
+        case = replace(case, more=self._filled(case.more))
         theirs = self._try(case, self._tool)
         expected = self._expected(case, theirs)
         ours = self._try(case, run_here)

@@ -100,6 +100,10 @@ def _regex_warning(theirs: Answer, case: Case) -> Answer:
     return replace(theirs, stderr=f"{theirs.stderr}\nWarning: {case.more}\n")
 
 
+def _reason(theirs: Answer, case: Case) -> Answer:
+    return replace(theirs, stderr=f"{case.more}\n")
+
+
 def _own_words(theirs: Answer, case: Case) -> Answer:
     return replace(theirs, stdout=f"\nError: Executing consumer group command failed due to {case.more}\n")
 
@@ -144,6 +148,7 @@ DIFFERENCES: dict[str, Difference] = {
     "exit-status": _exit_status,
     "stack-trace": _stack_trace,
     "parser-trace": _parser_trace,
+    "reason": _reason,
     "own-words": _own_words,
     "partial-answer": _partial_answer,
     "control-characters": _control_characters,

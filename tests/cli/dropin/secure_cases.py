@@ -37,13 +37,26 @@ def barred(line: str, *, traced: bool = False) -> Case:
     )
 
 
+def explained(line: str, more: str) -> Case:
+    """What both tools say a broker refused; why, the other one says in its stack trace alone."""
+    return Case(
+        line=f"{WORKER} {line}", connects=False, differs=(*TRACED, "reason"), status=REFUSED, more=more
+    )
+
+
 CHANGES = [
     allowed("--reset-offsets --group {ours} --topic {free} --to-latest --execute"),
     allowed("--reset-offsets --group {ours} --topic {seen} --to-latest --dry-run"),
     allowed("--reset-offsets --group {left} --topic {free} --to-latest --dry-run"),
     allowed("--reset-offsets --group {ours} --all-topics --to-current --export --dry-run"),
-    barred("--reset-offsets --group {ours} --topic {free} --topic {seen} --to-latest --execute", traced=True),
-    barred("--reset-offsets --group {left} --topic {free} --to-latest --execute", traced=True),
+    explained(
+        "--reset-offsets --group {ours} --topic {free} --topic {seen} --to-latest --execute",
+        "{seen}-0: org.apache.kafka.common.errors.TopicAuthorizationException: Topic authorization failed.",
+    ),
+    explained(
+        "--reset-offsets --group {left} --topic {free} --to-latest --execute",
+        "{free}-0: org.apache.kafka.common.errors.GroupAuthorizationException: Group authorization failed.",
+    ),
     barred("--reset-offsets --group {ours} --topic {topic} --to-latest --execute", traced=True),
     barred("--reset-offsets --group {ours} --topic {topic}:0 --to-latest --execute", traced=True),
     Case(
