@@ -158,7 +158,7 @@ class WireReader:
 
     def _nodes(self) -> dict[str, Node]:
         """Brokers by `host:port`."""
-        brokers = self.client.metadata([], timeout_ms=self.timeout_ms).brokers
+        brokers = self.client.known_brokers(timeout_ms=self.timeout_ms)
         return {
             str(broker.address): Node(
                 id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack

@@ -11,10 +11,8 @@ from cli.render.cells import partitions_text
 from cli.render.document import Block, Cell, Document, Duration, Table, columns
 from cli.times import format_moment
 from cli.views.lag_totals import all_totals, group_totals, total_tables
-from cli.views.migration import migration_blocks, migration_data
 from cli.views.offsets import OffsetRow, offset_rows, with_lag_times
 from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
-from migration.inspection import inspect
 
 
 class DescribeMode(Enum):
@@ -114,6 +112,10 @@ def lagging(rows: Mapping[str, Sequence[OffsetRow]]) -> tuple[dict[str, list[Off
 
 
 def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tuple[Problem, ...]) -> Document:
+    # They know of assignors, and those of numpy, which takes longer to import than most questions take.
+    from cli.views.migration import migration_blocks, migration_data
+    from migration.inspection import inspect
+
     inspected = [inspect(group) for group in groups]
     return Document(
         command="describe",

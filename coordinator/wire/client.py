@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coordinator.wire.calls.fetched_offsets import GroupOffsets
     from coordinator.wire.calls.list_groups import ListedGroup
     from coordinator.wire.calls.list_offsets import LogOffset, TopicPartition
-    from coordinator.wire.calls.metadata import ClusterMetadata
+    from coordinator.wire.calls.metadata import Broker, ClusterMetadata
     from coordinator.wire.calls.offset_commit import NewOffset
     from coordinator.wire.calls.share_group_describe import ShareGroup
     from coordinator.wire.calls.streams_group_describe import StreamsGroup
@@ -130,6 +130,10 @@ class Client:
     ) -> Answers[str, Address]:
         """Where the coordinator of every group is (of a group of any type, even one that does not exist)."""
         return self._cluster.find_coordinators(groups, self._deadline(timeout_ms))
+
+    def known_brokers(self, *, timeout_ms: int | None = None) -> tuple[Broker, ...]:
+        """The brokers as they were told last; asked for only where nobody has told them yet."""
+        return self._cluster.brokers(self._deadline(timeout_ms)).brokers
 
     def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
         """The coordinators that answered for these groups last; nobody is asked."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +17,8 @@ from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 
 pytestmark = pytest.mark.kafka
+
+HEAVY = ("confluent_kafka", "numpy", "yaml", "re2", "rich", "asyncio")
 
 
 @pytest.fixture
@@ -69,3 +73,17 @@ def test_the_admin_client_is_not_even_made_for_them(broker: Broker, source: Live
     assert described.offsets[name][0].offset == 7
     assert source.topics([name], end_offsets=True).items
     assert "admin" not in vars(source)
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["describe", "--all-groups"], ["describe", "--all-groups", "--state"]]
+)
+def test_nothing_heavy_is_imported_for_them(broker: Broker, command: list[str]) -> None:
+    script = (
+        "import sys\nfrom cli.app import main\n"
+        f"sys.argv = ['kohort', *{command!r}, '-b', '{broker.bootstrap}', '--output', 'json']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "heavy: []"

@@ -1,0 +1,169 @@
+"""Thousands of groups of mixed types on one real broker: all are told, in one order, in little memory."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from cli.cluster.live import LiveSource
+from coordinator.model import CommittedOffset, GroupState, GroupType
+from coordinator.wire.connection import Connection
+from coordinator.wire.security import ConnectionSettings
+from tests.cli.command import Kohort
+from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.many_groups import (
+    QUICK_COORDINATOR,
+    make_classic_groups,
+    make_consumer_groups,
+    make_share_groups,
+)
+from tests.kafka.topics import create_topics
+
+pytestmark = pytest.mark.kafka
+
+CLASSIC, CONSUMER, SHARE = 2000, 2000, 1000
+ODD = [
+    "größe",
+    "two words",
+    "semi;colon",
+    "a/b\\c",
+    "*",
+    "--all-groups",
+    "line\nbreak",
+    "tab\tulator",
+    "🐦",
+    "'\"",
+    "null",
+]
+TOPIC = "orders"
+PARTITIONS = 3
+
+
+@pytest.fixture(scope="module")
+def crowded(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    broker = Broker(kafka_jars, tmp_path_factory.mktemp("crowded"), QUICK_COORDINATOR)
+    try:
+        broker.start()
+        wait_for_coordinator(broker)
+        create_topics(broker, {TOPIC: PARTITIONS})
+        make_classic_groups(broker, [*_names("classic", CLASSIC), *ODD], TOPIC, PARTITIONS)
+        make_consumer_groups(broker, _names("consumer", CONSUMER), TOPIC)
+        make_share_groups(broker, _names("share", SHARE), TOPIC)
+        yield broker
+    finally:
+        broker.stop()
+
+
+def _names(kind: str, count: int) -> list[str]:
+    return [f"{kind}-{number:04}" for number in range(count)]
+
+
+@pytest.fixture
+def source(crowded: Broker) -> Iterator[LiveSource]:
+    live = LiveSource(ConnectionSettings(bootstrap_servers=(crowded.bootstrap,)), 60_000)
+    yield live
+    live.close()
+
+
+def test_all_are_listed_with_their_types(kohort: Kohort, crowded: Broker) -> None:
+    answer = kohort.quick("list", "-b", crowded.bootstrap, "--output", "json")
+    assert answer.status == 0, answer.stderr
+    groups = answer.document["groups"]
+    assert Counter(group["type"] for group in groups) == {
+        "classic": CLASSIC + len(ODD),
+        "consumer": CONSUMER,
+        "share": SHARE,
+    }
+    names = [group["group"] for group in groups]
+    assert names == sorted(names)
+    assert {group["members"] for group in groups} == {0}
+    assert set(ODD) <= set(names)
+
+
+def test_all_are_described_with_their_offsets(kohort: Kohort, crowded: Broker) -> None:
+    answer = kohort.quick("describe", "-b", crowded.bootstrap, "--all-groups", "--output", "json")
+    assert answer.status == 0, answer.stderr
+    rows = {group["group"]: group["offsets"] for group in answer.document["groups"]}
+    for name in [*_names("classic", CLASSIC), *ODD]:
+        places = [(row["topic"], row["partition"], row["committed"]) for row in rows[name]]
+        assert places == [(TOPIC, partition, partition) for partition in range(PARTITIONS)]
+    assert not any(rows[name] for name in _names("consumer", CONSUMER))
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_are_found_by_their_names(kohort: Kohort, crowded: Broker, name: str) -> None:
+    answer = kohort.quick("describe", "-b", crowded.bootstrap, "--output", "json", "--", name)
+    assert answer.status == 0, answer.stderr
+    (group,) = answer.document["groups"]
+    assert group["group"] == name
+    assert len(group["offsets"]) == PARTITIONS
+
+
+def test_they_are_described_in_the_order_asked(source: LiveSource) -> None:
+    wanted = [
+        *reversed(_names("share", 300)),
+        "größe",
+        *_names("consumer", 300),
+        *reversed(_names("classic", 300)),
+    ]
+    described = source.describe(wanted, offsets=True)
+    assert [group.id for group in described.items] == wanted
+    assert described.problems == ()
+
+
+def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches, one behind the other: not a request for each group."""
+    sent: Counter[str] = Counter()
+    encoded = Connection._encoded
+
+    def counted(self: Connection, message: object, correlation_id: int) -> bytes:
+        sent[type(message).__name__] += 1
+        return encoded(self, message, correlation_id)
+
+    monkeypatch.setattr(Connection, "_encoded", counted)
+    source.describe([*_names("classic", CLASSIC), *_names("consumer", CONSUMER)], offsets=True)
+    source.topics([TOPIC], end_offsets=True)
+    assert sent == {
+        "ListGroupsRequest": 1,
+        "MetadataRequest": 2,
+        "DescribeGroupsRequest": CLASSIC // 200,
+        "ConsumerGroupDescribeRequest": CONSUMER // 200,
+        "OffsetFetchRequest": (CLASSIC + CONSUMER) // 50,
+        "ListOffsetsRequest": 1,
+    }
+
+
+def test_a_group_that_vanishes_after_it_was_listed(source: LiveSource, crowded: Broker) -> None:
+    make_classic_groups(crowded, ["ephemeral"], TOPIC, 1)
+    listed = [listing.id for listing in source.list_groups().items]
+    assert "ephemeral" in listed
+    (deleted,) = source.admin.admin.delete_consumer_groups(["ephemeral"]).values()
+    deleted.result()
+    described = source.describe(["classic-0000", "ephemeral"], offsets=True)
+    (group,) = described.items
+    assert (group.id, group.type, group.state) == ("classic-0000", GroupType.CLASSIC, GroupState.EMPTY)
+    assert group.offsets is not None
+    assert group.offsets[TOPIC][1] == CommittedOffset(offset=1, metadata="")
+    assert [(problem.subject, problem.message) for problem in described.problems] == [
+        ("ephemeral", "no such group")
+    ]
+
+
+@pytest.mark.parametrize("command", ["list", "describe --all-groups", "describe --all-groups --state"])
+def test_the_commands_stay_small(kohort: Kohort, crowded: Broker, command: str) -> None:
+    """Memory of one's own, as RLIMIT_DATA counts it, threads' stacks among it."""
+    limit = 100 * 2**20
+    done = subprocess.run(
+        [kohort.executable, *command.split(), "-b", crowded.bootstrap],
+        capture_output=True, text=True, check=False, env=kohort.env,
+        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_DATA, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert len(done.stdout.splitlines()) > CLASSIC
