@@ -15,7 +15,7 @@ from dataclasses import replace
 from cli.cluster.newest_records import Found, Settings, Untold, read_newest
 from cli.cluster.port import Read
 from coordinator.broker.records import OffsetRecord
-from coordinator.model import CommittedOffset, Group, GroupType, Problem
+from coordinator.model import Cause, CommittedOffset, Group, GroupType, Problem
 from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
 from coordinator.storage.records import decode_record, encode_record
 
@@ -85,8 +85,10 @@ def _problems(untold: Mapping[str, Sequence[str]]) -> Iterable[Problem]:
         names = sorted(set(groups))
         more = f" and {len(names) - SHOWN} more groups" if len(names) > SHOWN else ""
         count = f"{len(groups)} partition{'' if len(groups) == 1 else 's'}"
-        hint = "; READ on this topic is needed" if "uthoriz" in why else ""
+        forbidden = "AUTHORIZATION_FAILED" in why
+        hint = "; this needs READ on the topic __consumer_offsets" if forbidden else ""
         yield Problem(
             subject=", ".join(names[:SHOWN]) + more,
             message=f"the last commit of {count} is not known: {why}{hint}",
+            cause=Cause.FORBIDDEN if forbidden else Cause.UNREAD,
         )

@@ -67,7 +67,7 @@ def offset_rows(group: Group, topics: Mapping[str, Topic]) -> list[OffsetRow]:
     owned: set[tuple[str, int]] = set()
     for member in owners:
         for topic, partitions in sorted((member.owned or {}).items()):
-            rows += [_row(group, topics, topic, partition, member) for partition in partitions]
+            rows += [_row(group, topics, topic, partition, member) for partition in sorted(partitions)]
             owned.update((topic, partition) for partition in partitions)
     for topic, committed in sorted((group.offsets or {}).items()):
         rows += [

@@ -12,6 +12,7 @@ its first record counts. Records of transactions count whether those were commit
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -52,10 +53,12 @@ def first_records(
     """Ask one leader. What was found before time or connection ran out is told beside what was not."""
     searches = {place: _Search(place, offsets) for place, offsets in wanted.items()}
     try:
-        while pending := [search for search in searches.values() if search.pending]:
+        queues = _Queues(searches.values())
+        while chunk := queues.next_chunk():
             if not deadline.remaining_ms():
                 raise RequestTimedOut(str(connection.address), "reading records")
-            yield from _ask(connection, _chunk(pending), deadline)
+            yield from _ask(connection, chunk, deadline)
+            queues.put(chunk)
     except WireError as error:
         if not any(search.found for search in searches.values()):
             raise
@@ -64,14 +67,26 @@ def first_records(
     return {place: search.outcome for place, search in searches.items()}
 
 
-def _chunk(pending: Iterable[_Search]) -> list[_Search]:
-    """As many searches as one request takes, all of the same limit."""
-    listed = list(pending)
-    limit = next(
-        limit for limit in (SMALL, LARGE, WHOLE_BATCH) if any(each.limit == limit for each in listed)
-    )
-    most = 1 if limit == WHOLE_BATCH else MOST_BYTES // limit
-    return [search for search in listed if search.limit == limit][:most]
+class _Queues:
+    """Searches that go on, by their limits."""
+
+    def __init__(self, searches: Iterable[_Search]) -> None:
+        self._queues: dict[int, deque[_Search]] = {limit: deque() for limit in (SMALL, LARGE, WHOLE_BATCH)}
+        self.put(searches)
+
+    def put(self, searches: Iterable[_Search]) -> None:
+        """Those of them that have not ended."""
+        for search in searches:
+            if search.pending:
+                self._queues[search.limit].append(search)
+
+    def next_chunk(self) -> list[_Search]:
+        """As many searches as one request takes, all of the same limit; none when all have ended."""
+        for limit, queue in self._queues.items():
+            if queue:
+                most = 1 if limit == WHOLE_BATCH else MOST_BYTES // limit
+                return [queue.popleft() for _ in range(min(most, len(queue)))]
+        return []
 
 
 def _ask(connection: Connection, searches: list[_Search], deadline: Deadline) -> Steps[None]:

@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cli.errors import UsageError
@@ -126,6 +126,7 @@ def test_formats_that_have_no_tables_refuse(output: OutputFormat, option: dict[s
         OutputOptions(output=output, **option)
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(
         st.tuples(st.none() | st.integers(-3, 3) | st.sampled_from("aAbé"), st.integers()), max_size=12

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._resource import ResourceType
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coordinator.storage.batches import encode_batch
@@ -176,6 +176,7 @@ def batches(*offsets: int) -> bytes:
     )
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.binary(max_size=300), st.integers(0, 50), st.integers(-5, 60))
 def test_no_bytes_of_a_broker_keep_a_search_from_ending(junk: bytes, cut: int, watermark: int) -> None:
     good = batches(3, 5, 9)
