@@ -118,20 +118,10 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     told = stories(recording)
     start_ms, end_ms = recording.observations[0].at_ms, _end_ms(recording)
     axis = _Axis(start_ms, end_ms)
-    owners = list(
-        dict.fromkeys(
-            run.value
-            for story in told
-            for lane in story.lanes
-            for run in lane.runs
-            if run.value not in (None, UNKNOWN)
-        )
-    )
-    kinds: dict[Owner, int] = {owner: number % KINDS_COUNT for number, owner in enumerate(owners)}
     body: list[str] = []
     y = 34.0
     for story in told:
-        lines, y = _drawn(story, axis, kinds, y)
+        lines, y = _drawn(story, axis, y)
         body += lines
     every = f", a look every {duration_text(recording.header.every_ms)}" if recording.header.every_ms else ""
     title = f"{', '.join(story.group for story in told)}: who owned what"
@@ -219,8 +209,9 @@ def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) 
     )
 
 
-def _drawn(story: Story, axis: _Axis, kinds: Mapping[Owner, int], y: float) -> tuple[list[str], float]:
+def _drawn(story: Story, axis: _Axis, y: float) -> tuple[list[str], float]:
     """The lines of a group, and where the next one begins."""
+    kinds = _kinds(story)
     lines = [_write(4, y + 14, story.group, "strong")]
     y += 22
     lines.append(_write(LEFT - 8, y + 14, "state", "end"))
@@ -252,6 +243,15 @@ def _drawn(story: Story, axis: _Axis, kinds: Mapping[Owner, int], y: float) -> t
         lines.append(_write(LEFT, y + 12, f"{story.left_out:,} more partitions, which changed less", "faint"))
         y += 16
     return lines, y + 12
+
+
+def _kinds(story: Story) -> dict[Owner, int]:
+    """A colour for each owner, in order of appearance."""
+    owners = dict.fromkeys(run.value for lane in story.lanes for run in lane.runs)
+    return {
+        owner: number % KINDS_COUNT
+        for number, owner in enumerate(owner for owner in owners if owner not in (None, UNKNOWN))
+    }
 
 
 def _bar(axis: _Axis, run: Run, y: float, style: str, label: str, title: str) -> Iterator[str]:
