@@ -66,7 +66,7 @@ BY_COMMAND: Mapping[str, Callable[[], Values]] = {
 }
 """`PATH OPTION` or `PATH METAVAR`."""
 
-BY_OPTION: Mapping[str, Values] = {"--context": ask("contexts")}
+BY_OPTION: Mapping[str, Values] = {"--context": ask("contexts"), "--confirm": ask("contexts")}
 """Options that mean the same in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {

@@ -27,7 +27,7 @@ from tests.cli.shells.terminal import SCRIPTS
 PROGRAMS = programs()
 FREE_TEXT = {
     "--add", "--as-of", "--bootstrap-server", "--bounce-seconds", "--by-duration", "--columns",
-    "--concurrency", "--config", "--confirm", "--every", "--fail-rack", "--for", "--from", "--group",
+    "--concurrency", "--config", "--every", "--fail-rack", "--for", "--from", "--group",
     "--key-type", "--listen", "--match", "--property", "--regex", "--round", "--secret", "--secret-env",
     "--secret-file", "--shift-by", "--sort", "--speed", "--step", "--timeout", "--to", "--to-datetime",
     "--to-offset", "--topic", "--until", "--validate-regex", "--wait", "--watch",

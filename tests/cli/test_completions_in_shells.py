@@ -187,7 +187,8 @@ def test_names_that_no_line_can_hold_are_left_out(terminal: Terminal, tmp_path: 
 
 @pytest.mark.kafka
 def test_names_of_a_broker(terminal: Terminal, broker: Broker) -> None:
-    topic, group = fresh_name("orders"), fresh_name("tabbed group")
+    # No name is the beginning of another one's.
+    topic, group = f"{fresh_name('orders')}-x", f"{fresh_name('tabbed')}-x group"
     create_topics(broker, {topic: 2})
     with closing(Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})) as consumer:
         consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
