@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +66,21 @@ def test_the_disk_is_full(kohort: Kohort, line: str) -> None:
 def test_standard_error_is_closed(kohort: Kohort) -> None:
     done = in_shell(kohort, "--list 2>&-")
     assert (done.returncode, done.stdout) == (1, "")
+
+
+@pytest.mark.usefixtures("heeded_interrupts")
+def test_ctrl_c_ends_it_without_a_traceback(kohort: Kohort) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"127.0.0.1:{silent.getsockname()[1]}"
+        with subprocess.Popen(
+            [PROGRAM, "--bootstrap-server", server, "--list"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=kohort.env,
+        ) as process:  # fmt: skip
+            connection, _ = silent.accept()
+            with connection:
+                process.send_signal(signal.SIGINT)
+                assert process.communicate(timeout=60) == ("", "")
+            assert process.returncode == 130
 
 
 def test_help_is_the_tools(kohort: Kohort) -> None:
