@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from cli.cluster.live import LiveSource
 
 
-def client_of(source: LiveSource) -> Client:
-    """The wire client of a cluster.
+def client_of(source: LiveSource, instead: str) -> Client:
+    """The wire client of a cluster; `instead` is what can do the same where there is none.
 
     :raises CommandError: librdkafka alone can log in there, and it does not tell what is needed here
     """
     if source.client is None:
         raise CommandError(
-            f"offsets cannot be changed on {source.name} here: that needs a login that librdkafka alone knows "
-            f"(sasl.mechanism={source.settings.sasl_mechanism}); kohort offsets reset can do it"
+            f"this is not done on {source.name}, where librdkafka alone can log in "
+            f"(sasl.mechanism={source.settings.sasl_mechanism}): {instead} does it"
         )
     return source.client

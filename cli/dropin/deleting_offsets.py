@@ -38,7 +38,7 @@ def run(options: Options, source: LiveSource) -> int:
     if len(options.groups) > 1:
         raise BadValue("Found multiple arguments for option group, but you asked for only one")
     (group,) = options.groups
-    client = client_of(source)
+    client = client_of(source, "kafka-consumer-groups.sh")
     topics = Topics(client, source.timeout_ms)
     named = [place for text in options.topics if names_partitions(text) for place in named_partitions(text)]
     whole = [text for text in options.topics if not names_partitions(text)]

@@ -58,7 +58,7 @@ class _Reset:
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE
         """What the exit status is to be, as far as it is known."""
-        self.client = client_of(source)
+        self.client = client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
         self._topics = Topics(self.client, source.timeout_ms)
         self._logs = Logs(self.client, source.timeout_ms)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from cli.cluster.live import LiveSource
+from cli.dropin.main import MODULES
+from cli.dropin.parse import parse
+from cli.errors import CommandError
 from tests.cli.command import Kohort
 from tests.cli.dropin.change_cases import CASES
 from tests.cli.dropin.change_scene import change_scene
@@ -44,3 +49,28 @@ def changes(
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_both_tools_do_the_same(case: Change, changes: Changes) -> None:
     changes.check(case)
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("--reset-offsets --group payments --topic orders --to-latest --execute", "kohort offsets reset"),
+        ("--delete-offsets --group payments --topic orders", "kafka-consumer-groups.sh"),
+    ],
+)
+def test_where_librdkafka_alone_can_log_in_something_else_is_named(
+    line: str, instead: str, changes: Changes
+) -> None:
+    changes.scene.lay()
+    before = changes.scene.state()
+    options = parse(["--bootstrap-server", changes.broker.bootstrap, *line.split()])
+    source = LiveSource.open(
+        bootstrap_server=changes.broker.bootstrap, command_config=None, timeout_ms=options.timeout_ms
+    )
+    assert source.client is not None
+    source.client.close()
+    source.client = None
+    run = import_module(f"cli.dropin.{MODULES[options.action]}").run
+    with pytest.raises(CommandError, match=f": {instead} does it"):
+        run(options, source)
+    assert changes.scene.state() == before
