@@ -91,6 +91,8 @@ def can_ask() -> bool:
 def ask(question: str, place: Place | None = None) -> bool:
     """Ask on the terminal; only `y` and `yes` are a yes, and of a protected context only its name."""
     notice(question)
+    if place is not None:  # said before, but what is to change may fill the screen by now
+        notice(f"on {place}")
     name = place.name if place is not None and place.is_protected else None
     wanted = f"{name} is protected. Type its name" if name else "Type yes"
     print(f"{wanted} to go on: ", end="", file=sys.stderr, flush=True)

@@ -213,10 +213,9 @@ def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> Non
 
     from cli.changing import carry_out
     from cli.consent import check_consent
-    from cli.contexts.file import load_contexts
     from cli.contexts.removal import plan_removal
 
-    removal = plan_removal(load_contexts(), name)
+    removal = plan_removal(name)
     consent = replace(consent, place=removal.place)
     check_consent(consent)
     carry_out(removal, consent, output)

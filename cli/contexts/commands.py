@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from cli.contexts.adding import Told, add_context
 from cli.contexts.edit import Editor
 from cli.contexts.file import config_path, load_contexts
@@ -39,7 +37,13 @@ def shown(name: str | None) -> Document:
     """One context; by default the one in use. UsageError where there is none."""
     loaded = load_contexts()
     if name is None:
-        name = os.environ.get(CONTEXT_VARIABLE) or (None if loaded is None else loaded.current)
+        variables = source_variables()
+        name = variables.get(CONTEXT_VARIABLE)
+        if name is None and variables:
+            raise UsageError(
+                f"no context is in use: {next(iter(variables))} names the source; name a context"
+            )
+        name = name or (None if loaded is None else loaded.current)
     if name is None:
         raise UsageError(
             "no context is in use; name one, or make one the current one with `kohort context use NAME`"

@@ -41,6 +41,12 @@ def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
     :raises ConfigFileError: it cannot be read, is malformed, holds secrets that others may read, or is not to be
         believed; KOHORT_CONFIG names a file that does not exist
     """
+    loaded = load_with_text(may_be_missing=may_be_missing)
+    return None if loaded is None else loaded[0]
+
+
+def load_with_text(*, may_be_missing: bool = False) -> tuple[Contexts, str] | None:
+    """As `load_contexts`, and the text of the file."""
     path = config_path()
     if path is None:
         return None
@@ -55,12 +61,12 @@ def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
     if not text.strip():
         from cli.contexts.model import Contexts
 
-        return Contexts(path=path, current=None, by_name={})
+        return Contexts(path=path, current=None, by_name={}), text
     from cli.contexts.read import read_contexts
 
     contexts = read_contexts(path, text)
     check_privacy(contexts)
-    return contexts
+    return contexts, text
 
 
 def config_text(path: Path) -> str:

@@ -14,8 +14,19 @@ from cli.contexts.model import Context, Keeper, PropertyValue
 if TYPE_CHECKING:
     from coordinator.wire.security import ConnectionSettings
 
-STAND_IN = "-"
-"""The value of what cannot be fetched while properties are only checked."""
+_NOT_EVEN_GUESSED = frozenset({"sasl.jaas.config", "sasl.mechanism", "sasl.mechanisms", "security.protocol"})
+_CHOICES = {
+    "enable.ssl.certificate.verification": "true",
+    "ssl.keystore.type": "PEM",
+    "ssl.truststore.type": "PEM",
+}
+
+
+def _stand_in(key: str) -> str | None:
+    """A value that nobody complains of, for one that cannot be had while properties are only checked."""
+    if key in _NOT_EVEN_GUESSED:
+        return None
+    return _CHOICES.get(key, "1" if key.endswith(".ms") else "-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +52,7 @@ class InlineProperties:
         try:
             return self._fetched(value)
         except ConfigFileError:
-            # Of a login module not even the shape is known.
-            return None if value.key == "sasl.jaas.config" else STAND_IN
+            return _stand_in(value.key)
 
     def _settings(self, values: Mapping[str, str]) -> ConnectionSettings:
         from cli.cluster.properties import settings_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
@@ -72,8 +72,8 @@ class PropertyValue:
     key: str
     keeper: Keeper
     text: str
-    line: int
-    column: int
+    line: int = field(compare=False)
+    column: int = field(compare=False)
 
     def __repr__(self) -> str:
         return f"PropertyValue(key={self.key!r}, keeper={self.keeper}, line={self.line})"
@@ -94,7 +94,7 @@ class Context:
     """A named source, and what is usual with it. Paths are absolute; None: not said."""
 
     name: str
-    line: int
+    line: int = field(compare=False)
     kind: SourceKind
     bootstrap_server: str | None = None
     command_config: Path | None = None

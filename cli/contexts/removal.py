@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.contexts.edit import Editor
+from cli.contexts.file import load_with_text
 from cli.contexts.lookup import context_named
 from cli.contexts.model import Context, Contexts
 from cli.contexts.place import Place
@@ -102,10 +103,9 @@ class Removal:
         )
 
 
-def plan_removal(contexts: Contexts | None, name: str) -> Removal:
+def plan_removal(name: str) -> Removal:
     """What would go. UsageError where there is no such context."""
-    found, context = context_named(contexts, name)
-    from cli.contexts.file import config_text
-
-    comments = Editor(config_text(found.path)).comments_in(name)
-    return Removal(contexts=found, context=context, comments=comments)
+    loaded = load_with_text()
+    found, context = context_named(None if loaded is None else loaded[0], name)
+    text = "" if loaded is None else loaded[1]
+    return Removal(contexts=found, context=context, comments=Editor(text).comments_in(name))

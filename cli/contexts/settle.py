@@ -139,10 +139,11 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
         return options
     from cli.cluster.properties import load_properties
 
-    servers = ",".join(load_properties(options.command_config).bootstrap_servers)
-    if servers and servers != server:
+    servers = load_properties(options.command_config).bootstrap_servers
+    if servers and set(servers) != {each.strip() for each in server.split(",")}:
         raise UsageError(
-            f"--command-config names {servers} and {SERVER_VARIABLE} names {server}; say which with --bootstrap-server"
+            f"--command-config names {','.join(servers)} and {SERVER_VARIABLE} names {server}; "
+            "say which with --bootstrap-server"
         )
     return _from_environment(options, {SERVER_VARIABLE: server})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cli.cluster.config_file import ConfigFileError
 from cli.contexts.edit import CannotEdit, Editor
-from cli.contexts.file import check_privacy, config_path, config_text
+from cli.contexts.file import FILE_VARIABLE, check_privacy, config_path, config_text
 from cli.contexts.model import Contexts
 from cli.contexts.read import read_contexts
 from cli.errors import CommandError
@@ -40,6 +40,10 @@ def change_file(change: Change, *, may_create: bool = False) -> Path:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise _missing(path)
+    if target.exists() and not target.is_file():
+        raise CommandError(
+            f"{path}: is no regular file, so nothing can be written there; {FILE_VARIABLE} names another"
+        )
     with _locked(target.parent):
         try:
             text = config_text(path)

@@ -257,6 +257,38 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
     }  # fmt: skip
 
 
+def test_show_without_a_name(rig: Rig) -> None:
+    rig.write(TWO)
+    assert rig("context", "show", "--output", "json").document["context"] == "production"
+    assert (
+        rig("context", "show", "--output", "json", KOHORT_CONTEXT="staging").document["context"] == "staging"
+    )
+    answer = rig("context", "show", KOHORT_BOOTSTRAP_SERVER="k:1")
+    assert (answer.status, answer.stdout) == (2, "")
+    assert "no context is in use: KOHORT_BOOTSTRAP_SERVER names the source" in answer.stderr
+
+
+LOGINS = {
+    "jaas": {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.jaas.config": {"env": "NOT_SET"}},
+    "scram": {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "me",
+              "sasl.password": {"env": "NOT_SET"}},
+    "oauth": {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER",
+              "sasl.oauthbearer.token.endpoint.url": "https://idp/token",
+              "sasl.oauthbearer.client.credentials.client.id": "me",
+              "sasl.oauthbearer.client.credentials.client.secret": {"env": "NOT_SET"}},
+    "tls": {"security.protocol": "SSL", "ssl.keystore.type": "PEM", "ssl.keystore.key": {"file": "key"},
+            "ssl.keystore.certificate.chain": {"file": "chain"}},
+    "number": {"request.timeout.ms": {"env": "NOT_SET"}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("properties", LOGINS.values(), ids=LOGINS.keys())
+def test_a_context_is_checked_without_its_secrets(rig: Rig, properties: dict[str, object]) -> None:
+    rig.write(json.dumps({"contexts": {"a": {"bootstrap_server": "k:1", "properties": properties}}}))
+    answer = rig("context", "show", "a", "--output", "json")
+    assert (answer.status, answer.document["errors"]) == (0, [])
+
+
 def test_show_says_what_a_client_would_complain_of(rig: Rig) -> None:
     rig.write("contexts:\n  a:\n    bootstrap_server: k:1\n    properties:\n      sasl.pasword: {env: PW}\n")
     answer = rig("context", "show", "a")
@@ -341,6 +373,17 @@ def test_what_is_no_regular_file(rig: Rig) -> None:
     answer = rig("list")
     assert (answer.status, "this is no regular file" in answer.stderr) == (3, True)
     assert rig("context", "list", KOHORT_CONFIG=os.devnull).stderr == ""
+
+
+def test_nothing_is_written_in_the_place_of_a_device(rig: Rig, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place in (os.devnull, str(pipe), str(tmp_path)):
+        before = os.stat(place)
+        answer = rig("context", "add", "a", "-b", "k:1", KOHORT_CONFIG=place)
+        assert (answer.status, answer.stdout) == (3, "")
+        assert "no regular file" in answer.stderr
+        assert os.path.samestat(before, os.stat(place))
 
 
 def test_a_linked_file_is_changed_where_it_is(rig: Rig, tmp_path: Path) -> None:
