@@ -10,7 +10,7 @@ from typing import Self
 
 from cli.cluster.choose import open_source
 from cli.cluster.port import Source
-from cli.errors import CommandError, UsageError
+from cli.errors import CommandError, ExitStatus
 from cli.options import SourceOptions
 from coordinator.wire.errors import (
     AuthenticationFailed,
@@ -27,7 +27,6 @@ _NOT_BY_WAITING = (
     TlsFailed,
     UnsupportedApi,
     UnsupportedMechanism,
-    UsageError,
 )
 
 
@@ -54,11 +53,9 @@ class LastingSource:
 
     def may_pass(self, error: Exception) -> bool:
         """Whether it may pass by itself: a coordinator that loads, a broker that restarts. Of a file nothing does."""
-        return (
-            self.is_live
-            and isinstance(error, WireError | CommandError)
-            and not isinstance(error, _NOT_BY_WAITING)
-        )
+        if isinstance(error, CommandError):
+            return self.is_live and error.status is ExitStatus.UNREADABLE
+        return self.is_live and isinstance(error, WireError) and not isinstance(error, _NOT_BY_WAITING)
 
     def close(self) -> None:
         """Give connections back."""

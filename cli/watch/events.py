@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
-from coordinator.model import CommittedOffset, Group, Member, Offsets
+from coordinator.model import CommittedOffset, Group, GroupType, Member, Offsets
 
 Place: TypeAlias = tuple[str, int]
 """Topic and partition."""
@@ -47,8 +47,10 @@ class EventKind(Enum):
     """`classic` or `consumer`."""
     SUBSCRIPTION_CHANGED = "subscription-changed"
     """Topics, sorted, and a regex behind `regex:`."""
+    GENERATION_CHANGED = "generation-changed"
+    """Of a classic group; no broker shows it, a coordinator's log does."""
     EPOCH_CHANGED = "epoch-changed"
-    """Group epochs, or generations of a classic group."""
+    """Group epochs; that of a group that was classic before goes on from its generation."""
     ASSIGNMENT_EPOCH_CHANGED = "assignment-epoch-changed"
     MEMBER_EPOCH_CHANGED = "member-epoch-changed"
     PARTITIONS_LOST = "partitions-lost"
@@ -246,7 +248,9 @@ def _protocol(member: Member) -> str | None:
 def _of_epochs(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
     old, new = _epoch(before), _epoch(after)
     if old != new:
-        yield Event(kind=EventKind.EPOCH_CHANGED, group=after.id, before=old, after=new)
+        classic = after.type is GroupType.CLASSIC
+        kind = EventKind.GENERATION_CHANGED if classic else EventKind.EPOCH_CHANGED
+        yield Event(kind=kind, group=after.id, before=old, after=new)
     if before.assignment_epoch != after.assignment_epoch:
         kind = EventKind.ASSIGNMENT_EPOCH_CHANGED
         yield Event(kind=kind, group=after.id, before=before.assignment_epoch, after=after.assignment_epoch)

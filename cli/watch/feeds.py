@@ -11,7 +11,7 @@ from cli.cluster.lasting import LastingSource
 from cli.errors import CommandError
 from cli.watch.observation import Observation, observe
 from cli.watch.recording import Header, Recording
-from cli.watch.repeat import pause_s
+from cli.watch.repeat import pause_s, trying_again
 from coordinator.model import Problem
 from coordinator.wire.errors import WireError
 
@@ -76,7 +76,7 @@ class LiveFeed:
                     raise
                 self._opened.close()
                 failures += 1
-                failure = f"{self._name}: {error}; trying again"
+                failure = trying_again(error)
                 seen = Observation(
                     asked_ms=asked_ms,
                     at_ms=_now_ms(),

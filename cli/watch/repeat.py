@@ -69,7 +69,7 @@ def repeat_every(
                         raise
                     opened.close()
                     failures += 1
-                    printer.fail(f"{opened.name}: {error}; trying again")
+                    printer.fail(trying_again(error))
                 else:
                     failures = 0
                     printer = printer or _printer(output, seconds, stack)
@@ -86,6 +86,11 @@ def pause_s(seconds: float, failures: int) -> float:
     if not failures:
         return seconds
     return max(seconds, min(0.5 * 2.0 ** min(failures, 10), LONGEST_PAUSE_S))
+
+
+def trying_again(error: Exception) -> str:
+    """Why the cluster could not be asked, and that it will be; errors name the broker themselves."""
+    return f"{str(error).rstrip('.')}; trying again"
 
 
 def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> Printer:

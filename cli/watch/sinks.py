@@ -18,7 +18,7 @@ from cli.watch.lines import Line, plain
 from cli.watch.recording import event_document, header_document, line_of, observation_document
 from cli.watch.screen import Screen
 from cli.watch.view import LogLine, Shown, view_lines
-from cli.watch.words import clock_text, told_lines
+from cli.watch.words import clock_text, counted, epoch_words, told_lines
 
 LONGEST_LOG = 500
 """Lines that are kept for a screen."""
@@ -135,8 +135,7 @@ def _standing(course: Course, name: str) -> str:
     group = found.belief
     if group is None:
         return "there is no such group"
-    epoch = group.generation if group.group_epoch is None else group.group_epoch
-    parts = [group.type.value, group.state.value, *([f"epoch {epoch}"] if epoch is not None else [])]
-    parts += [f"{len(group.members)} members", f"{len(found.wanted)} partitions"]
-    parts += [f"{len(found.unowned)} without an owner"] if found.unowned else []
+    parts = [group.type.value, group.state.value, *epoch_words(group)]
+    parts += [counted(len(group.members), "member"), counted(len(found.wanted), "partition")]
+    parts += [f"{len(found.unowned):,} without an owner"] if found.unowned else []
     return ", ".join(parts)

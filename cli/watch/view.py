@@ -16,7 +16,7 @@ from cli.watch.course import Course, GroupCourse, owners_are_shown
 from cli.watch.lag import TopicLag, topic_lags
 from cli.watch.layout import column_lines, shortened
 from cli.watch.lines import Line, Piece, Style
-from cli.watch.words import clock_text, duration_text, places_text
+from cli.watch.words import clock_text, counted, duration_text, epoch_words, places_text
 from coordinator.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
 
@@ -112,17 +112,10 @@ def _group_lines(shown: Shown, name: str, before: GroupCourse | None, width: int
 
 
 def _state_line(group: Group, before: Group | None, wanted: int) -> Line:
-    epoch = group.generation if group.type is GroupType.CLASSIC else group.group_epoch
-    said = (
-        [] if epoch is None else [f"{'generation' if group.type is GroupType.CLASSIC else 'epoch'} {epoch}"]
-    )
-    if group.assignment_epoch is not None and group.assignment_epoch != group.group_epoch:
-        said.append(f"target of epoch {group.assignment_epoch}")
     was = None if before is None else before.state
     style = Style.CHANGED if was not in (None, group.state) else Style.BOLD
-    said += [group.protocol] if group.protocol else []
-    count = len(group.members)
-    said.append(f"{count} member{'' if count == 1 else 's'}, {wanted} partition{'' if wanted == 1 else 's'}")
+    said = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
+    said.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
     return (
         Piece(safe_text(group.id), Style.BOLD),
         Piece(f"  {group.type.value}  "),

@@ -9,10 +9,12 @@ from itertools import groupby
 from cli.times import format_moment
 from cli.watch.course import Happening, Span
 from cli.watch.events import Event, EventKind, Told
+from coordinator.model import Group, GroupType
 
 MOST_NAMES = 3
 _TOLD_BY_CHANGE = (
     EventKind.COORDINATOR_MOVED,
+    EventKind.GENERATION_CHANGED,
     EventKind.EPOCH_CHANGED,
     EventKind.ASSIGNMENT_EPOCH_CHANGED,
     EventKind.MEMBER_PROTOCOL_CHANGED,
@@ -106,6 +108,21 @@ def span_text(span: Span) -> str:
     return least if least == most else f"{least} to {most}"
 
 
+def epoch_words(group: Group) -> list[str]:
+    """`generation 7` of a classic group, `epoch 7` of another, with that of its target where it is an older one."""
+    if group.type is GroupType.CLASSIC:
+        return [] if group.generation is None else [f"generation {group.generation}"]
+    told = [] if group.group_epoch is None else [f"epoch {group.group_epoch}"]
+    if group.assignment_epoch is not None and group.assignment_epoch != group.group_epoch:
+        told.append(f"target of epoch {group.assignment_epoch}")
+    return told
+
+
+def counted(count: int, what: str) -> str:
+    """`1 member`, `2 members`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _is_quiet(event: Event) -> bool:
     """Whether it goes without saying: a commit, and what a group or a member began with."""
     return event.kind is EventKind.OFFSETS_COMMITTED or (
@@ -156,6 +173,7 @@ _TEXTS: Mapping[EventKind, str] = {
     EventKind.MEMBER_LEFT: "{who} left",
     EventKind.MEMBER_JOINED: "{who} joined",
     EventKind.MEMBER_PROTOCOL_CHANGED: "{who}: {after} protocol",
+    EventKind.GENERATION_CHANGED: "generation {before} → {after}",
     EventKind.EPOCH_CHANGED: "epoch {before} → {after}",
     EventKind.ASSIGNMENT_EPOCH_CHANGED: "target assignment of epoch {after} computed, {before} before",
     EventKind.MEMBER_EPOCH_CHANGED: "{who}: epoch {before} → {after}",
@@ -171,7 +189,7 @@ def _value(told: Told) -> str:
 def _names(ids: Sequence[str | None], labels: Mapping[str, str]) -> str:
     names = [labels.get(each, each) for each in ids if each is not None]
     if len(names) > MOST_NAMES:
-        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more members"
+        return f"{', '.join(names[:MOST_NAMES])} and {counted(len(names) - MOST_NAMES, 'more member')}"
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 

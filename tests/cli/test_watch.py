@@ -150,7 +150,7 @@ def test_many_alike_are_told_together() -> None:
     many = [member(f"m{number}", orders=(number,)) for number in range(4)]
     after = [f"m{number}" for number in range(4)]
     assert texts(look(1000, group(epoch=1)), look(2000, group(*many, epoch=1)))[0] == (
-        f"{', '.join(after[:3])} and 1 more members joined"
+        f"{', '.join(after[:3])} and 1 more member joined"
     )
 
 

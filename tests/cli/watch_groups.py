@@ -99,6 +99,7 @@ def groups(draw: st.DrawFn) -> Group | None:
         id="g",
         type=draw(st.sampled_from(list(GroupType))),
         state=draw(st.sampled_from(list(GroupState))),
+        generation=draw(st.none() | st.integers(0, 9)),
         protocol=draw(st.sampled_from([None, "range", "uniform"])),
         coordinator=draw(st.sampled_from([None, Node(id=1, host="h", port=1), Node(id=2, host="i", port=1)])),
         group_epoch=epoch,
@@ -166,6 +167,7 @@ _OF_GROUP = {
     EventKind.ASSIGNOR_CHANGED: "protocol",
     EventKind.COORDINATOR_MOVED: "coordinator",
     EventKind.EPOCH_CHANGED: "epoch",
+    EventKind.GENERATION_CHANGED: "epoch",
     EventKind.ASSIGNMENT_EPOCH_CHANGED: "assignment_epoch",
 }
 _OF_MEMBER = {
