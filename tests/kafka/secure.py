@@ -20,6 +20,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
+from coordinator.wire.security import ConnectionSettings, SecurityProtocol, TlsSettings
 from tests.coordinator.wire.certificates import make_certificates
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -61,6 +62,15 @@ class SecureBroker:
     def at(self, listener: str, host: str = HOST) -> str:
         """Where a listener is."""
         return f"{host}:{self.ports[listener]}"
+
+    def settings(self, listener: str, **changes: Any) -> ConnectionSettings:
+        """What a client needs to reach a listener, without credentials."""
+        return ConnectionSettings(
+            bootstrap_servers=(self.at(listener),),
+            security_protocol=SecurityProtocol(_PROTOCOLS[listener]),
+            tls=TlsSettings(ca_path=str(self.files / "ca.pem")),
+            **changes,
+        )
 
     def allow(self, principal: str, kind: str, name: str, *operations: str, prefixed: bool = False) -> None:
         """Allow a principal something, and wait until the authorizer knows."""

@@ -1,0 +1,67 @@
+"""Where Kafka keeps a group, and who is told to be missing."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assignors.java_order import string_hashes
+from coordinator.wire.address import Address
+from coordinator.wire.answers import Failure
+from coordinator.wire.calls.metadata import Broker, ClusterMetadata, Partition, Topic
+from coordinator.wire.offline import OFFSETS_TOPIC, _partition_of, explained, offline_coordinators
+
+
+@given(st.text(max_size=20), st.integers(min_value=1, max_value=50))
+def test_a_group_is_kept_where_javas_hash_says(group: str, count: int) -> None:
+    assert _partition_of(group, count) == abs(int(string_hashes([group])[0])) % count
+
+
+def test_the_smallest_hash_has_no_positive_one() -> None:
+    """`Math.abs` of it is itself; Kafka's `Utils.abs` makes 0 of it."""
+    assert _partition_of("polygenelubricants", 50) == 0
+
+
+def metadata(*leaders: tuple[int, tuple[int, ...]]) -> ClusterMetadata:
+    """A cluster of brokers 1 and 2, and the leader and replicas of each partition of groups and offsets."""
+    partitions = tuple(
+        Partition(index=index, leader=leader, leader_epoch=0, replicas=replicas, in_sync=(), failure=None)
+        for index, (leader, replicas) in enumerate(leaders)
+    )
+    topic = Topic(name=OFFSETS_TOPIC, topic_id=None, internal=True, partitions=partitions)
+    brokers = tuple(Broker(node_id=node, address=Address("a", 9092 + node), rack=None) for node in (1, 2))
+    return ClusterMetadata(
+        cluster_id=None, controller_id=1, brokers=brokers, topics={OFFSETS_TOPIC: topic}, failed={}
+    )
+
+
+def test_partitions_without_a_leader_by_who_had_them() -> None:
+    told = offline_coordinators(
+        metadata((1, (1,)), (-1, (3,)), (-1, (3, 4)), (-1, (3,)), (4, (1, 4)), (-1, (2, 1)))
+    )
+    assert {place: failure.message.partition(". ")[2] for place, failure in told.items()} == {
+        "__consumer_offsets-4": "Bring broker 4 back.",
+        "__consumer_offsets-5": "Bring one of the brokers 1, 2 back.",
+        "__consumer_offsets-1, 3": "Bring broker 3 back.",
+        "__consumer_offsets-2": "Bring one of the brokers 3, 4 back.",
+    }
+
+
+def test_nothing_is_known_where_the_topic_may_not_be_seen() -> None:
+    bare = ClusterMetadata(cluster_id=None, controller_id=1, brokers=(), topics={}, failed={})
+    failed = {
+        "payments": Failure(message="COORDINATOR_NOT_AVAILABLE", code=15, name="COORDINATOR_NOT_AVAILABLE")
+    }
+    assert offline_coordinators(bare) == {}
+    assert explained(failed, bare) == failed
+
+
+def test_only_a_coordinator_that_is_not_available_is_explained() -> None:
+    other = Failure(message="no", code=30, name="GROUP_AUTHORIZATION_FAILED")
+    gone = Failure(message="gone", code=15, name="COORDINATOR_NOT_AVAILABLE")
+    told = explained({"a": other, "b": gone}, metadata((-1, (3,))))
+    assert told["a"] == other
+    assert told["b"].message == (
+        "no coordinator: __consumer_offsets-0 has no leader. Bring broker 3 back (COORDINATOR_NOT_AVAILABLE)."
+    )
+    assert explained({"b": gone}, metadata((1, (1,)))) == {"b": gone}
