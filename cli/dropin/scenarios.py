@@ -18,6 +18,8 @@ from coordinator.offset_changes.scenarios import name_of
 Offsets = Mapping[Place, int]
 
 _LATEST_MOMENT_MS = 2**63 - 1
+_EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
+"""The range of Java's `Instant`, in seconds from 1970."""
 _OPTIONS = (
     "to-offset", "shift-by", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "from-file",
 )  # fmt: skip
@@ -132,11 +134,16 @@ def _moment(text: str) -> int:
 def _ago(text: str) -> int:
     """The moment that lies `--by-duration` before now."""
     try:
-        return _no_earlier_than_1970(ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000))
+        at_ms = ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000)
     except ValueError:
         raise BadValue("Text cannot be parsed to a Duration") from None
+    if not _EARLIEST_INSTANT_S <= at_ms // 1000 <= _LATEST_INSTANT_S:
+        raise BadValue("Instant exceeds minimum or maximum instant")
+    if not -_LATEST_MOMENT_MS <= at_ms <= _LATEST_MOMENT_MS:
+        raise BadValue("long overflow")
+    return _no_earlier_than_1970(at_ms)
 
 
 def _no_earlier_than_1970(at_ms: int) -> int:
     """No record is older; and what brokers read small negative times as is nothing of the kind."""
-    return min(max(at_ms, 0), _LATEST_MOMENT_MS)
+    return max(at_ms, 0)

@@ -109,7 +109,7 @@ class Topics:
 
     def missing(self, places: Sequence[Place]) -> list[Place]:
         """Those of the partitions that their topics do not have."""
-        there = {place: None for topic in {topic for topic, _ in places} for place in self._of(topic)}
+        there = {place for topic in {topic for topic, _ in places} for place in self._of(topic)}
         return [place for place in places if place not in there]
 
     def without_leader(self, places: Sequence[Place]) -> list[Place]:

@@ -99,7 +99,16 @@ TIMES = [
     ),
     *(
         failing_reset(f"--group {{payments}} --topic {{orders}} --execute --by-duration {text}", USAGE)
-        for text in ("P1Y", "PT", "1D", "''")
+        for text in (
+            "P1Y",
+            "PT",
+            "1D",
+            "''",
+            "-PT9999999999999999S",
+            "PT9999999999999999S",
+            "-P999999999999D",
+            "P999999999999D",
+        )
     ),
     *(
         Change(
