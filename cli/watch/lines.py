@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from textwrap import wrap
 from typing import NamedTuple, TypeAlias
 
 CUT = "…"
@@ -58,6 +59,12 @@ def cut(line: Line, width: int) -> Line:
         kept.append(piece)
         left -= taken
     return tuple(kept)
+
+
+def folded(text: str, width: int, style: Style = Style.PLAIN, *, indent: int = 2) -> list[Line]:
+    """A sentence on as many lines as it takes, those behind the first indented."""
+    lines = wrap(text, max(width, indent + 8), subsequent_indent=" " * indent, break_on_hyphens=False)
+    return [(Piece(line, style),) for line in lines]
 
 
 def _beginning(text: str, width: int) -> str:

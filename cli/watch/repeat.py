@@ -22,7 +22,7 @@ from cli.render.formats import render
 from cli.render.output_format import OutputFormat
 from cli.times import format_moment
 from cli.watch.layout import document_lines, shortened
-from cli.watch.lines import Line, Piece, Style
+from cli.watch.lines import Line, Piece, Style, folded
 from cli.watch.screen import Screen, can_draw
 from coordinator.wire.errors import WireError
 
@@ -55,6 +55,8 @@ def repeat_every(
     """
     if source.as_of is not None:
         raise UsageError("--watch makes no sense with --as-of: the past does not change")
+    if output.output in (OutputFormat.HTML, OutputFormat.MARKDOWN):
+        raise UsageError(f"--watch prints table, json, csv or yaml; {output.output.value} is one page")
     with ExitStack() as stack:
         opened = stack.enter_context(LastingSource(source))
         printer: Printer | None = None
@@ -96,8 +98,6 @@ def trying_again(error: Exception) -> str:
 def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> Printer:
     if output.output is OutputFormat.TABLE and can_draw(sys.stdout):
         return _OnScreen(stack.enter_context(Screen(sys.stdout)), seconds)
-    if output.output in (OutputFormat.HTML, OutputFormat.MARKDOWN):
-        raise UsageError(f"--watch prints table, json, csv or yaml; {output.output.value} is one page")
     return _InPipe(output)
 
 
@@ -134,7 +134,8 @@ class _OnScreen:
             )
         ]
         said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
-        head += [(Piece(safe_text(text), Style.BAD),) for text in (self._failure, *said) if text]
+        for text in filter(None, (self._failure, *said)):
+            head += folded(safe_text(text), width, Style.BAD)
         head = [*shortened(head, max(height // 2, 1)), ()]
         body = list(document_lines(document, self._before, width))
         return head + shortened(body, height - len(head))

@@ -15,7 +15,7 @@ from cli.views.migration import waits_text
 from cli.watch.course import Course, GroupCourse, owners_are_shown
 from cli.watch.lag import TopicLag, topic_lags
 from cli.watch.layout import column_lines, shortened
-from cli.watch.lines import Line, Piece, Style
+from cli.watch.lines import Line, Piece, Style, folded
 from cli.watch.words import clock_text, counted, duration_text, epoch_words, places_text
 from coordinator.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
@@ -24,6 +24,8 @@ LEAST_LOG = 4
 """Lines of the log that are left however many members there are."""
 LABEL = 30
 """Columns for what a member is called; longer names lose their middle."""
+MOST_OF_A_PROBLEM = 3
+"""Lines of it."""
 _AT_REST = (GroupState.STABLE, GroupState.EMPTY)
 
 
@@ -51,8 +53,8 @@ class Shown:
 
 
 def view_lines(shown: Shown, width: int, height: int) -> list[Line]:
-    """The whole screen: never more than `height` lines; the width is only used to shorten names."""
-    head = list(_head(shown))
+    """The whole screen: never more than `height` lines. Rows of tables may be wider than it is: they are to be cut."""
+    head = list(_head(shown, width))
     names = list(shown.course.groups)
     room = max(height - len(head) - min(LEAST_LOG, height // 4), 1)
     blocks = [
@@ -62,8 +64,12 @@ def view_lines(shown: Shown, width: int, height: int) -> list[Line]:
     shares = _shares([len(block) for block in blocks], room)
     body = [line for block, share in zip(blocks, shares, strict=True) for line in shortened(block, share)]
     left = height - len(head) - len(body)
-    log = [_log_line(line, several=len(names) > 1) for line in shown.log]
-    newest = log[-left:] if left > 0 else []
+    newest: list[Line] = []
+    for line in reversed(shown.log):
+        if len(newest) >= left:
+            break
+        newest = [*_log_lines(line, width, several=len(names) > 1), *newest]
+    newest = newest[-left:] if left > 0 else []
     return [*head, *body, *newest][:height]
 
 
@@ -76,21 +82,25 @@ def _shares(wanted: Sequence[int], room: int) -> list[int]:
     return given
 
 
-def _head(shown: Shown) -> Iterator[Line]:
+def _head(shown: Shown, width: int) -> Iterator[Line]:
     last = shown.course.last
     at = format_moment(last.at_ms) if last else ""
     yield (Piece("kohort watch  ", Style.BOLD), Piece(f"{at}  {safe_text(shown.title)}", Style.FAINT))
     if shown.problem:
-        yield (Piece(safe_text(shown.problem), Style.BAD),)
+        yield from folded(safe_text(shown.problem), width, Style.BAD)[:MOST_OF_A_PROBLEM]
     elif last is not None:
         for problem in last.problems[:2]:
-            yield (Piece(safe_text(f"{problem.subject}: {problem.message}"), Style.BAD),)
+            text = safe_text(f"{problem.subject}: {problem.message}")
+            yield from folded(text, width, Style.BAD)[:MOST_OF_A_PROBLEM]
     yield ()
 
 
-def _log_line(line: LogLine, *, several: bool) -> Line:
-    group = f"{line.group}: " if several else ""
-    return (Piece(f"{clock_text(line.at_ms)}  ", Style.FAINT), Piece(safe_text(group + line.text)))
+def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
+    """The time, and the text beside it."""
+    time = f"{clock_text(line.at_ms)}  "
+    text = f"{line.group}: {line.text}" if several else line.text
+    first, *more = folded(safe_text(time + text), width, indent=len(time))
+    return [(Piece(time, Style.FAINT), Piece(first[0].text[len(time) :])), *more]
 
 
 def _group_lines(shown: Shown, name: str, before: GroupCourse | None, width: int) -> Iterator[Line]:
@@ -103,12 +113,12 @@ def _group_lines(shown: Shown, name: str, before: GroupCourse | None, width: int
     if group.members:
         earlier = _members_table(before.belief, width) if before and before.belief else None
         yield from column_lines(_members_table(course.belief, width), earlier)
-    yield from _waits_lines(group)
+    yield from _waits_lines(group, width)
     lags = _lags_table(shown.course, name, course)
     if lags.rows:
         earlier = _lags_table(shown.before, name, before) if shown.before and before else None
         yield from column_lines(lags, earlier)
-    yield from _unowned_lines(course)
+    yield from _unowned_lines(course, width)
 
 
 def _state_line(group: Group, before: Group | None, wanted: int) -> Line:
@@ -158,7 +168,7 @@ def _without(partitions: Partitions | None, others: Partitions | None) -> str | 
     return places_text(left) or None
 
 
-def _waits_lines(group: Group) -> Iterator[Line]:
+def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     """Who waits for whom; nothing of groups at rest."""
     if group.state in _AT_REST or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return
@@ -169,14 +179,8 @@ def _waits_lines(group: Group) -> Iterator[Line]:
     for each in waiting:
         together.setdefault(waits_text(each, labels) or "", []).append(each.label)
     for text, names in together.items():
-        who = names[0] if len(names) == 1 else f"{len(names)} members"
-        yield (
-            Piece(
-                safe_text(
-                    f"{_short(who, LABEL)} waits for {text}" if len(names) == 1 else f"{who} wait for {text}"
-                )
-            ),
-        )
+        who = f"{_short(names[0], LABEL)} waits" if len(names) == 1 else f"{len(names)} members wait"
+        yield from folded(safe_text(f"{who} for {text}"), width)
     if not owners_are_shown(group):
         yield (
             Piece(
@@ -217,7 +221,7 @@ def _rate(per_second: float | None) -> str | None:
     return f"{per_second:,.0f}" if per_second >= 100 or per_second == 0 else f"{per_second:.1f}"
 
 
-def _unowned_lines(course: GroupCourse) -> Iterator[Line]:
+def _unowned_lines(course: GroupCourse, width: int) -> Iterator[Line]:
     """Partitions without an owner, those that have been longest first."""
     since: dict[int, dict[str, list[int]]] = {}
     for (topic, number), gap in sorted(course.unowned.items()):
@@ -225,7 +229,7 @@ def _unowned_lines(course: GroupCourse) -> Iterator[Line]:
     for at_ms in sorted(since):
         age = max(course.asked_ms - at_ms, 0)
         text = f"Without an owner for {duration_text(age)}: {places_text(since[at_ms])}"
-        yield (Piece(safe_text(text), Style.BAD),)
+        yield from folded(safe_text(text), width, Style.BAD)
 
 
 def _short(name: str, most: int) -> str:

@@ -336,6 +336,18 @@ def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: 
         assert all(any(line.startswith(name) for line in shown) for name in found.groups)
 
 
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_what_happened_is_told_on_as_many_lines_as_it_takes(width: int) -> None:
+    text = "orders:2,3 moved from consumer-1 to consumer-2, at most 610 ms without an owner"
+    course, _ = course_of(look(1000, BOTH))
+    shown = list(
+        map(plain, view_lines(Shown(course=course, log=[LogLine(at_ms=0, group="g", text=text)]), width, 60))
+    )
+    begin = next(number for number, line in enumerate(shown) if line.startswith("00:00:00.000"))
+    assert "".join(shown[begin:]).replace(" ", "") == f"00:00:00.000{text}".replace(" ", "")
+    assert max(map(len, shown[begin:])) <= max(width, len("00:00:00.000  ") + 8)
+
+
 def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
     gives = member("a", orders=(0, 1))
     takes = member("b")
