@@ -1,7 +1,7 @@
 """How quickly commands start, ask and print, beside what they are measured against. `make bench` runs it.
 
-Whole processes in an environment without the dev extra, wall time, median of the counted runs, and the most memory of
-any. The tool's JVM starts as quickly as one can be made to, with the options of `tests/kafka/java.py`; with those of
+Whole processes in an environment without the dev extra, wall time, in brackets processor time, medians of the counted
+runs, and the most memory of any. The tool's JVM starts as quickly as one can be made to, with the options of `tests/kafka/java.py`; with those of
 Kafka's scripts it takes longer. `python -m benchmarks.command_line describe` measures one part.
 """
 
@@ -52,7 +52,7 @@ def main() -> None:
     chosen = sys.argv[1:] or [*parts, "render"]
     print(f"{platform.machine()}, Python {platform.python_version()}")
     print(
-        f"{'what':<56} {'Kohort':>9} {'MiB':>5} {'beside':>9} {'MiB':>5} {'ratio':>6} {'bound':>7} {'verdict':>8}"
+        f"{'what':<56} {'Kohort, ms':>14} {'MiB':>4} {'beside, ms':>14} {'MiB':>4} {'ratio':>13} {'bound':>7} {'verdict':>8}"
     )
     with tempfile.TemporaryDirectory() as directory:
         bin_directory = plain_environment(Path(directory) / "venv")
@@ -156,10 +156,14 @@ def _row(
     )
     wanted = f"{bound}" if bound is not None else f"{seconds} s"
     print(
-        f"{what:<56} {ours.median_s * 1000:>6.0f} ms {ours.peak_mib:>5.0f} {theirs.median_s * 1000:>6.0f} ms "
-        f"{theirs.peak_mib:>5.0f} {ratio:>6.3f} {wanted:>7} {'kept' if kept else 'BROKEN':>8}",
+        f"{what:<56} {_shown(ours)} {_shown(theirs)} {ratio:>5.3f} "
+        f"({ours.median_cpu_s / theirs.median_cpu_s:>5.3f}) {wanted:>7} {'kept' if kept else 'BROKEN':>8}",
         flush=True,
     )
+
+
+def _shown(times: Times) -> str:
+    return f"{times.median_s * 1000:>6.0f} ({times.median_cpu_s * 1000:>5.0f}) {times.peak_mib:>4.0f}"
 
 
 def _render() -> None:
@@ -177,7 +181,7 @@ def _render() -> None:
         render(document, output, io.StringIO())
         seconds = time.process_time() - started
         print(
-            f"{f'{ROWS:,} offset rows as {output.value}':<56} {seconds * 1000:>6.0f} ms {'':>29} "
+            f"{f'{ROWS:,} offset rows as {output.value}':<56} {seconds * 1000:>6.0f} {'':>46} "
             f"{'1 s':>7} {'kept' if seconds <= 1 else 'BROKEN':>8}"
         )
 

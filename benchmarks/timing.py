@@ -6,8 +6,7 @@ import os
 import shutil
 import statistics
 import subprocess
-import tempfile
-import time
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,48 +14,69 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Of one command: wall seconds of every counted run, and the most memory that one of them had."""
+    """Of one command: seconds of every counted run, and the most memory that one of them had.
+
+    Processor time says more than wall time while other work runs on the machine.
+    """
 
     wall_s: tuple[float, ...]
+    cpu_s: tuple[float, ...]
     peak_mib: float
 
     @property
     def median_s(self) -> float:
         return statistics.median(self.wall_s)
 
+    @property
+    def median_cpu_s(self) -> float:
+        return statistics.median(self.cpu_s)
+
 
 def side_by_side(
     commands: Sequence[Sequence[str]], *, runs: int = 9, env: Mapping[str, str] | None = None
 ) -> list[Times]:
     """Run the commands in turn, one warm-up and then `runs` rounds; a command that fails is an error."""
-    seconds: list[list[float]] = [[] for _ in commands]
-    peaks_mib = [0.0 for _ in commands]
+    counted: list[list[tuple[float, float, float]]] = [[] for _ in commands]
     for turn in range(runs + 1):
         for position, command in enumerate(commands):
-            wall_s, peak_mib = _run(command, env)
-            peaks_mib[position] = max(peaks_mib[position], peak_mib)
+            run = _run(command, env)
             if turn:
-                seconds[position].append(wall_s)
-    return [
-        Times(wall_s=tuple(counted), peak_mib=peak) for counted, peak in zip(seconds, peaks_mib, strict=True)
-    ]
+                counted[position].append(run)
+    return [_times(each) for each in counted]
 
 
-def _run(command: Sequence[str], env: Mapping[str, str] | None) -> tuple[float, float]:
-    """Wall seconds and the peak of memory in MiB; what it prints goes nowhere."""
-    with tempfile.TemporaryFile() as errors:
-        started = time.perf_counter()
-        process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=errors, env={**os.environ, **(env or {})}
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        wall_s = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            errors.seek(0)
-            said = errors.read().decode(errors="replace")
-            raise SystemExit(f"{command[0]} ended with {process.returncode}: {said}")
-    return wall_s, usage.ru_maxrss / 1024
+def _times(runs: Sequence[tuple[float, float, float]]) -> Times:
+    wall_s, cpu_s, peaks_mib = zip(*runs, strict=True)
+    return Times(wall_s=wall_s, cpu_s=cpu_s, peak_mib=max(peaks_mib))
+
+
+_MEASURE = """
+import os, sys, time
+started = time.perf_counter()
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ,
+                     file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+_, status, usage = os.wait4(pid, 0)
+wall_s, cpu_s = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
+print(wall_s, cpu_s, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status))
+"""
+"""A small process starts the command: what its parent has at the fork counts as memory of its own."""
+
+
+def _run(command: Sequence[str], env: Mapping[str, str] | None) -> tuple[float, float, float]:
+    """Wall and processor seconds and the peak of memory in MiB; what it prints on stdout goes nowhere."""
+    executable = shutil.which(command[0]) or command[0]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _MEASURE, executable, *command[1:]],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, **(env or {})},
+        check=True,
+    )
+    wall_s, cpu_s, peak_mib, status = done.stdout.split()
+    if status != "0":
+        raise SystemExit(f"{command[0]} ended with {status}: {done.stderr}")
+    return float(wall_s), float(cpu_s), float(peak_mib)
 
 
 def plain_environment(directory: Path) -> Path:
