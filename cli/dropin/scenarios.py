@@ -10,6 +10,7 @@ from cli.dropin.errors import BadValue, ToolUsageError
 from cli.dropin.java_maps import in_order, in_order_copied
 from cli.dropin.logs import Logs
 from cli.dropin.options import Options
+from cli.dropin.parse import SCENARIOS
 from cli.dropin.words import print_warning
 from coordinator.offset_changes.model import Place
 from coordinator.offset_changes.moments import ago_ms, parse_datetime, parse_duration_ns
@@ -20,9 +21,6 @@ Offsets = Mapping[Place, int]
 _LATEST_MOMENT_MS = 2**63 - 1
 _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 """The range of Java's `Instant`, in seconds from 1970."""
-_OPTIONS = (
-    "to-offset", "shift-by", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "from-file",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +59,7 @@ def new_offsets(options: Options, target: Target) -> dict[Place, int]:
         return _within_logs(target.planned(), logs)
     if options.to_current:
         return _current(places, target.committed(), logs)
-    names = ", ".join(f"[{name}]" for name in _OPTIONS)
+    names = ", ".join(f"[{name}]" for name in SCENARIOS)
     raise ToolUsageError(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
 
 
