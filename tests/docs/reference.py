@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -49,7 +51,7 @@ def _summary(command: Any) -> str:
 def _section(name: str, command: Any) -> str:
     context = _context(name, command)
     usage = " ".join([f"kohort {name}", *command.collect_usage_pieces(context)])
-    told = "\n\n".join(" ".join(part.split()) for part in command.help.strip().split("\n\n"))
+    told = "\n\n".join(_paragraph(part) for part in inspect.cleandoc(command.help).split("\n\n"))
     text = f"\n## kohort {name}\n\n```text\n{usage}\n```\n\n{told}\n"
     schema = SCHEMAS / f"{name.replace(' ', '-')}.json"
     if schema.exists():
@@ -59,6 +61,13 @@ def _section(name: str, command: Any) -> str:
     if len(own) < len(command.params):
         text += f"\nAnd the options of [{SOURCE_PANEL.lower()}](#{SOURCE_PANEL.lower().replace(' ', '-')}).\n"
     return text
+
+
+def _paragraph(text: str) -> str:
+    """As typer shows it: lines behind a \\b stay as they are."""
+    if text.startswith("\b"):
+        return f"```text\n{textwrap.dedent(text[1:].strip(chr(10)))}\n```"
+    return " ".join(text.split())
 
 
 def _sources(commands: Mapping[str, Any]) -> str:
