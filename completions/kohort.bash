@@ -161,7 +161,7 @@ _kohort_value() {
     *' --command-config') value='files' ;;
     *' --concurrency') value='any' ;;
     *' --config') value='any' ;;
-    *' --confirm') value='any' ;;
+    *' --confirm') value='ask contexts' ;;
     *' --context') value='ask contexts' ;;
     *' --data') value='directories' ;;
     *' --embedded') value='directories' ;;

@@ -34,8 +34,10 @@ def completion(
     \b
     Or as a file, which is read at the first Tab:
       zsh    kohort completion zsh > DIR/_kohort, DIR being one of $fpath
+      fish   kohort completion fish > ~/.config/fish/completions/kohort.fish
       bash   kohort completion bash > DIR/kohort, DIR being
              ~/.local/share/bash-completion/completions
+    bash and fish find it for kohort-consumer-groups by a link of that name.
 
     Names of groups, topics, members and contexts are asked for with the options typed so far; what has not answered
     after KOHORT_COMPLETION_MS (250 ms) is there at the next Tab.

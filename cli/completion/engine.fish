@@ -121,11 +121,9 @@ function __kohort_ask
         case '*/kohort-consumer-groups'
             set program (string replace --regex -- '[^/]*$' kohort $__kohort_program)
     end
-    for line in (command $program _complete $argv[1] $__kohort_sources -- $__kohort_typed 2>/dev/null </dev/null)
-        if test -z "$__kohort_guarded"; or not string match --quiet -- '-*' $line
-            printf '%s%s\n' $__kohort_prefix $line
-        end
-    end
+    set -l found (command $program _complete $argv[1] $__kohort_sources -- $__kohort_typed 2>/dev/null </dev/null)
+    test -n "$__kohort_guarded"; and set found (string match --invert -- '-*' $found)
+    string join \n -- $__kohort_prefix$found
 end
 
 # What __kohort_look found, as fish takes it: a line each, a description behind a tab.
@@ -134,7 +132,7 @@ function __kohort_offer
     set -l known (string split --no-empty ' ' -- $__kohort_entry)
     switch "$known[1]"
         case commands
-            printf '%s\n' $__kohort_commands
+            string join \n -- $__kohort_commands
         case options
             for line in $__kohort_options
                 set -l halves (string split \t -- $line)
@@ -146,14 +144,14 @@ function __kohort_offer
         case directories
             set -l current (commandline --current-token --cut-at-cursor)
             set -l typed (string sub --start (math (string length -- "$__kohort_prefix") + 1) -- $current)
-            printf '%s\n' $__kohort_prefix(__fish_complete_directories "$typed" '')
+            string join \n -- $__kohort_prefix(__fish_complete_directories "$typed" '')
         case words
-            printf '%s\n' $__kohort_prefix$known[2..-1]
+            string join \n -- $__kohort_prefix$known[2..-1]
         case list
             set -l current (commandline --current-token --cut-at-cursor)
             set -l before (string match --regex -- '.*,' $current)
             test -n "$before"; or set before $__kohort_prefix
-            printf '%s\n' "$before"$known[2..-1]
+            string join \n -- "$before"$known[2..-1]
         case ask
             __kohort_ask $known[2]
     end

@@ -20,18 +20,19 @@ _kohort_plain() {
 
 # Offer names of the kind $1 that a source knows.
 _kohort_ask() {
-  local program=kohort plain line
+  local program=kohort plain
   local -a found suffix
   _kohort_plain $kohort_program
   case $plain in
     */kohort) program=$plain ;;
     */kohort-consumer-groups) program=${plain%/*}/kohort ;;
   esac
-  while IFS=$'\t' read -r name description; do
-    if [[ $name == -* && -n $guarded ]]; then continue; fi
-    name=${name//\\/\\\\}
-    found+=("${name//:/\\:}${description:+:$description}")
-  done < <(command $program _complete $1 "${sources[@]}" -- "${typed[@]}" 2>/dev/null </dev/null)
+  found=(${(f)"$(command $program _complete $1 "${sources[@]}" -- "${typed[@]}" 2>/dev/null </dev/null)"})
+  if [[ -n $guarded ]]; then found=(${found:#-*}); fi
+  # NAME TAB DESCRIPTION becomes NAME:DESCRIPTION, with the colons of the name escaped.
+  found=(${found//\\/\\\\})
+  found=(${found//:/\\:})
+  found=(${found/$'\t'/:})
   if [[ $1 == *= ]]; then suffix=(-S ''); fi
   if (( $#found )); then _describe -t ${1%=} ${1%=} found "${suffix[@]}"; fi
 }

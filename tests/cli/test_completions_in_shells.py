@@ -6,14 +6,16 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.cli.shells.names import ODD_NAMES
+from tests.cli.shells.names import BEGINNINGS, ODD_NAMES
 from tests.cli.shells.terminal import SCRIPTS, Terminal
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
@@ -40,11 +42,15 @@ groups:
 def _shell(request: pytest.FixtureRequest) -> str:
     shell: str = request.param
     if shutil.which(shell) is None:
-        reason = f"{shell} is not on this machine: `make shells` installs it"
-        if os.environ.get(REQUIRE) == "1":
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(f"{reason} ({REQUIRE}=1 makes that a failure)")
+        _missing(shell)
     return shell
+
+
+def _missing(shell: str) -> NoReturn:
+    reason = f"{shell} is not on this machine: `make shells` installs it"
+    if os.environ.get(REQUIRE) == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(f"{reason} ({REQUIRE}=1 makes that a failure)")
 
 
 @pytest.fixture(scope="module", params=SCRIPTS)
@@ -136,39 +142,39 @@ def test_quotes_and_variables_in_the_options_before(terminal: Terminal, snapshot
 
 
 @pytest.fixture(scope="module")
-def odd_snapshots(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """For every odd name a file with this one group."""
+def odd_names(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, str, str]]:
+    """Files, what is to be typed of the only name there that begins so, and the name."""
     directory = tmp_path_factory.mktemp("odd")
-    files = [directory / f"{position}.yaml" for position in range(len(ODD_NAMES))]
-    for file, name in zip(files, ODD_NAMES, strict=True):
-        file.write_text(json.dumps({"kohort": 1, "groups": {name: {"type": "classic", "state": "Empty"}}}))
-    return files
+    together = directory / "together.yaml"
+    cases = [(together, name[0], name) for name in ODD_NAMES]
+    cases += [(directory / f"{position}.yaml", "", name) for position, name in enumerate(BEGINNINGS)]
+    for file in {file for file, _, _ in cases}:
+        groups = {name: {"type": "classic", "state": "Empty"} for where, _, name in cases if where == file}
+        file.write_text(json.dumps({"kohort": 1, "groups": groups}))
+    return cases
 
 
-def test_odd_names_reach_the_command_as_they_are(terminal: Terminal, odd_snapshots: list[Path]) -> None:
-    for file, name in zip(odd_snapshots, ODD_NAMES, strict=True):
-        assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == name
+@pytest.mark.parametrize("quote", ["", "'", '"'], ids=["bare", "single", "double"])
+def test_odd_names_reach_the_command_as_they_are(
+    terminal: Terminal, odd_names: list[tuple[Path, str, str]], quote: str
+) -> None:
+    for file, begun, name in odd_names:
+        assert terminal.completed(f"kohort describe --snapshot {file} {quote}{begun}")[-1] == name
 
 
-@pytest.mark.parametrize("quote", ["'", '"'])
-def test_odd_names_in_an_open_quote(terminal: Terminal, odd_snapshots: list[Path], quote: str) -> None:
-    for file, name in zip(odd_snapshots, ODD_NAMES, strict=True):
-        assert terminal.completed(f"kohort describe --snapshot {file} {quote}")[-1] == name
-
-
-def test_the_rest_of_an_odd_name(terminal: Terminal, odd_snapshots: list[Path]) -> None:
+def test_the_rest_of_an_odd_name(terminal: Terminal, odd_names: list[tuple[Path, str, str]]) -> None:
     begun = {
-        "two words": ("two\\ w", "'two w", '"two w'),
-        "team:eu:billing": ("team:eu:b", "'team:e", '"team:eu:'),
-        "user@host": ("user@h",),
-        "key=value": ("key=v", "key="),
-        "ünïcødé-日本": ("ünï",),
-        "it's": ("it\\'", "\"it'"),
+        "a words": ("a\\ w", "'a w", '"a w'),
+        "d:eu:billing": ("d:eu:b", "'d:e", '"d:eu:'),
+        "m@host": ("m@h",),
+        "l=value": ("l=v", "l="),
+        "hïnïcødé-日本": ("hïn",),
+        "bt's": ("bt\\'", "\"bt'"),
     }
+    files = {name: file for file, _, name in odd_names}
     for name, beginnings in begun.items():
-        file = odd_snapshots[ODD_NAMES.index(name)]
         for beginning in beginnings:
-            assert terminal.completed(f"kohort describe --snapshot {file} {beginning}")[-1] == name
+            assert terminal.completed(f"kohort describe --snapshot {files[name]} {beginning}")[-1] == name
 
 
 def test_a_name_like_an_option_stands_behind_two_hyphens_only(terminal: Terminal, tmp_path: Path) -> None:
@@ -226,3 +232,14 @@ def test_sources_that_cannot_be_read(hurried: Terminal, tmp_path: Path) -> None:
         hurried.unchanged(f"kohort describe {source} a")
     hurried.unchanged("kohort no-such-command ")
     hurried.unchanged("kohort describe --no-such-option=a")
+
+
+def test_zsh_finds_the_script_as_a_file() -> None:
+    if shutil.which("zsh") is None:
+        _missing("zsh")
+    told = subprocess.run(
+        ["zsh", "-f", "-c", f"fpath=({SCRIPTS['zsh'].parent} $fpath); autoload -Uz compinit; compinit -u -D; "
+         "print $_comps[kohort] $_comps[kohort-consumer-groups]; autoload +X _kohort && print loaded"],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert (told.stdout, told.stderr) == ("_kohort _kohort\nloaded\n", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import fcntl
-import json
 import os
 import pty
 import select
@@ -41,7 +40,7 @@ SETTINGS = {
     ),
     "zsh": (
         "PS1='ready> '; PROMPT_SP=; unsetopt prompt_sp beep; LISTMAX=1000; bindkey -e\n"
-        "autoload -Uz compinit; compinit -D\n"
+        "autoload -Uz compinit; compinit -u -D\n"
         "source {script}\n"
     ),
     "fish": (
@@ -52,11 +51,9 @@ SETTINGS = {
     ),
 }
 
-SHOW_ARGUMENTS = """#!{python}
-import json, sys
-with open({file!r}, "w") as out:
-    json.dump(sys.argv[1:], out)
-print("arguments noted")
+SHOW_ARGUMENTS = """#!/bin/sh
+printf '%s\\0' "$@" > {file}
+echo arguments noted
 """
 
 
@@ -71,7 +68,7 @@ class Terminal:
     def __init__(self, shell: str, home: Path, variables: Mapping[str, str]) -> None:
         """Start it; `home` is its home directory, and `variables` come on top of a bare environment."""
         self.shell = shell
-        self._noted = home / "arguments.json"
+        self._noted = home / "arguments"
         self._screen = pyte.Screen(COLUMNS, LINES)
         self._stream = pyte.Stream(self._screen)
         self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
@@ -91,7 +88,7 @@ class Terminal:
         settings = SETTINGS[self.shell].format(script=shlex.quote(str(SCRIPTS[self.shell])))
         show = home / "bin" / "show-arguments"
         show.parent.mkdir(parents=True)
-        show.write_text(SHOW_ARGUMENTS.format(python=sys.executable, file=str(self._noted)))
+        show.write_text(SHOW_ARGUMENTS.format(file=shlex.quote(str(self._noted))))
         show.chmod(0o755)
         if self.shell == "bash":
             (home / "settings").write_text(settings)
@@ -164,8 +161,7 @@ class Terminal:
         self._noted.unlink(missing_ok=True)
         self.type(f"{line}{TAB}{START_OF_LINE}show-arguments \r")
         self.wait(lambda shown: "arguments noted" in shown, f"the arguments of {line!r}")
-        noted: list[str] = json.loads(self._noted.read_text())
-        return noted
+        return self._noted.read_text(encoding="utf-8").split("\0")[:-1]
 
     def unchanged(self, line: str) -> None:
         """Check that Tab behind a line does nothing at all: no word more, and no message."""
