@@ -271,10 +271,9 @@ class _Reader:
         for entry in entries:
             if entry.name not in known:
                 hint = nearest(entry.name, known) or f"Known are {', '.join(known)}."
-                # A value that lost its key stands here: it may be a secret, so long ones are not repeated.
-                name = (
-                    entry.name if not is_secret("", entry.name) and len(entry.name) <= MAX_SHOWN else "this"
-                )
+                # What should stand elsewhere may be a secret.
+                is_shown = len(entry.name) <= MAX_SHOWN and not is_secret(of_what, entry.name)
+                name = entry.name if is_shown else "this"
                 raise self._error(entry.key.span, f"{name} is no key {of_what}. {hint}")
 
     def _error(self, span: Span, message: str) -> ConfigFileError:

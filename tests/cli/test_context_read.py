@@ -149,6 +149,8 @@ def test_what_is_refused(text: str, line: int, column: int, reason: str) -> None
         A + "    properties: {sasl.password: [geheim]}",
         A + "    properties: {sasl.password: {geheim: x, b: c}}".replace("geheim", "https://u:geheim@h"),
         A + '    properties: {sasl.password: "geheim',
+        A + "    properties: {sasl.password: {geheim: x}}",
+        A + "    properties:\n      sasl.password:\n        geheim:\n",
         A + "    properties: {sasl.password: geheim: x}",
         A + "    properties:\n      sasl.password: geheim\n     sasl.username: x",
         "contexts: {a: {bootstrap_server: 'u:geheim@k:1'}}".replace("u:", "SASL://u:"),
