@@ -19,8 +19,8 @@ from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import ToolHost
 
 OPTIONS = {"--columns", "--sort", "--no-header"}
-OWN_LAYOUT = {"log-dump", "watch"}
-"""They print while they read, a record or an event at a time."""
+OWN_LAYOUT = {"log-dump", "watch", "help"}
+"""They print while they read, a record or an event at a time, or a text."""
 QUESTIONS = (
     ["list"],
     ["describe", "--all-groups"],
