@@ -1,8 +1,9 @@
 """How quickly commands start, ask and print, beside what they are measured against. `make bench` runs it.
 
-Whole processes in an environment without the dev extra, wall time, in brackets processor time, medians of the counted
-runs, and the most memory of any. The tool's JVM starts as quickly as one can be made to, with the options of `tests/kafka/java.py`; with those of
-Kafka's scripts it takes longer. `python -m benchmarks.command_line describe` measures one part.
+Whole processes in an environment without the dev extra: wall time and, in brackets, processor time, medians of the
+counted runs; the most memory of any. The tool's JVM starts as quickly as one can be made to, with the options of
+`tests/kafka/java.py`; with those of Kafka's scripts it takes longer. `python -m benchmarks.command_line describe`
+measures one part.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ TOOL = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 
 
 def main() -> None:
-    """Print one table; with `parts` named on the command line only those."""
+    """Print one table, of the parts that the command line names or of all."""
     parts: dict[str, Callable[[Path, Path], None]] = {
         "help": _help,
         "list": _list,
@@ -52,7 +53,8 @@ def main() -> None:
     chosen = sys.argv[1:] or [*parts, "render"]
     print(f"{platform.machine()}, Python {platform.python_version()}")
     print(
-        f"{'what':<56} {'Kohort, ms':>14} {'MiB':>4} {'beside, ms':>14} {'MiB':>4} {'ratio':>13} {'bound':>7} {'verdict':>8}"
+        f"{'what':<56} {'Kohort, ms':>14} {'MiB':>4} {'beside, ms':>14} {'MiB':>4} {'ratio':>13} "
+        f"{'bound':>7} {'verdict':>8}"
     )
     with tempfile.TemporaryDirectory() as directory:
         bin_directory = plain_environment(Path(directory) / "venv")
