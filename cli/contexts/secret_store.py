@@ -25,12 +25,16 @@ def ask_for(keys: Iterable[str]) -> dict[str, str]:
     secrets: dict[str, str] = {}
     for key in keys:
         secret = _typed(key) if can_ask() else _line()
-        if not secret or "\0" in secret or len(secret) > MAX_SECRET_BYTES:
+        if not secret or "\0" in secret or len(_encoded(secret)) >= MAX_SECRET_BYTES:
             raise UsageError(
                 f"--secret {key}: nothing usable was given; type it when asked, or give it as a line of standard input"
             )
         secrets[key] = secret
     return secrets
+
+
+def _encoded(secret: str) -> bytes:
+    return secret.encode("utf-8", "surrogateescape")
 
 
 def _typed(key: str) -> str:
@@ -78,7 +82,7 @@ def _written(directory: Path, name: str, secret: str) -> Path:
             number += 1
             continue
         with open(descriptor, "wb") as out:
-            out.write(secret.encode("utf-8", "surrogateescape") + b"\n")
+            out.write(_encoded(secret) + b"\n")
         return file
 
 
