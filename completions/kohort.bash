@@ -26,7 +26,7 @@ _kohort_spec() {
       arguments=('+ask groups')
       ;;
     'kohort plan')
-      options=('--match' '--all-groups' '--to' '--client*' '--clients' '--client-config*' '--regex*' '--concurrency' '--bounce-seconds' '--offline' '--assignor' '--bootstrap-server' '--command-config' '--snapshot' '--embedded' '--log-dir*' '--as-of' '--topics' '--context' '--timeout' '--output' '--columns' '--sort' '--no-header' '--help')
+      options=('--match' '--all-groups' '--to' '--client*' '--clients' '--client-config*' '--regex*' '--concurrency' '--bounce-seconds' '--offline' '--assignor' '--svg' '--bootstrap-server' '--command-config' '--snapshot' '--embedded' '--log-dir*' '--as-of' '--topics' '--context' '--timeout' '--output' '--columns' '--sort' '--no-header' '--help')
       arguments=('+ask groups')
       ;;
     'kohort gate')
