@@ -38,7 +38,7 @@ def parses(words: list[str]) -> None:
     ("page", "words"), LINES, ids=[f"{page.relative_to(ROOT)}: {' '.join(words)}" for page, words in LINES]
 )
 def test_a_command_of_the_documentation_is_one(page: Path, words: list[str]) -> None:
-    if words in (["--help"], ["--version"]) or words[0] == "--install-completion":
+    if words in (["--help"], ["--version"]):
         return
     parses(words)
 
