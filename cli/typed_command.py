@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import typer
 from typer.core import TyperOption
 
 
-def typed_again(context: typer.Context, *, without: str, with_options: tuple[str, ...]) -> str:
-    """The command that is being carried out, with the options that were given to it but one, and with others.
+def typed_again(context: typer.Context, *, without: Collection[str], with_options: tuple[str, ...]) -> str:
+    """The command that is being carried out, with the options that were given to it but some, and with others.
 
     Arguments stand before the options; behind them and `--` where one looks like an option.
     """
@@ -19,7 +19,7 @@ def typed_again(context: typer.Context, *, without: str, with_options: tuple[str
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name == without:
+        if source is None or source.name != "COMMANDLINE" or name in without:
             continue
         if isinstance(parameter, TyperOption):
             options += _words(parameter, context.params[name])

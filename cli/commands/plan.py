@@ -90,6 +90,10 @@ def plan(
             help="With --to eager or classic: the assignor the group is to use; range unless its members say more.",
         ),
     ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw the course of the group, round by round; one plan."),
+    ] = None,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -130,5 +134,9 @@ def plan(
     )
     with open_source(source) as groups:
         plans, problems = plan_groups(groups, selection, wish)
-    write = f"{typed_again(invocation, without='output', with_options=('--output', 'yaml'))} > {PLAN_FILE}"
+    if svg is not None:
+        from cli.views.plan_timeline import write_timeline
+
+        write_timeline(svg, plans)
+    write = f"{typed_again(invocation, without=('output', 'svg'), with_options=('--output', 'yaml'))} > {PLAN_FILE}"
     emit(document_of(plans, problems, selection, write), output, status_of(plans))

@@ -1,4 +1,4 @@
-"""A timeline as an SVG drawing, to stand in a page: its colours come from the page's style sheet.
+"""A timeline as an SVG drawing, to stand in a page, with the colours of its style sheet, or as a file of its own.
 
 From the top: the steps; the group's type and assignor; a lane per member, coloured by what it speaks, with bars as
 high as it owns partitions; what each moment costs. Of a large group, bars of members and partitions by what they speak.
@@ -13,6 +13,7 @@ from math import ceil
 from string import ascii_uppercase
 from typing import TypeVar
 
+from cli.render.page_style import COLOURS, DRAWING, KINDS
 from cli.render.svg_text import LETTER, fitting, markup, shortened
 from migration.timeline import AWAY, Lane, Timeline
 
@@ -41,6 +42,15 @@ def draw(timeline: Timeline, title: str, text: str, name: str) -> Iterator[str]:
     )
     yield from body
     yield "</svg>\n"
+
+
+def draw_file(timeline: Timeline, title: str, text: str) -> Iterator[str]:
+    """The lines of a file of its own, with the styles of a page."""
+    head, *rest = draw(timeline, title, text, "drawing")
+    yield head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    yield f"<style>{COLOURS}{DRAWING}{KINDS}</style>\n"
+    yield '<rect width="100%" height="100%" style="fill: var(--paper)"/>\n'
+    yield from rest
 
 
 class _Sketch:

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
+from cli.errors import CommandError, UsageError
 from cli.render.document import Block, Heading, Picture
+from cli.render.timeline_svg import draw_file
 from migration.model import Plan
 from migration.timeline import AWAY, Timeline, timeline_of
 
 
+def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
+    """Draw the only plan; UsageError when there are several, or one that has no course."""
+    if len(plans) != 1:
+        raise UsageError(f"--svg draws one plan; this is {len(plans)}")
+    picture = picture_of(plans[0])
+    if picture is None:
+        raise UsageError(f"--svg: the plan of {plans[0].group} has no course that could be drawn")
+    try:
+        with file.open("w", encoding="utf-8") as stream:
+            stream.writelines(draw_file(picture.timeline, picture.title, picture.text))
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+
+
 def timeline_blocks(plan: Plan) -> Iterator[Block]:
     """A heading and the picture; nothing where the plan could not be walked."""
+    picture = picture_of(plan)
+    if picture is not None:
+        yield Heading("Timeline")
+        yield picture
+
+
+def picture_of(plan: Plan) -> Picture | None:
+    """The course of the group, round by round; None where the plan could not be walked."""
     names = {
         member: name
         for step in plan.steps
@@ -22,13 +47,13 @@ def timeline_blocks(plan: Plan) -> Iterator[Block]:
     }
     rounds = sum(len(step.course.rounds) for step in plan.steps if step.course)
     timeline = timeline_of(plan.moments, names, rounds)
-    if timeline is not None:
-        yield Heading("Timeline")
-        yield Picture(
-            title=f"What {plan.group} and its members speak and own, round by round",
-            text=in_words(timeline),
-            timeline=timeline,
-        )
+    if timeline is None:
+        return None
+    return Picture(
+        title=f"What {plan.group} and its members speak and own, round by round",
+        text=in_words(timeline),
+        timeline=timeline,
+    )
 
 
 def in_words(timeline: Timeline) -> str:

@@ -24,7 +24,7 @@ SERVER_RANGE, UNIFORM = server_range.ASSIGNORS[0], uniform.ASSIGNORS[0]
 ALL = [CLIENT_RANGE, ROUND_ROBIN, SERVER_RANGE, UNIFORM]
 
 
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(suppress_health_check=[HealthCheck.too_slow])
 """A busy machine draws and assigns slowly; that is no finding."""
 
 

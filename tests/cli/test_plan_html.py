@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from tests.cli.command import Kohort
 
+SVG = "{http://www.w3.org/2000/svg}"
 SNAPSHOTS = Path(__file__).parents[1] / "migration" / "runbooks"
 PLANS = {
     "java-two-bounces": ["orders-app", "--to", "cooperative"],
@@ -46,3 +48,39 @@ def plain(title: str) -> str:
 
 def without_code(runbook: str) -> str:
     return re.sub(r"^```.*?^```$", "", runbook, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_picture_is_a_file_of_its_own_too(kohort: Kohort, tmp_path: Path) -> None:
+    snapshot, file = SNAPSHOTS / "java-two-bounces.yaml", tmp_path / "course.svg"
+    arguments: list[str | Path] = ["plan", "orders-app", "--to", "cooperative", "--snapshot", snapshot]
+    answer = kohort.quick(*arguments, "--svg", file)
+    assert (answer.status, answer.stderr) == (0, "")
+    assert "--svg" not in answer.stdout  # the command that writes PLAN.yaml draws nothing
+    drawing = ElementTree.parse(file).getroot()
+    assert drawing.tag == f"{SVG}svg"
+    page = kohort.quick(*arguments, "--output", "html").stdout
+    for title in drawing.iter(f"{SVG}title"):
+        assert escape(title.text or "", quote=False) in page
+
+
+@pytest.mark.parametrize(
+    ("selection", "said"),
+    [
+        (["--all-groups"], "--svg draws one plan; this is"),
+        (["connect-s3-sink"], "the plan of connect-s3-sink has no course"),
+    ],
+)
+def test_what_cannot_be_drawn(kohort: Kohort, tmp_path: Path, selection: list[str], said: str) -> None:
+    kohort.quick("demo")
+    answer = kohort.quick("plan", *selection, "--to", "consumer", "--svg", tmp_path / "course.svg")
+    assert answer.status == 2
+    assert said in answer.stderr
+    assert not (tmp_path / "course.svg").exists()
+
+
+def test_a_picture_that_cannot_be_written(kohort: Kohort, tmp_path: Path) -> None:
+    snapshot = SNAPSHOTS / "java-two-bounces.yaml"
+    file = tmp_path / "nowhere" / "course.svg"
+    answer = kohort.quick("plan", "orders-app", "--to", "cooperative", "--snapshot", snapshot, "--svg", file)
+    assert answer.status == 3
+    assert f"{file}: cannot be written" in answer.stderr

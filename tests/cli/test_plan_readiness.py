@@ -221,7 +221,7 @@ def test_wrong_moves_are_caught(
     assert answer.document["steps"] == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(content=st.binary(max_size=300), suffix=st.sampled_from([".properties", ".yaml", ".json", ".csv", ""]))
 def test_no_file_is_a_fault(tmp_path_factory: pytest.TempPathFactory, content: bytes, suffix: str) -> None:
     """A file is read or refused, whatever stands in it."""

@@ -37,7 +37,7 @@ def test_what_was_given_comes_back(typed: str, shown: str, capsys: pytest.Captur
         output: Annotated[str, typer.Option("--output")] = "table",
     ) -> None:
         assert isinstance((groups, number, many, flag, file, output), tuple)
-        print(typed_again(context, without="output", with_options=("--output", "yaml")))
+        print(typed_again(context, without=("output",), with_options=("--output", "yaml")))
 
     app.command("another")(lambda: None)
     app(shlex.split(typed), prog_name="python -m something", standalone_mode=False)
