@@ -15,10 +15,11 @@ from tests.kafka.java_host import JavaHost
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_contexts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the developer's own contexts out of commands that run inside this process."""
+def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the developer's own contexts and data out of commands that run inside this process, and these out of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        for name in ("CONFIG", "DATA", "CACHE"):
+            patch.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))
         for name in (
             "CONFIG",
             "CONTEXT",

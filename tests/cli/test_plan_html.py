@@ -71,11 +71,12 @@ def test_the_picture_is_a_file_of_its_own_too(kohort: Kohort, tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_drawn(kohort: Kohort, tmp_path: Path, selection: list[str], said: str) -> None:
-    kohort.quick("demo")
-    answer = kohort.quick("plan", *selection, "--to", "consumer", "--svg", tmp_path / "course.svg")
+    sample, file = tmp_path / "sample", tmp_path / "course.svg"
+    kohort.quick("demo", sample)
+    answer = kohort.quick("plan", *selection, "--to", "consumer", "--embedded", sample, "--svg", file)
     assert answer.status == 2
     assert said in answer.stderr
-    assert not (tmp_path / "course.svg").exists()
+    assert not file.exists()
 
 
 def test_a_picture_that_cannot_be_written(kohort: Kohort, tmp_path: Path) -> None:
