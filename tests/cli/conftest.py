@@ -16,7 +16,7 @@ from tests.kafka.java_host import JavaHost
 
 @pytest.fixture(scope="session", autouse=True)
 def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the developer's own contexts and data out of commands that run inside this process, and these out of them."""
+    """Keep commands that run inside this process and the developer's own contexts and data apart."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CONFIG", "DATA", "CACHE"):
             patch.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))

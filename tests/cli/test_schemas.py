@@ -17,7 +17,6 @@ from tests.cli.schemas import SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
     "snapshot", "demo", "serve", "offsets-export", "completion", "context-add", "context-rename", "context-use",
-    "completion",
 }  # fmt: skip
 """They write files."""
 
