@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from cli.render.shape import Shape
 
 SOURCE_PANEL = "Where groups come from"
-DEFAULT_TIMEOUT_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +107,11 @@ class SourceOptions:
             help="How long the live cluster may take to answer, in milliseconds.",
             rich_help_panel=SOURCE_PANEL,
         ),
-    ] = DEFAULT_TIMEOUT_MS
+    ] = 30_000
     place: Place | None = None
     """No option: where the source comes from that the command line itself does not spell out."""
+    timeout_is_chosen: bool = False
+    """No option: whether somebody chose the timeout, on the command line, in the environment or in a context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from cli.options import DEFAULT_TIMEOUT_MS, SourceOptions
+from cli.options import SourceOptions
 
 ANSWER_WITHIN_MS = 5_000
-"""How long a look may take, unless --timeout says so: a view that stands still tells nothing."""
+"""How long a look may take where nobody chose a time: a view that stands still tells nothing."""
 RECORDING_PANEL = "Recordings"
 
 
@@ -118,7 +118,7 @@ def watch(
     if replay is None:
         if speed is not None or svg is not None:
             raise UsageError("--speed and --svg are for recordings; they make no sense without --replay")
-        if source.timeout_ms == DEFAULT_TIMEOUT_MS:
+        if not source.timeout_is_chosen:
             source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
         status = watch_live(session, source, every)
     else:

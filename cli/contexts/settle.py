@@ -67,15 +67,15 @@ def settle_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> 
     """The options with the source that they, the environment or the configuration file name; see `settle`."""
     options = _sourced(options)
     if timeout_is_typed:
-        return options
+        return replace(options, timeout_is_chosen=True)
     said = _variable(TIMEOUT_VARIABLE)
     if said is not None:
         if not (said.isascii() and said.isdigit() and 0 < len(said) < 11 and int(said) > 0):
             raise UsageError(f"{TIMEOUT_VARIABLE}: {said!r} is not a positive number of milliseconds")
-        return replace(options, timeout_ms=int(said))
+        return replace(options, timeout_ms=int(said), timeout_is_chosen=True)
     context = None if options.place is None else options.place.context
     if context is not None and context.timeout_ms is not None:
-        return replace(options, timeout_ms=context.timeout_ms)
+        return replace(options, timeout_ms=context.timeout_ms, timeout_is_chosen=True)
     return options
 
 

@@ -157,6 +157,39 @@ def test_how_long_to_wait(rig: Rig) -> None:
         assert settle_source(SourceOptions(timeout_ms=7), timeout_is_typed=True).timeout_ms == 7
 
 
+def test_a_look_of_a_watch_takes_as_long_as_somebody_chose_and_else_less(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default of all commands is heeded where it was chosen."""
+    from typer.testing import CliRunner
+
+    from cli.app import app
+    from cli.errors import ExitStatus
+    from cli.options import SourceOptions
+    from cli.watch import session
+
+    rig.write("contexts: {a: {bootstrap_server: 127.0.0.1:1, timeout_ms: 30000}, b: {snapshot: named}}")
+    monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
+    waited: list[int] = []
+
+    def note(_: session.Session, source: SourceOptions, __: float) -> ExitStatus:
+        waited.append(source.timeout_ms)
+        return ExitStatus.DONE
+
+    monkeypatch.setattr(session, "watch_live", note)
+
+    def watch(*arguments: str, **variables: str) -> None:
+        answer = CliRunner().invoke(app, ["watch", "g", *arguments], env=variables)
+        assert answer.exit_code == 0, answer.output
+
+    watch("-b", "127.0.0.1:1", "--timeout", "30000")
+    watch("-b", "127.0.0.1:1", KOHORT_TIMEOUT="30000")
+    watch("--context", "a")
+    watch("-b", "127.0.0.1:1")
+    watch("--context", "b")
+    assert waited == [30_000, 30_000, 30_000, 5_000, 5_000]
+
+
 def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     from cli.contexts.settle import settle_source
     from cli.options import SourceOptions
