@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.changing import GROUPS_NAMED
-from cli.cluster.port import Source
+from cli.cluster.port import Read, Source
 from cli.cluster.writer import ClusterWriter, Failed
 from cli.group_offsets_change import GroupOffsetsChange
 from cli.offset_plans import find_groups
 from cli.output import notice
 from cli.render.document import Document, Table, columns
 from cli.views.offset_changes import Outcome, applied, merged
-from coordinator.model import GroupType, Problem
+from coordinator.model import Group, GroupType, Problem
 from coordinator.offset_changes.deletion import (
     GroupDeletion,
     OffsetsDeletion,
@@ -162,13 +162,10 @@ class GroupDeletions:
         }
 
 
-def plan_group_deletions(
-    source: Source, names: Sequence[str], *, problems: tuple[Problem, ...], writer: ClusterWriter | None
-) -> GroupDeletions:
-    """What deleting groups would take."""
-    read = source.describe(names, offsets=True)
+def plan_group_deletions(read: Read[Group], *, writer: ClusterWriter | None) -> GroupDeletions:
+    """What deleting groups would take, described with their offsets."""
     plans = tuple(map(plan_group_deletion, read.items))
     for plan in plans:
         if plan.type is GroupType.STREAMS and plan.applicable:
             notice(f"{plan.group}: its internal topics stay; kafka-streams-groups.sh --delete takes them too")
-    return GroupDeletions(plans=plans, problems=(*problems, *read.problems), writer=writer)
+    return GroupDeletions(plans=plans, problems=read.problems, writer=writer)

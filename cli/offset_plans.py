@@ -12,6 +12,7 @@ from cli.errors import UsageError
 from cli.group_offsets_change import GroupOffsetsChange
 from cli.output import notice
 from cli.render.document import Document
+from cli.selection import without_vanished
 from cli.views.offset_changes import Outcome, change_document
 from coordinator.model import Cause, Group, Problem
 from coordinator.offset_changes.model import GroupChange, Place
@@ -47,7 +48,8 @@ def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
         for group in elsewhere:
             notice(f"{group.id} is left out: it is a {group.type.value} group")
         kept = [group for group in kept if group not in elsewhere]
-    own, others = _sorted_out(read.problems, [group.id for group in kept], gone)
+    problems = without_vanished(read.problems, named=named)
+    own, others = _sorted_out(problems, [group.id for group in kept], gone)
     return Found(groups=tuple(kept), absent=gone, problems=own, others=others)
 
 

@@ -13,7 +13,7 @@ from cli.cluster.port import Read, Source
 from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
 from cli.render.document import Document
-from cli.selection import choose_groups
+from cli.selection import describe_chosen
 from coordinator.group_spec import wanted_topics
 from coordinator.model import Group, Problem
 from coordinator.what_if import WhatIf
@@ -104,14 +104,13 @@ def plan_groups(
     source: Source, selection: SelectionOptions, wish: Wish
 ) -> tuple[tuple[Plan, ...], tuple[Problem, ...]]:
     """A plan for every group that was meant and could be read, and what could not be read."""
-    chosen, problems = choose_groups(source, selection)
-    described = source.describe(chosen, offsets=False)
+    described = describe_chosen(source, selection, offsets=False)
     if not described.items and is_single(selection):
         raise ending(described.problems[0])
     _refuse_strangers(described.items, wish)
     cluster = source.cluster()
     access = source.access() if wish.destination is Destination.CONSUMER else None
-    timeouts = source.group_settings(chosen) if _moves_timeouts(wish) else {}
+    timeouts = source.group_settings([group.id for group in described.items]) if _moves_timeouts(wish) else {}
     found = _with_leaders(source, described.items, wish)
     topics = source.topics(_topics_to_read(found, wish), end_offsets=False)
     plans = tuple(
@@ -134,7 +133,7 @@ def plan_groups(
         )
         for group in found
     )
-    return plans, (*problems, *_not_judged(described), *topics.problems)
+    return plans, (*_not_judged(described), *topics.problems)
 
 
 def _moves_timeouts(wish: Wish) -> bool:

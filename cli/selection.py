@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from cli.cluster.port import Source
+from cli.cluster.port import Read, Source
 from cli.errors import CommandError, UsageError
 from cli.options import SelectionOptions
-from coordinator.model import Cause, GroupListing, GroupState, GroupType, Problem
+from coordinator.model import Cause, Group, GroupListing, GroupState, GroupType, Problem
 
 T = TypeVar("T")
 
@@ -44,9 +45,17 @@ def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str
     return chosen, listed.problems
 
 
-def without_vanished(problems: Sequence[Problem], selection: SelectionOptions) -> tuple[Problem, ...]:
+def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> Read[Group]:
+    """The groups that are meant, and what of them, or of the list, could not be read."""
+    chosen, problems = choose_groups(source, selection)
+    read = source.describe(chosen, offsets=offsets)
+    missed = without_vanished(read.problems, named=bool(selection.groups))
+    return replace(read, problems=problems + missed)
+
+
+def without_vanished(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:
     """Problems without those of groups that are gone since they were listed: only a group that was named is missed."""
-    return tuple(each for each in problems if selection.groups or each.cause is not Cause.ABSENT)
+    return tuple(each for each in problems if named or each.cause is not Cause.ABSENT)
 
 
 def listing_filter(

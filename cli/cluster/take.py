@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from cli.cluster.port import Source
-from coordinator.model import Problem
+from cli.cluster.port import Read, Source
+from coordinator.model import Group, Problem
 from coordinator.snapshot import Snapshot
 
 
 def take_snapshot(
-    source: Source, groups: Sequence[str], *, leaders: bool = False
+    source: Source, described: Read[Group], *, leaders: bool = False
 ) -> tuple[Snapshot, tuple[Problem, ...]]:
-    """The named groups with offsets, and every topic: a regex or an added member may want any of them.
+    """Groups, described with their offsets, and every topic: a regex or an added member may want any of them.
 
     With the `leaders` of classic groups, or why they are not known, where asked.
     """
-    described = source.describe(groups, offsets=True)
     found = source.with_leaders(described.items) if leaders else described.items
     unled = tuple(
         Problem(subject=group.id, message=f"who leads is not known: {group.leader_problem}")

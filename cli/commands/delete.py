@@ -18,10 +18,10 @@ def delete(
     from cli.cluster.writer import writer_of
     from cli.consent import check_consent
     from cli.deletions import plan_group_deletions
-    from cli.selection import choose_groups
+    from cli.selection import describe_chosen
 
     check_consent(consent)
     with open_source(source) as groups:
         writer = writer_of(groups) if consent.execute else None
-        chosen, problems = choose_groups(groups, selection)
-        carry_out(plan_group_deletions(groups, chosen, problems=problems, writer=writer), consent, output)
+        read = describe_chosen(groups, selection, offsets=True)
+        carry_out(plan_group_deletions(read, writer=writer), consent, output)

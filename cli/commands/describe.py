@@ -52,7 +52,7 @@ def describe(
 
     from cli.errors import UsageError
     from cli.offset_facts import read_offset_facts
-    from cli.selection import choose_groups, without_vanished
+    from cli.selection import describe_chosen
     from cli.views.describe import DescribeMode, describe_document
     from cli.watch.show import show
 
@@ -69,13 +69,11 @@ def describe(
         )
 
     def look(groups: Source) -> Document:
-        chosen, problems = choose_groups(groups, selection)
-        described = groups.describe(chosen, offsets=mode is DescribeMode.OFFSETS)
-        problems += without_vanished(described.problems, selection)
+        described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
         if mode is not DescribeMode.OFFSETS:
             migrating = mode is DescribeMode.MIGRATION
             found = groups.with_leaders(described.items) if migrating else described.items
-            return describe_document(found, {}, mode, verbose=verbose, problems=problems)
+            return describe_document(found, {}, mode, verbose=verbose, problems=described.problems)
         facts = read_offset_facts(
             groups,
             described.items,
@@ -89,7 +87,7 @@ def describe(
             facts.topics,
             mode,
             verbose=verbose,
-            problems=problems + facts.problems,
+            problems=described.problems + facts.problems,
             view=facts.view,
         )
         return replace(document, remarks=document.remarks + facts.remarks)

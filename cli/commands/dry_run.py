@@ -80,7 +80,7 @@ def dry_run(
     from cli.cluster.choose import open_source
     from cli.dry_runs import carry_out, what_if_of
     from cli.output import emit
-    from cli.selection import choose_groups
+    from cli.selection import describe_chosen
     from cli.views.dry_run import dry_run_document
     from cli.views.ownership import write_ownership
     from coordinator.dry_run import Request
@@ -101,13 +101,12 @@ def dry_run(
         what_if=what_if,
     )
     with open_source(source) as groups:
-        chosen, problems = choose_groups(groups, selection)
-        described = groups.describe(chosen, offsets=False)
+        described = describe_chosen(groups, selection, offsets=False)
         topics = groups.topics(wanted_topics(described.items, what_if), end_offsets=False)
     by_name = {topic.name: topic for topic in topics.items}
     named = bool(selection.groups)
     runs, failures = carry_out(described.items, by_name, request, side_by_side=compare, named=named)
     if svg is not None:
         write_ownership(svg, runs)
-    problems += (*described.problems, *topics.problems, *failures)
+    problems = (*described.problems, *topics.problems, *failures)
     emit(dry_run_document(runs, problems, side_by_side=compare), output)

@@ -37,14 +37,14 @@ def snapshot(
     from cli.cluster.take import take_snapshot
     from cli.errors import CommandError
     from cli.output import notice, status_of, write_out
-    from cli.selection import choose_groups
+    from cli.selection import describe_chosen
     from coordinator.snapshot import snapshot_text, write_snapshot
 
     if not (selection.groups or selection.match or selection.all_groups):
         selection = replace(selection, all_groups=True)
     with open_source(source) as groups:
-        chosen, problems = choose_groups(groups, selection)
-        taken, unread = take_snapshot(groups, chosen, leaders=leaders)
+        described = describe_chosen(groups, selection, offsets=True)
+        taken, unread = take_snapshot(groups, described, leaders=leaders)
     if file is None:
         write_out(lambda stream: stream.write(snapshot_text(taken)))
     else:
@@ -53,7 +53,7 @@ def snapshot(
         except OSError as error:
             raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
         notice(f"{len(taken.groups)} groups and {len(taken.topics)} topics written to {file}")
-    for problem in (*problems, *unread):
+    for problem in unread:
         notice(f"{problem.subject}: {problem.message}")
-    if problems or unread:
-        raise typer.Exit(int(status_of((*problems, *unread), shown=bool(taken.groups))))
+    if unread:
+        raise typer.Exit(int(status_of(unread, shown=bool(taken.groups))))

@@ -31,15 +31,14 @@ def export(
     from cli.offset_copies import exported
     from cli.offset_plans import parse_scopes
     from cli.output import notice, status_of, write_out
-    from cli.selection import choose_groups
+    from cli.selection import describe_chosen
     from coordinator.offset_changes.offsets_csv import write_offsets
 
     scopes = parse_scopes(topic)
     with open_source(source) as groups:
-        chosen, problems = choose_groups(groups, selection)
-        read = groups.describe(chosen, offsets=True)
+        read = describe_chosen(groups, selection, offsets=True)
     rows, unusable = exported(read.items, scopes)
-    with_group = with_group or not selection.groups or len(chosen) > 1
+    with_group = with_group or len(set(selection.groups or ())) != 1
     text = write_offsets(rows, with_group=with_group)
     if file is None:
         write_out(lambda stream: stream.write(text))
@@ -49,7 +48,7 @@ def export(
         except OSError as error:
             raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
         notice(f"{len(rows)} offsets written to {file}")
-    unread = (*problems, *read.problems, *unusable)
+    unread = (*read.problems, *unusable)
     for problem in unread:
         notice(f"{problem.subject}: {problem.message}")
     if unread:
