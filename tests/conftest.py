@@ -5,5 +5,5 @@ from hypothesis import settings
 pytest_plugins = ["tests.kafka.plugin", "tests.coordinator.storage.plugin"]
 
 # How long an example takes says how busy the machine is; what must be fast is measured in benchmarks/.
-settings.register_profile("kohort")
+settings.register_profile("kohort", deadline=None)
 settings.load_profile("kohort")

@@ -176,7 +176,7 @@ def batches(*offsets: int) -> bytes:
     )
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.binary(max_size=300), st.integers(0, 50), st.integers(-5, 60))
 def test_no_bytes_of_a_broker_keep_a_search_from_ending(junk: bytes, cut: int, watermark: int) -> None:
     good = batches(3, 5, 9)
