@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cli.cluster.broker_settings import release_of, with_settings
 from cli.cluster.group_words import state_of, type_of
@@ -23,7 +23,12 @@ from coordinator.model import (
     Topic,
 )
 from coordinator.wire.answers import Answers, Failure
-from coordinator.wire.apis import CONSUMER_GROUP_DESCRIBE
+from coordinator.wire.apis import (
+    CONSUMER_GROUP_DESCRIBE,
+    DESCRIBE_GROUPS,
+    SHARE_GROUP_DESCRIBE,
+    STREAMS_GROUP_DESCRIBE,
+)
 from coordinator.wire.client import Client
 
 if TYPE_CHECKING:
@@ -32,6 +37,12 @@ if TYPE_CHECKING:
     from coordinator.wire.calls.fetched_offsets import GroupOffsets
     from coordinator.wire.calls.metadata import Topic as WireTopic
 
+_DESCRIBED_BY = {
+    GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
+    GroupType.SHARE: SHARE_GROUP_DESCRIBE,
+    GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
+}
+"""The request of a type; any other is asked for as a classic group."""
 UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND = 3, 69
 
 
@@ -173,9 +184,10 @@ class WireReader:
         sizes: dict[str, tuple[str | None, int | None]] = {}
         problems: list[Problem] = []
         for kind, names in _by_kind(kinds, kinds).items():
-            answers = self._ask(kind, names)
+            api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
+            answers = self.client.group_sizes(api, names, timeout_ms=self.timeout_ms)
             for name, group in answers.found.items():
-                sizes[name] = (_assignor_of(kind, group), len(group.members))
+                sizes[name] = (group.protocol or None, group.members)
             # A group that was deleted since it was listed is no problem of the list.
             problems += [
                 _problem(name, failure)
@@ -183,14 +195,6 @@ class WireReader:
                 if failure.code != GROUP_ID_NOT_FOUND
             ]
         return sizes, problems
-
-
-def _assignor_of(kind: GroupType, described: Any) -> str | None:
-    """The assignor in use; None before there is one, and in a streams group."""
-    if kind is GroupType.STREAMS:
-        return None
-    chosen: str = described.protocol if kind in (GroupType.CLASSIC, GroupType.UNKNOWN) else described.assignor
-    return chosen or None
 
 
 def _by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coordinator.wire.calls.describe_groups import ClassicGroup
     from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets
     from coordinator.wire.calls.fetched_offsets import GroupOffsets
+    from coordinator.wire.calls.group_sizes import GroupSize
     from coordinator.wire.calls.list_groups import ListedGroup
     from coordinator.wire.calls.list_offsets import LogOffset, TopicPartition
     from coordinator.wire.calls.metadata import Broker, ClusterMetadata
@@ -170,6 +171,18 @@ class Client:
         from coordinator.wire.calls.streams_group_describe import streams_group_describe
 
         return self._cluster.ask_coordinators(groups, streams_group_describe, self._deadline(timeout_ms))
+
+    def group_sizes(
+        self, api: Api, groups: Iterable[str], *, timeout_ms: int | None = None
+    ) -> Answers[str, GroupSize]:
+        """Members and assignor alone, through the describe request `api`: sooner read than all that it tells."""
+        from coordinator.wire.calls.group_sizes import group_sizes
+
+        return self._cluster.ask_coordinators(
+            groups,
+            lambda broker, names, limit: group_sizes(broker, api, names, limit),
+            self._deadline(timeout_ms),
+        )
 
     def committed_offsets(
         self, groups: Iterable[str], *, timeout_ms: int | None = None

@@ -19,6 +19,7 @@ from coordinator.wire.errors import (
     WireError,
 )
 from coordinator.wire.framing import frame
+from coordinator.wire.plain_request import PlainRequest
 from coordinator.wire.security import ConnectionSettings
 from coordinator.wire.steps import Steps
 from coordinator.wire.transport import Transport, connect
@@ -106,10 +107,10 @@ class Connection:
     def exchange(
         self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None = None
     ) -> Steps[list[Any]]:
-        """Send kio requests of `api` in one go and return their responses in the same order.
+        """Send requests of `api`, kio's or plain ones, in one go and return their responses in the same order.
 
         The messages must be of the version `version(api)` gives and safe to send twice. `read` makes the responses, of
-        answers from the tagged fields of their headers on; without it they are kio's.
+        answers from the tagged fields of their headers on; without it they are kio's, and so must the messages be.
         :raises WireError: of the kind that fits; the connection is then closed
         """
         proven = self._proven
@@ -200,7 +201,8 @@ class Connection:
         first = self._correlation_id
         self._correlation_id = (first + len(messages)) % 2**31
         data = b"".join(
-            frame(self._encoded(message, (first + number) % 2**31)) for number, message in enumerate(messages)
+            frame(self._encoded(api, message, (first + number) % 2**31))
+            for number, message in enumerate(messages)
         )
         limit = deadline.sooner(limit_ms or self._settings.request_timeout_ms)
         activity = f"waiting for the answer to {api.name}"
@@ -222,18 +224,19 @@ class Connection:
                 "no Kafka broker, or a proxy that mixes up answers",
             )
 
-    def _encoded(self, message: Any, correlation_id: int) -> bytes:
-        header = message.__header_schema__(
-            request_api_key=message.__api_key__,
-            request_api_version=message.__version__,
-            correlation_id=correlation_id,
-            client_id=self._settings.client_id,
-        )
+    def _encoded(self, api: Api, message: Any, correlation_id: int) -> bytes:
         try:
+            if isinstance(message, PlainRequest):
+                return message.encoded(api.key, correlation_id, self._settings.client_id)
+            header = message.__header_schema__(
+                request_api_key=message.__api_key__,
+                request_api_version=message.__version__,
+                correlation_id=correlation_id,
+                client_id=self._settings.client_id,
+            )
             return encode(header) + encode(message)
         except ValueError as error:
-            name = type(message).__name__
-            raise ProtocolError(str(self.address), f"{name} cannot be written: {error}") from None
+            raise ProtocolError(str(self.address), f"{api.name}Request cannot be written: {error}") from None
 
     def _decoded(self, read: ReadAnswer, api: Api, answer: bytes) -> Any:
         try:

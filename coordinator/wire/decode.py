@@ -19,6 +19,7 @@ from coordinator.wire.primitives import (
     compact_string,
     int32_array,
     length_reader,
+    nullable_message,
     read_uvarint,
 )
 from coordinator.wire.schema_fields import SchemaField, schema_fields
@@ -97,7 +98,7 @@ def _field_reader(field: SchemaField, flexible: bool) -> Reader:
 
 def _element_reader(field: SchemaField, flexible: bool, *, nullable: bool) -> Reader:
     if field.entity is not None:
-        return _nullable(_entity_reader(field.entity)) if nullable else _entity_reader(field.entity)
+        return nullable_message(_entity_reader(field.entity)) if nullable else _entity_reader(field.entity)
     if field.kafka_type == "string" and flexible:
         return compact_string(nullable=nullable)
     if field.kafka_type == "string":
@@ -105,12 +106,3 @@ def _element_reader(field: SchemaField, flexible: bool, *, nullable: bool) -> Re
     if field.kafka_type in ("bytes", "records"):
         return byte_string(length_reader(flexible=flexible, code="i"), nullable=nullable, text=False)
     return FIXED_READERS[field.kafka_type or ""]
-
-
-def _nullable(reader: Reader) -> Reader:
-    """A nullable nested message has an int8 in front, -1 for null (KIP-893)."""
-
-    def read(buffer: bytes, position: int) -> tuple[Any, int]:
-        return reader(buffer, position + 1) if buffer[position] < 0x80 else (None, position + 1)
-
-    return read

@@ -4,7 +4,7 @@ kio's own writer is not used here because it imports asyncio, a tenth of the tim
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from operator import attrgetter
@@ -41,6 +41,11 @@ def written(entity: Any, message: Any, source: Source) -> bytes:
     except (struct.error, OverflowError) as error:
         raise ValueError(f"{entity.__name__} has a value out of range: {error}") from None
     return bytes(out)
+
+
+def write_texts(out: bytearray, values: Sequence[str]) -> None:
+    """Append an array of strings as flexible versions have it. :raises ValueError: when one is too long"""
+    _write_texts(out, values)
 
 
 def _attribute(_entity: Any, field: SchemaField) -> Get:
@@ -202,6 +207,8 @@ def _write_time(out: bytearray, value: datetime | None) -> None:
     """Milliseconds since 1970, -1 for null."""
     out += struct.pack(">q", -1 if value is None else (value - EPOCH) // timedelta(milliseconds=1))
 
+
+_write_texts = _array(_string(_length_writer(True, "h")), _length_writer(True, "i"))
 
 _FIXED_WRITERS: dict[str, Writer] = {
     "int8": _fixed("b"),

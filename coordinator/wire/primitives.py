@@ -205,6 +205,15 @@ def int32_array(length: Reader, *, nullable: bool) -> Reader:
     return read
 
 
+def nullable_message(reader: Reader) -> Reader:
+    """A nullable nested message has an int8 in front, -1 for null (KIP-893)."""
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        return reader(buffer, position + 1) if buffer[position] < 0x80 else (None, position + 1)
+
+    return read
+
+
 def _read_uuid(buffer: bytes, position: int) -> tuple[UUID | None, int]:
     value, end = _slice(buffer, position, 16)
     return (UUID(bytes=value) if any(value) else None), end

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from coordinator.model import CommittedOffset, Offsets
 from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.primitives import DecodeError, compact_string, error_code, read_uvarint
+from coordinator.wire.primitives import DecodeError, error_code, read_uvarint
+from coordinator.wire.records import NULLABLE_TEXT, TEXT, past_tags, read_answer
 
 TopicPartition = tuple[str, int]
 
@@ -21,8 +22,6 @@ _PARTITION = struct.Struct(">iqiB")
 """Index, offset, leader epoch, and the length of short metadata plus one, 0 for none."""
 _END = struct.Struct(">hB")
 """Error code, number of tagged fields."""
-_string = compact_string(nullable=False)
-_metadata = compact_string(nullable=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,30 +37,27 @@ def read_fetched_offsets(answer: bytes) -> tuple[dict[str, GroupOffsets | Failur
 
     :raises DecodeError: when the bytes do not hold it
     """
-    try:
-        return _groups(answer)
-    except (IndexError, struct.error):
-        raise DecodeError(f"offsets are cut off: {len(answer)} bytes do not hold them") from None
+    return read_answer(_groups, answer)
 
 
-def _groups(answer: bytes) -> tuple[dict[str, GroupOffsets | Failure], int]:
-    position = _past_tags(answer, 0) + _THROTTLE_BYTES
+def _groups(answer: bytes, position: int) -> tuple[dict[str, GroupOffsets | Failure], int]:
+    position += _THROTTLE_BYTES
     count, position = _count(answer, position)
     groups: dict[str, GroupOffsets | Failure] = {}
     for _ in range(count):
-        group, position = _string(answer, position)
+        group, position = TEXT(answer, position)
         offsets: dict[str, dict[int, CommittedOffset]] = {}
         failed: dict[TopicPartition, Failure] = {}
         topics, position = _count(answer, position)
         for _ in range(topics):
-            topic, position = _string(answer, position)
+            topic, position = TEXT(answer, position)
             found = offsets.setdefault(topic, {})
             position = _partitions(answer, position, topic, found, failed)
         code, tags = _END.unpack_from(answer, position)
-        position = position + _END.size if not tags else _past_tags(answer, position + 2)
+        position = position + _END.size if not tags else past_tags(answer, position + 2)
         told = {topic: found for topic, found in offsets.items() if found}
         groups[group] = refusal(error_code(code)) if code else GroupOffsets(offsets=told, failed=failed)
-    return groups, _past_tags(answer, position)
+    return groups, past_tags(answer, position)
 
 
 def _partitions(
@@ -78,16 +74,16 @@ def _partitions(
         position += _PARTITION.size
         metadata: str | None = ""
         if length > 1:
-            metadata, position = _metadata(answer, position - 1)
+            metadata, position = NULLABLE_TEXT(answer, position - 1)
         code, tags = _END.unpack_from(answer, position)
-        position = position + _END.size if not tags else _past_tags(answer, position + 2)
+        position = position + _END.size if not tags else past_tags(answer, position + 2)
         if code:
             failed[topic, index] = refusal(error_code(code))
         else:
             found[index] = CommittedOffset(
                 offset=offset, leader_epoch=None if epoch < 0 else epoch, metadata=metadata or ""
             )
-    return _past_tags(answer, position)
+    return past_tags(answer, position)
 
 
 def _count(answer: bytes, position: int) -> tuple[int, int]:
@@ -96,15 +92,3 @@ def _count(answer: bytes, position: int) -> tuple[int, int]:
     if not 0 <= size - 1 <= len(answer) - position:
         raise DecodeError(f"{size - 1} elements are announced at byte {position}")
     return size - 1, position
-
-
-def _past_tags(answer: bytes, position: int) -> int:
-    """Behind the tagged fields, none of which is known in these versions."""
-    count, position = read_uvarint(answer, position)
-    for _ in range(count):
-        _, position = read_uvarint(answer, position)
-        size, position = read_uvarint(answer, position)
-        position += size
-        if not size >= 0 or position > len(answer):
-            raise DecodeError(f"a tagged field of {size} bytes ends behind the answer")
-    return position

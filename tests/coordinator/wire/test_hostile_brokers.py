@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.apis import ALL_APIS, Api
+from coordinator.wire.apis import (
+    ALL_APIS,
+    CONSUMER_GROUP_DESCRIBE,
+    DESCRIBE_GROUPS,
+    SHARE_GROUP_DESCRIBE,
+    STREAMS_GROUP_DESCRIBE,
+    Api,
+)
 from coordinator.wire.calls.describe_configs import ResourceType
 from coordinator.wire.client import Client
 from coordinator.wire.errors import WireError
@@ -18,6 +25,7 @@ from tests.coordinator.wire.server.extremes import extreme
 from tests.coordinator.wire.test_client import coordinator, metadata
 
 LIMIT_MS = 100
+DESCRIBING = (DESCRIBE_GROUPS, CONSUMER_GROUP_DESCRIBE, SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE)
 QUESTIONS: dict[str, Callable[[Client], Any]] = {
     "features": lambda client: client.features(timeout_ms=LIMIT_MS),
     "metadata": lambda client: client.metadata(timeout_ms=LIMIT_MS),
@@ -28,6 +36,7 @@ QUESTIONS: dict[str, Callable[[Client], Any]] = {
     "consumer": lambda client: client.consumer_group_describe(["g"], timeout_ms=LIMIT_MS),
     "share": lambda client: client.share_group_describe(["g"], timeout_ms=LIMIT_MS),
     "streams": lambda client: client.streams_group_describe(["g"], timeout_ms=LIMIT_MS),
+    "sizes": lambda client: [client.group_sizes(api, ["g"], timeout_ms=LIMIT_MS) for api in DESCRIBING],
     "committed": lambda client: client.committed_offsets(["g"], timeout_ms=LIMIT_MS),
     "share offsets": lambda client: client.share_group_offsets(["g"], timeout_ms=LIMIT_MS),
     "first records": lambda client: client.first_records({("a", 0): [3, 9]}, timeout_ms=LIMIT_MS),
