@@ -235,3 +235,23 @@ def test_nobody_waits_for_a_broker_that_says_nothing(tmp_path: Path) -> None:
             connection.settimeout(4 * ASKING_LIMIT_S)
             while connection.recv(4096):  # until it gives up
                 pass
+
+
+def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
+    """A command with this context says first that a secret stands in the file, or what it did not understand."""
+    config = tmp_path / ".config" / "kohort" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    properties = (
+        "{security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p}"
+    )
+    config.write_text(
+        f"contexts: {{a: {{bootstrap_server: '127.0.0.1:1', properties: {properties}}}, b: {{snapshot: saved}}}}"
+    )
+    config.chmod(0o600)
+    (config.parent / "saved").write_text("kohort: 1\ngroups: {g: {type: classic, later: 1}}\n")
+    kohort = Kohort(tmp_path)
+    assert "better keep them in files" in kohort("list", "--context", "a").stderr
+    assert "later" in kohort("list", "--context", "b").stderr
+    assert _ask(tmp_path, "groups", "--context", "a", "--") == NOTHING
+    asked = _ask(tmp_path, "groups", "--context", "b", "--")
+    assert (asked.stdout.partition("\t")[0], asked.stderr) == ("g", "")

@@ -9,7 +9,6 @@ import pty
 import select
 import shlex
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pyte
+from pyte.screens import Char
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = {
@@ -60,6 +60,11 @@ echo arguments noted
 def _take_terminal() -> None:
     """Let job control work: the terminal belongs to the shell's session."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _text(line: Mapping[int, Char]) -> str:
+    """A line of cells; behind a wide character stands an empty one."""
+    return "".join(line[column].data for column in range(max(line, default=-1) + 1)).rstrip()
 
 
 class Terminal:
@@ -133,7 +138,9 @@ class Terminal:
 
     def shown(self) -> str:
         """The screen's lines, without what is empty at their ends."""
-        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+        # Not pyte's `display`: it takes most of a test to look at each cell that nothing was ever written to.
+        lines = [_text(self._screen.buffer[number]) for number in range(LINES)]
+        return "\n".join(lines).rstrip()
 
     def wait(self, check: Callable[[str], bool], what: str) -> str:
         """Wait until the screen is as it must be, and return it."""
@@ -148,6 +155,16 @@ class Terminal:
         """Give the line up, and begin with an empty screen."""
         self.type(KILL_LINE + CLEAR_SCREEN)
         self.wait(lambda shown: shown == PROMPT, "nothing but the prompt")
+
+    def set_variable(self, name: str, value: str | None) -> None:
+        """Give the commands that the shell starts a variable; None: take it away."""
+        if self.shell == "fish":
+            words = f"set -e {name}" if value is None else f"set -gx {name} {shlex.quote(value)}"
+        else:
+            words = f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
+        self.clear()
+        self.type(f"{words}; echo variable noted\r")
+        self.wait(lambda shown: "\nvariable noted" in shown, f"the end of {words!r}")
 
     def offered(self, line: str, *expected: str) -> str:
         """The screen when Tab behind a line has brought up all that is expected."""
@@ -171,11 +188,10 @@ class Terminal:
         assert shown.split() == f"{PROMPT} {line}@@".split(), shown
 
     def close(self) -> None:
-        """End the shell and what it started."""
-        self._process.send_signal(signal.SIGHUP)
+        """End the shell and what it started: its terminal goes, which it also notices where hangups are ignored."""
+        os.close(self._controller)
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        os.close(self._controller)
