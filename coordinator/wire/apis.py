@@ -53,6 +53,7 @@ SASL_HANDSHAKE = Api("SaslHandshake", 17, "sasl_handshake", 1, 1, "1.0")
 API_VERSIONS = Api("ApiVersions", 18, "api_versions", 0, 4)
 DESCRIBE_ACLS = Api("DescribeAcls", 29, "describe_acls", 1, 3, "2.0")
 DESCRIBE_CONFIGS = Api("DescribeConfigs", 32, "describe_configs", 1, 4)
+DELETE_GROUPS = Api("DeleteGroups", 42, "delete_groups", 0, 2, "1.1")
 OFFSET_DELETE = Api("OffsetDelete", 47, "offset_delete", 0, 0, "2.4")
 SASL_AUTHENTICATE = Api("SaslAuthenticate", 36, "sasl_authenticate", 0, 2, "1.0")
 CONSUMER_GROUP_DESCRIBE = Api("ConsumerGroupDescribe", 69, "consumer_group_describe", 0, 1, "3.7")
@@ -76,6 +77,7 @@ ALL_APIS = (
     DESCRIBE_ACLS,
     DESCRIBE_CONFIGS,
     SASL_AUTHENTICATE,
+    DELETE_GROUPS,
     OFFSET_DELETE,
     CONSUMER_GROUP_DESCRIBE,
     SHARE_GROUP_DESCRIBE,

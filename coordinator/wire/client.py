@@ -219,6 +219,12 @@ class Client:
             self._deadline(timeout_ms),
         )
 
+    def delete_groups(self, groups: Iterable[str], *, timeout_ms: int | None = None) -> Answers[str, bool]:
+        """Delete groups of any type that have no members; True for each that is gone."""
+        from coordinator.wire.calls.delete_groups import delete_groups
+
+        return self._cluster.ask_coordinators(groups, delete_groups, self._deadline(timeout_ms))
+
     def share_group_offsets(
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, ShareGroupOffsets]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coordinator.wire.address import Address
+from coordinator.wire.api_versions import FIRST_PLAIN, read_versions, versions_request
 from coordinator.wire.apis import API_VERSIONS, Api
 from coordinator.wire.deadline import Deadline
 from coordinator.wire.decode import DecodeError, decode
@@ -28,7 +29,6 @@ ReadAnswer = Callable[[bytes], tuple[Any, int]]
 """Makes a response of an answer, and tells where it ends. :raises DecodeError: when the bytes do not hold it"""
 
 _UNSUPPORTED_VERSION = 35
-_SOFTWARE = "kohort"
 _PATIENCE_S = 1.0
 _SILENT_FOR_MS = 15_000
 
@@ -260,11 +260,12 @@ class Connection:
             known = {key.api_key: (key.min_version, key.max_version) for key in oldest.api_keys}
             version = API_VERSIONS.agree(*known.get(API_VERSIONS.key, (0, 0))) or 0
             answer = yield from self._ask_versions(version, deadline)
-        response = self._decoded(_reader(API_VERSIONS.response_type(version)), API_VERSIONS, answer)
+        read = read_versions if version >= FIRST_PLAIN else _reader(API_VERSIONS.response_type(version))
+        response = self._decoded(read, API_VERSIONS, answer)
         if response.error_code:
             raise ProtocolError(str(self.address), f"ApiVersions was refused: {response.error_code.name}")
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
-        if version >= 3:
+        if version >= FIRST_PLAIN:
             levels = {feature.name: feature.max_version_level for feature in response.finalized_features}
             supported = {feature.name: feature.max_version for feature in response.supported_features}
             self.features = Features(
@@ -272,11 +273,11 @@ class Connection:
             )
 
     def _ask_versions(self, version: int, deadline: Deadline) -> Steps[bytes]:
-        request_type = API_VERSIONS.request_type(version)
-        fields = {"client_software_name": _SOFTWARE, "client_software_version": "0"} if version >= 3 else {}
+        plain = version >= FIRST_PLAIN
+        request = versions_request(version) if plain else API_VERSIONS.request_type(version)()
         try:
             answers = yield from self._raw_exchange(
-                API_VERSIONS, [request_type(**fields)], deadline, self._settings.connection_setup_timeout_ms
+                API_VERSIONS, [request], deadline, self._settings.connection_setup_timeout_ms
             )
         except Unreachable as error:
             protocol = self._settings.security_protocol.value

@@ -20,7 +20,7 @@ from coordinator.wire.primitives import (
     int32_array,
     length_reader,
     nullable_message,
-    read_uvarint,
+    read_tags,
 )
 from coordinator.wire.schema_fields import SchemaField, schema_fields
 
@@ -51,7 +51,7 @@ def _entity_reader(entity: Any) -> Reader:
         for field in known
         if field.tag is None
     )
-    tagged: dict[int | None, tuple[str, Reader]] = {
+    tagged: dict[int, tuple[str, Reader]] = {
         field.tag: (field.name, _field_reader(field, flexible)) for field in known if field.tag is not None
     }
     absent = {field.name: field.default for field in known if field.tag is not None}
@@ -62,29 +62,10 @@ def _entity_reader(entity: Any) -> Reader:
             values[name], position = reader(buffer, position)
         if flexible:
             count = buffer[position]
-            position = position + 1 if not count else _read_tags(buffer, position, tagged, values)
+            position = position + 1 if not count else read_tags(buffer, position, tagged, values)
         return entity(**values), position
 
     return read
-
-
-def _read_tags(
-    buffer: bytes, position: int, tagged: dict[int | None, tuple[str, Reader]], values: dict[str, Any]
-) -> int:
-    count, position = read_uvarint(buffer, position)
-    for _ in range(count):
-        tag, position = read_uvarint(buffer, position)
-        size, position = read_uvarint(buffer, position)
-        end = position + size
-        if not position <= end <= len(buffer):
-            raise DecodeError(f"tagged field {tag} announces {size} bytes at byte {position}")
-        if tag in tagged:
-            name, reader = tagged[tag]
-            values[name], after = reader(buffer, position)
-            if after != end:
-                raise DecodeError(f"tagged field {tag} is {after - position} bytes long, not {size}")
-        position = end
-    return position
 
 
 def _field_reader(field: SchemaField, flexible: bool) -> Reader:

@@ -43,6 +43,11 @@ def written(entity: Any, message: Any, source: Source) -> bytes:
     return bytes(out)
 
 
+def write_text(out: bytearray, value: str) -> None:
+    """Append a string as flexible versions have it. :raises ValueError: when it is too long"""
+    _write_text(out, value)
+
+
 def write_texts(out: bytearray, values: Sequence[str]) -> None:
     """Append an array of strings as flexible versions have it. :raises ValueError: when one is too long"""
     _write_texts(out, values)
@@ -208,7 +213,8 @@ def _write_time(out: bytearray, value: datetime | None) -> None:
     out += struct.pack(">q", -1 if value is None else (value - EPOCH) // timedelta(milliseconds=1))
 
 
-_write_texts = _array(_string(_length_writer(True, "h")), _length_writer(True, "i"))
+_write_text = _string(_length_writer(True, "h"))
+_write_texts = _array(_write_text, _length_writer(True, "i"))
 
 _FIXED_WRITERS: dict[str, Writer] = {
     "int8": _fixed("b"),

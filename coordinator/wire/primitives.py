@@ -7,7 +7,7 @@ and a varint that does not fit an int loses the bits too many.
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
@@ -241,6 +241,26 @@ def _read_time(buffer: bytes, position: int) -> tuple[datetime | None, int]:
     """Milliseconds since 1970; a negative number is none."""
     value = int.from_bytes(_slice(buffer, position, 8)[0], "big", signed=True)
     return (None if value < 0 else EPOCH + timedelta(milliseconds=value)), position + 8
+
+
+def read_tags(
+    buffer: bytes, position: int, tagged: Mapping[int, tuple[str, Reader]], values: dict[str, Any]
+) -> int:
+    """Put the values of `tagged` fields that are there into `values`; returns where they end."""
+    count, position = read_uvarint(buffer, position)
+    for _ in range(count):
+        tag, position = read_uvarint(buffer, position)
+        size, position = read_uvarint(buffer, position)
+        end = position + size
+        if not position <= end <= len(buffer):
+            raise DecodeError(f"tagged field {tag} announces {size} bytes at byte {position}")
+        if tag in tagged:
+            name, reader = tagged[tag]
+            values[name], after = reader(buffer, position)
+            if after != end:
+                raise DecodeError(f"tagged field {tag} is {after - position} bytes long, not {size}")
+        position = end
+    return position
 
 
 FIXED_READERS: dict[str, Reader] = {

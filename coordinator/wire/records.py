@@ -7,6 +7,8 @@ take that `kohort list` waits for. What is read this way, tests compare with wha
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from coordinator.wire.primitives import (
@@ -19,7 +21,7 @@ from coordinator.wire.primitives import (
     fixed,
     int32_array,
     length_reader,
-    read_uvarint,
+    read_tags,
 )
 
 _LENGTH = length_reader(flexible=True, code="i")
@@ -30,7 +32,7 @@ BYTES = byte_string(_LENGTH, nullable=False, text=False)
 INT8, INT16, INT32, INT64, UINT16 = map(fixed, "bhiqH")
 INT32S = int32_array(_LENGTH, nullable=False)
 BOOL = FIXED_READERS["bool"]
-UUID = FIXED_READERS["uuid"]
+UUID_OR_NONE = FIXED_READERS["uuid"]
 ERROR_CODE = FIXED_READERS["error_code"]
 
 
@@ -47,6 +49,25 @@ def record(*fields: Reader) -> Reader:
     return read
 
 
+def named(tagged: Mapping[int, tuple[str, Reader, Any]] | None = None, /, **fields: Reader) -> Reader:
+    """A message of these fields under the names that kio gives them, in the order of the wire.
+
+    `tagged`: by number, name, reader, and the value of a field that is not there; others are skipped.
+    """
+    absent = {name: default for name, _, default in (tagged or {}).values()}
+    readers = {tag: (name, reader) for tag, (name, reader, _) in (tagged or {}).items()}
+    plain = tuple(fields.items())
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        values = absent.copy()
+        for name, field in plain:
+            values[name], position = field(buffer, position)
+        position = read_tags(buffer, position, readers, values)
+        return SimpleNamespace(**values), position
+
+    return read
+
+
 def many(element: Reader, *, nullable: bool = False) -> Reader:
     """An array."""
     return array(_LENGTH, element, nullable=nullable)
@@ -54,22 +75,17 @@ def many(element: Reader, *, nullable: bool = False) -> Reader:
 
 def past_tags(buffer: bytes, position: int) -> int:
     """Behind the tagged fields. :raises DecodeError: when they end behind the buffer"""
-    count, position = read_uvarint(buffer, position)
-    for _ in range(count):
-        _, position = read_uvarint(buffer, position)
-        size, position = read_uvarint(buffer, position)
-        position += size
-        if not size >= 0 or position > len(buffer):
-            raise DecodeError(f"a tagged field of {size} bytes ends behind the answer")
-    return position
+    if not buffer[position]:
+        return position + 1
+    return read_tags(buffer, position, {}, {})
 
 
-def read_answer(body: Reader, answer: bytes) -> tuple[Any, int]:
-    """A whole answer, from the tagged fields of its header on, and where it ends.
+def read_answer(body: Reader, answer: bytes, *, bare: bool = False) -> tuple[Any, int]:
+    """A whole answer, from the tagged fields of its header on (`bare`: it has none), and where it ends.
 
     :raises DecodeError: when the bytes do not hold it
     """
     try:
-        return body(answer, past_tags(answer, 0))
+        return body(answer, 0 if bare else past_tags(answer, 0))
     except (IndexError, struct.error):
         raise DecodeError(f"the answer is cut off: {len(answer)} bytes do not hold it") from None

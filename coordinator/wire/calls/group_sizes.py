@@ -36,7 +36,7 @@ from coordinator.wire.records import (
     NULLABLE_TEXT,
     TEXT,
     UINT16,
-    UUID,
+    UUID_OR_NONE,
     many,
     read_answer,
     record,
@@ -54,7 +54,7 @@ class GroupSize:
 
 Sizes = dict[str, GroupSize | Failure]
 
-_ASSIGNMENT = record(many(record(UUID, TEXT, INT32S)))
+_ASSIGNMENT = record(many(record(UUID_OR_NONE, TEXT, INT32S)))
 _CLASSIC_MEMBERS = many(record(TEXT, NULLABLE_TEXT, TEXT, TEXT, BYTES, BYTES))
 _CONSUMER_MEMBER = (
     TEXT, NULLABLE_TEXT, NULLABLE_TEXT, INT32, TEXT, TEXT, many(TEXT), NULLABLE_TEXT, _ASSIGNMENT, _ASSIGNMENT,

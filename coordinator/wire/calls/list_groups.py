@@ -8,11 +8,19 @@ from coordinator.wire.answers import error_name
 from coordinator.wire.apis import LIST_GROUPS
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
+from coordinator.wire.encode import write_texts
 from coordinator.wire.errors import KafkaError, UnsupportedApi
+from coordinator.wire.plain_request import PlainRequest
+from coordinator.wire.records import ERROR_CODE, INT32, TEXT, many, named, read_answer
 from coordinator.wire.steps import Steps
 
 _FIRST_WITH_STATES = 4
 _FIRST_WITH_TYPES = 5
+_ANSWER = named(
+    throttle_time=INT32,
+    error_code=ERROR_CODE,
+    groups=many(named(group_id=TEXT, protocol_type=TEXT, group_state=TEXT, group_type=TEXT)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +51,13 @@ def list_groups(
         )
     if types and version < _FIRST_WITH_TYPES and "classic" not in {kind.lower() for kind in types}:
         return []
-    fields: dict[str, Any] = {}
-    if version >= _FIRST_WITH_STATES:
-        fields["states_filter"] = tuple(states)
-    if version >= _FIRST_WITH_TYPES:
-        fields["types_filter"] = tuple(types)
-    request = LIST_GROUPS.request_type(version)(**fields)
-    (response,) = yield from connection.exchange(LIST_GROUPS, [request], deadline)
+    if version == _FIRST_WITH_TYPES:
+        plain = listing_request(states, types)
+        (response,) = yield from connection.exchange(LIST_GROUPS, [plain], deadline, read_listing)
+    else:
+        fields = {"states_filter": tuple(states)} if version >= _FIRST_WITH_STATES else {}
+        request = LIST_GROUPS.request_type(version)(**fields)
+        (response,) = yield from connection.exchange(LIST_GROUPS, [request], deadline)
     if response.error_code:
         name = error_name(response.error_code)
         raise KafkaError(
@@ -64,3 +72,19 @@ def list_groups(
         )
         for group in response.groups
     ]
+
+
+def listing_request(states: Sequence[str], types: Sequence[str]) -> PlainRequest:
+    """In version 5."""
+
+    def write(out: bytearray) -> None:
+        write_texts(out, states)
+        write_texts(out, types)
+        out.append(0)
+
+    return PlainRequest(version=_FIRST_WITH_TYPES, write=write)
+
+
+def read_listing(answer: bytes) -> tuple[Any, int]:
+    """An answer in version 5, with the fields of kio's. :raises DecodeError: when the bytes do not hold it"""
+    return read_answer(_ANSWER, answer)

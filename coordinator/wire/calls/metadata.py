@@ -10,8 +10,54 @@ from coordinator.wire.answers import Failure, error_name, refusal
 from coordinator.wire.apis import METADATA
 from coordinator.wire.connection import Connection
 from coordinator.wire.deadline import Deadline
+from coordinator.wire.encode import write_text, write_uvarint
 from coordinator.wire.errors import KafkaError
+from coordinator.wire.plain_request import PlainRequest
+from coordinator.wire.records import (
+    BOOL,
+    ERROR_CODE,
+    INT32,
+    INT32S,
+    NULLABLE_TEXT,
+    TEXT,
+    UUID_OR_NONE,
+    many,
+    named,
+    read_answer,
+)
 from coordinator.wire.steps import Steps
+
+PLAIN_VERSIONS = (12, 13)
+"""Read and written without kio's classes: what brokers since 3.1 speak."""
+
+_FIRST_WITH_ERROR = 13
+_NO_ID = bytes(16)
+_ANSWER = {
+    "throttle_time": INT32,
+    "brokers": many(named(node_id=INT32, host=TEXT, port=INT32, rack=NULLABLE_TEXT)),
+    "cluster_id": NULLABLE_TEXT,
+    "controller_id": INT32,
+    "topics": many(
+        named(
+            error_code=ERROR_CODE,
+            name=NULLABLE_TEXT,
+            topic_id=UUID_OR_NONE,
+            is_internal=BOOL,
+            partitions=many(
+                named(
+                    error_code=ERROR_CODE,
+                    partition_index=INT32,
+                    leader_id=INT32,
+                    leader_epoch=INT32,
+                    replica_nodes=INT32S,
+                    isr_nodes=INT32S,
+                    offline_replicas=INT32S,
+                )
+            ),
+            topic_authorized_operations=INT32,
+        )
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +111,12 @@ def fetch_metadata(
     """
     yield from connection.open(deadline)
     version = connection.version(METADATA)
+    if version in PLAIN_VERSIONS:
+        plain = metadata_request(version, topics)
+        (response,) = yield from connection.exchange(
+            METADATA, [plain], deadline, lambda answer: read_metadata(version, answer)
+        )
+        return _checked(connection, response)
     schema = METADATA.request_schema(version)
     fields: dict[str, Any] = {"topics": _topics(schema, topics, version)}
     if version >= 4:
@@ -74,6 +126,33 @@ def fetch_metadata(
     if 8 <= version <= 10:
         fields["include_cluster_authorized_operations"] = False
     (response,) = yield from connection.exchange(METADATA, [schema.MetadataRequest(**fields)], deadline)
+    return _checked(connection, response)
+
+
+def metadata_request(version: int, topics: Sequence[str] | None) -> PlainRequest:
+    """In one of the `PLAIN_VERSIONS`."""
+
+    def write(out: bytearray) -> None:
+        write_uvarint(out, 0 if topics is None else len(topics) + 1)
+        for topic in topics or ():
+            out += _NO_ID
+            write_text(out, topic)
+            out.append(0)
+        out += b"\0\0\0"  # creates no topic, asks for no authorized operations, no tagged fields
+
+    return PlainRequest(version=version, write=write)
+
+
+def read_metadata(version: int, answer: bytes) -> tuple[Any, int]:
+    """An answer in one of the `PLAIN_VERSIONS`, with the fields of kio's.
+
+    :raises DecodeError: when the bytes do not hold it
+    """
+    late = {"error_code": ERROR_CODE} if version >= _FIRST_WITH_ERROR else {}
+    return read_answer(named(**_ANSWER, **late), answer)
+
+
+def _checked(connection: Connection, response: Any) -> ClusterMetadata:
     code = getattr(response, "error_code", 0)
     if code:
         raise KafkaError(

@@ -138,3 +138,11 @@ def test_brokers_of_every_age_are_asked(newest: int) -> None:
             told = asking.group_sizes(DESCRIBE_GROUPS, ["g", "h"])
     assert told.found == {"g": GroupSize(protocol="range", members=2)}
     assert told.failed["h"].name == "GROUP_AUTHORIZATION_FAILED"
+
+
+def test_every_version_that_is_spoken_is_read() -> None:
+    """Only classic groups of brokers before 2.4 are told by kio."""
+    newer = (CONSUMER_GROUP_DESCRIBE, SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE)
+    spoken = [(api, version) for api in newer for version in range(api.minimum, api.maximum + 1)]
+    classic = [(DESCRIBE_GROUPS, version) for version in range(5, DESCRIBE_GROUPS.maximum + 1)]
+    assert classic + spoken == ANSWERS
