@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cli.cluster.port import Read, Source
 from cli.errors import CommandError, UsageError
 from cli.options import SelectionOptions
-from coordinator.model import Cause, Group, GroupListing, GroupState, GroupType, Problem
+from coordinator.group_listing import GroupListing, GroupState, GroupType
+from coordinator.problem import Cause, Problem
+
+if TYPE_CHECKING:
+    from coordinator.model import Group
 
 T = TypeVar("T")
 

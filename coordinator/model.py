@@ -12,54 +12,14 @@ from enum import Enum
 from typing import TypeAlias
 from uuid import UUID
 
+from coordinator.group_listing import GroupListing as GroupListing
+from coordinator.group_listing import GroupState as GroupState
+from coordinator.group_listing import GroupType as GroupType
+from coordinator.problem import Cause as Cause
+from coordinator.problem import Problem as Problem
+
 Partitions: TypeAlias = Mapping[str, tuple[int, ...]]
 """Partition numbers, ascending, by topic name."""
-
-
-class GroupType(Enum):
-    """Group types as ListGroups v5 names them; `generic` is what the old texts call classic."""
-
-    CLASSIC = "classic"
-    CONSUMER = "consumer"
-    SHARE = "share"
-    STREAMS = "streams"
-    UNKNOWN = "unknown"
-
-    @classmethod
-    def parse(cls, text: str) -> GroupType:
-        """From a name in any case; ValueError lists the names."""
-        name = text.strip().lower()
-        if name == "generic":
-            return cls.CLASSIC
-        try:
-            return cls(name)
-        except ValueError:
-            known = ", ".join(member.value for member in cls if member is not cls.UNKNOWN)
-            raise ValueError(f"unknown group type {text!r}; known: {known} (generic is classic)") from None
-
-
-class GroupState(Enum):
-    """Group states as Kafka prints them."""
-
-    PREPARING_REBALANCE = "PreparingRebalance"
-    COMPLETING_REBALANCE = "CompletingRebalance"
-    ASSIGNING = "Assigning"
-    RECONCILING = "Reconciling"
-    STABLE = "Stable"
-    EMPTY = "Empty"
-    DEAD = "Dead"
-    NOT_READY = "NotReady"
-    UNKNOWN = "Unknown"
-
-    @classmethod
-    def parse(cls, text: str) -> GroupState:
-        """From a name in any case, with or without underscores; ValueError lists the names."""
-        wanted = text.strip().replace("_", "").lower()
-        for state in cls:
-            if state.value.lower() == wanted:
-                return state
-        known = ", ".join(state.value for state in cls)
-        raise ValueError(f"unknown group state {text!r}; known: {known}")
 
 
 class MemberProtocol(Enum):
@@ -185,18 +145,6 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupListing:
-    """A row of a group list."""
-
-    id: str
-    type: GroupType
-    state: GroupState
-    protocol_type: str | None = None
-    protocol: str | None = None
-    members: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
     """A topic."""
 
@@ -226,26 +174,6 @@ class Cluster:
     """Those on which they do not agree, with every value, sorted."""
     settings_problem: str | None = None
     """Why the settings are not known, where a cluster was asked for them."""
-
-
-class Cause(Enum):
-    """Why something could not be read."""
-
-    UNREAD = "unread"
-    """Whoever knows it did not answer, or not so that it can be understood: it may be there."""
-    ABSENT = "absent"
-    """Whoever knows it says that it does not exist."""
-    FORBIDDEN = "forbidden"
-    """The cluster refuses to tell this user."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Something that could not be read: it travels beside what could."""
-
-    subject: str
-    message: str
-    cause: Cause = Cause.UNREAD
 
 
 def listing_of(group: Group) -> GroupListing:

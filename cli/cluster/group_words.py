@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coordinator.model import GroupState, GroupType, Problem
+from coordinator.group_listing import GroupState, GroupType
+from coordinator.problem import Problem
 
 
 def state_of(text: str | None) -> GroupState:

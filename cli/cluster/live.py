@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING
 
 from cli.cluster.port import Read, RecordTimes
 from cli.errors import CommandError
-from coordinator.model import Cause, Cluster, Group, GroupListing, GroupType, Offsets, Problem, Topic
+from coordinator.group_listing import GroupListing, GroupType
+from coordinator.problem import Cause, Problem
 from coordinator.wire.client import Client
 from coordinator.wire.errors import UnsupportedMechanism
 from coordinator.wire.security import ConnectionSettings, SecurityProtocol
-from migration.access import Access
 
 if TYPE_CHECKING:
     from cli.cluster.admin import AdminReader
     from cli.cluster.wire_reader import WireReader
     from cli.options import SourceOptions
+    from coordinator.model import Cluster, Group, Offsets, Topic
+    from migration.access import Access
 
 
 class LiveSource:
@@ -109,10 +111,17 @@ class LiveSource:
         return self.groups.cluster()
 
     def list_groups(self) -> Read[GroupListing]:
-        listed = self.groups.list_groups()
+        listed = self._listed()
         if not listed.items and not listed.problems:
             self._say_may_be_hidden("no group is listed: there is none, or this user may describe none")
         return listed
+
+    def _listed(self) -> Read[GroupListing]:
+        if self.client is None:
+            return self.admin.list_groups()
+        from cli.cluster.wire_listing import list_groups
+
+        return list_groups(self.client, self.timeout_ms)
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
         described = self.groups.describe(groups)

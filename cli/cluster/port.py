@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from coordinator.model import Cluster, Group, GroupListing, Problem, Topic
-from migration.access import Access
+from coordinator.group_listing import GroupListing
+from coordinator.problem import Problem
+
+if TYPE_CHECKING:
+    from coordinator.model import Cluster, Group, Topic
+    from migration.access import Access
 
 T = TypeVar("T", covariant=True)
 

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cli.cluster.broker_settings import release_of, with_settings
-from cli.cluster.group_words import state_of, type_of
-from cli.cluster.permissions import READING, cause_of, worded
+from cli.cluster.group_words import type_of
 from cli.cluster.port import Read
+from cli.cluster.wire_listing import by_kind, problem_of
 from coordinator.model import (
-    Cause,
     Cluster,
     CommittedOffset,
     Group,
-    GroupListing,
     GroupType,
     Node,
     Offsets,
     Problem,
     Topic,
 )
-from coordinator.wire.answers import Answers, Failure
-from coordinator.wire.apis import (
-    CONSUMER_GROUP_DESCRIBE,
-    DESCRIBE_GROUPS,
-    SHARE_GROUP_DESCRIBE,
-    STREAMS_GROUP_DESCRIBE,
-)
+from coordinator.wire.answers import Answers
+from coordinator.wire.apis import CONSUMER_GROUP_DESCRIBE
 from coordinator.wire.client import Client
 
 if TYPE_CHECKING:
@@ -37,13 +30,7 @@ if TYPE_CHECKING:
     from coordinator.wire.calls.fetched_offsets import GroupOffsets
     from coordinator.wire.calls.metadata import Topic as WireTopic
 
-_DESCRIBED_BY = {
-    GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
-    GroupType.SHARE: SHARE_GROUP_DESCRIBE,
-    GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
-}
-"""The request of a type; any other is asked for as a classic group."""
-UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND = 3, 69
+UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
 class WireReader:
@@ -84,26 +71,6 @@ class WireReader:
             for group, settings in answers.found.items()
         }
 
-    def list_groups(self) -> Read[GroupListing]:
-        """Groups of every type on every broker that answers."""
-        listing = self.client.list_groups(timeout_ms=self.timeout_ms)
-        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
-        sizes, problems = self._sizes(kinds)
-        rows = []
-        for group in listing.groups:
-            protocol, members = sizes.get(group.group_id, (None, None))
-            rows.append(
-                GroupListing(
-                    id=group.group_id,
-                    type=kinds[group.group_id],
-                    state=state_of(group.state),
-                    protocol_type=group.protocol_type,
-                    protocol=protocol,
-                    members=members,
-                )
-            )
-        return Read(tuple(rows), (*_problems(listing.failed), *problems))
-
     def describe(self, groups: Sequence[str]) -> Read[Group]:
         """The named groups, each through the describe request of its type."""
         from cli.cluster.wire_groups import as_group
@@ -113,13 +80,13 @@ class WireReader:
         nodes = self._nodes()
         found: dict[str, Group] = {}
         problems: list[Problem] = []
-        for kind, names in _by_kind(groups, kinds).items():
+        for kind, names in by_kind(groups, kinds).items():
             answers = self._ask(kind, names)
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
                 found[name], oddities = as_group(group, nodes.get(str(places.get(name))))
                 problems += oddities
-            problems += [_problem(name, failure) for name, failure in answers.failed.items()]
+            problems += [problem_of(name, failure) for name, failure in answers.failed.items()]
         return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
@@ -138,7 +105,7 @@ class WireReader:
             return Read(())
         metadata = self.client.metadata(None if names is None else sorted(names), timeout_ms=self.timeout_ms)
         problems = [
-            _problem(name, failure)
+            problem_of(name, failure)
             for name, failure in sorted(metadata.failed.items())
             if failure.code != UNKNOWN_TOPIC_OR_PARTITION
         ]
@@ -153,7 +120,7 @@ class WireReader:
             told = answers.found.get((name, number))
             ends[name][number] = None if told is None else told.offset
         problems += [
-            _problem(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
+            problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
         ]
         topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in found)
         return Read(topics, tuple(problems))
@@ -177,33 +144,6 @@ class WireReader:
             for broker in brokers
         }
 
-    def _sizes(
-        self, kinds: Mapping[str, GroupType]
-    ) -> tuple[dict[str, tuple[str | None, int | None]], list[Problem]]:
-        """Assignor and number of members by group."""
-        sizes: dict[str, tuple[str | None, int | None]] = {}
-        problems: list[Problem] = []
-        for kind, names in _by_kind(kinds, kinds).items():
-            api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
-            answers = self.client.group_sizes(api, names, timeout_ms=self.timeout_ms)
-            for name, group in answers.found.items():
-                sizes[name] = (group.protocol or None, group.members)
-            # A group that was deleted since it was listed is no problem of the list.
-            problems += [
-                _problem(name, failure)
-                for name, failure in answers.failed.items()
-                if failure.code != GROUP_ID_NOT_FOUND
-            ]
-        return sizes, problems
-
-
-def _by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:
-    """Names by type; a group that no broker listed is asked for as a classic one, to learn why."""
-    by_kind: dict[GroupType, list[str]] = {}
-    for name in groups:
-        by_kind.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
-    return by_kind
-
 
 def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
     """Without end offsets. Racks are unknown unless some broker has one."""
@@ -219,20 +159,6 @@ def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
     )
 
 
-def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
-    return tuple(
-        _problem(place, replace(failure, message=failure.message.removeprefix(f"{place}: ")))
-        for place, failure in failed.items()
-    )
-
-
-def _problem(subject: str, failure: Failure) -> Problem:
-    if failure.code == GROUP_ID_NOT_FOUND:
-        return Problem(subject=subject, message="no such group", cause=Cause.ABSENT)
-    message = worded(failure.name, failure.message, READING)
-    return Problem(subject=subject, message=message, cause=cause_of(failure.name))
-
-
 def _started(told: Mapping[tuple[str, int], ShareOffset]) -> Offsets:
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     for (topic, partition), start in told.items():
@@ -246,10 +172,10 @@ def _started(told: Mapping[tuple[str, int], ShareOffset]) -> Offsets:
 
 def _unread(answers: Answers[str, GroupOffsets] | Answers[str, ShareGroupOffsets]) -> tuple[Problem, ...]:
     """Groups that could not be read, and partitions of those that could."""
-    problems = [_problem(name, failure) for name, failure in answers.failed.items()]
+    problems = [problem_of(name, failure) for name, failure in answers.failed.items()]
     for name, told in answers.found.items():
         problems += [
-            _problem(f"{name}, {topic}-{partition}", failure)
+            problem_of(f"{name}, {topic}-{partition}", failure)
             for (topic, partition), failure in told.failed.items()
         ]
     return tuple(problems)

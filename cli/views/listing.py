@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cli.render.document import Document, Table, columns
-from coordinator.model import GroupListing, Problem
+from coordinator.group_listing import GroupListing
+from coordinator.problem import Problem
 
 
 def list_document(groups: Sequence[GroupListing], problems: tuple[Problem, ...]) -> Document:

@@ -13,6 +13,7 @@ import pytest
 
 from cli.cluster.live import LiveSource
 from coordinator.model import CommittedOffset, GroupState, GroupType
+from coordinator.wire.apis import Api
 from coordinator.wire.connection import Connection
 from coordinator.wire.security import ConnectionSettings
 from tests.cli.command import Kohort
@@ -123,20 +124,20 @@ def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPat
     sent: Counter[str] = Counter()
     encoded = Connection._encoded
 
-    def counted(self: Connection, message: object, correlation_id: int) -> bytes:
-        sent[type(message).__name__] += 1
-        return encoded(self, message, correlation_id)
+    def counted(self: Connection, api: Api, message: object, correlation_id: int) -> bytes:
+        sent[api.name] += 1
+        return encoded(self, api, message, correlation_id)
 
     monkeypatch.setattr(Connection, "_encoded", counted)
     source.describe([*_names("classic", CLASSIC), *_names("consumer", CONSUMER)], offsets=True)
     source.topics([TOPIC], end_offsets=True)
     assert sent == {
-        "ListGroupsRequest": 1,
-        "MetadataRequest": 2,
-        "DescribeGroupsRequest": CLASSIC // 200,
-        "ConsumerGroupDescribeRequest": CONSUMER // 200,
-        "OffsetFetchRequest": (CLASSIC + CONSUMER) // 50,
-        "ListOffsetsRequest": 1,
+        "ListGroups": 1,
+        "Metadata": 2,
+        "DescribeGroups": CLASSIC // 200,
+        "ConsumerGroupDescribe": CONSUMER // 200,
+        "OffsetFetch": (CLASSIC + CONSUMER) // 50,
+        "ListOffsets": 1,
     }
 
 

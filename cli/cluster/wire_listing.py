@@ -1,0 +1,95 @@
+"""The groups of a live cluster as a list shows them, through the wire client.
+
+A part of its own because `kohort list` is run again and again, and imports no more than it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from cli.cluster.group_words import state_of, type_of
+from cli.cluster.permissions import READING, cause_of, worded
+from cli.cluster.port import Read
+from coordinator.group_listing import GroupListing, GroupType
+from coordinator.problem import Cause, Problem
+from coordinator.wire.answers import Failure
+from coordinator.wire.apis import (
+    CONSUMER_GROUP_DESCRIBE,
+    DESCRIBE_GROUPS,
+    SHARE_GROUP_DESCRIBE,
+    STREAMS_GROUP_DESCRIBE,
+)
+from coordinator.wire.client import Client
+
+_DESCRIBED_BY = {
+    GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
+    GroupType.SHARE: SHARE_GROUP_DESCRIBE,
+    GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
+}
+"""The request of a type; any other is asked for as a classic group."""
+GROUP_ID_NOT_FOUND = 69
+
+
+def list_groups(client: Client, timeout_ms: int) -> Read[GroupListing]:
+    """Groups of every type on every broker that answers."""
+    listing = client.list_groups(timeout_ms=timeout_ms)
+    kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+    sizes, problems = _sizes(client, kinds, timeout_ms)
+    rows = []
+    for group in listing.groups:
+        protocol, members = sizes.get(group.group_id, (None, None))
+        rows.append(
+            GroupListing(
+                id=group.group_id,
+                type=kinds[group.group_id],
+                state=state_of(group.state),
+                protocol_type=group.protocol_type,
+                protocol=protocol,
+                members=members,
+            )
+        )
+    return Read(tuple(rows), (*_problems(listing.failed), *problems))
+
+
+def _sizes(
+    client: Client, kinds: Mapping[str, GroupType], timeout_ms: int
+) -> tuple[dict[str, tuple[str | None, int | None]], list[Problem]]:
+    """Assignor and number of members by group."""
+    sizes: dict[str, tuple[str | None, int | None]] = {}
+    problems: list[Problem] = []
+    for kind, names in by_kind(kinds, kinds).items():
+        api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
+        answers = client.group_sizes(api, names, timeout_ms=timeout_ms)
+        for name, group in answers.found.items():
+            sizes[name] = (group.protocol or None, group.members)
+        # A group that was deleted since it was listed is no problem of the list.
+        problems += [
+            problem_of(name, failure)
+            for name, failure in answers.failed.items()
+            if failure.code != GROUP_ID_NOT_FOUND
+        ]
+    return sizes, problems
+
+
+def by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:
+    """Names by type; a group that no broker listed is asked for as a classic one, to learn why."""
+    found: dict[GroupType, list[str]] = {}
+    for name in groups:
+        found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
+    return found
+
+
+def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
+    return tuple(
+        problem_of(place, replace(failure, message=failure.message.removeprefix(f"{place}: ")))
+        for place, failure in failed.items()
+    )
+
+
+def problem_of(subject: str, failure: Failure) -> Problem:
+    """The failure in our words, which name the operation that is not allowed."""
+    if failure.code == GROUP_ID_NOT_FOUND:
+        return Problem(subject=subject, message="no such group", cause=Cause.ABSENT)
+    message = worded(failure.name, failure.message, READING)
+    return Problem(subject=subject, message=message, cause=cause_of(failure.name))
