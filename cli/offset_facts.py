@@ -62,9 +62,7 @@ def _unread(
     offsets: dict[tuple[str, int], set[int]] = {}
     for group in groups:
         for row in offset_rows(group, topics):
-            if row.topic is None or row.partition is None or row.committed is None:
-                continue
-            if (row.lag or 0) > 0:
+            if row.committed is not None and (row.lag or 0) > 0:
                 offsets.setdefault((row.topic, row.partition), set()).add(row.committed)
     return offsets
 

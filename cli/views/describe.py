@@ -105,8 +105,11 @@ def _offsets_document(
 
 
 def lagging(rows: Mapping[str, Sequence[OffsetRow]]) -> tuple[dict[str, list[OffsetRow]], int]:
-    """The groups and rows that are known to lag, and of how many rows the lag is not known."""
-    behind = {group: [row for row in own if (row.lag or 0) > 0] for group, own in rows.items()}
+    """The groups and rows that are known not to be at the end, and of how many rows the lag is not known.
+
+    A negative lag stays: an offset committed beyond the end of the log is one that nothing can be read from.
+    """
+    behind = {group: [row for row in own if row.lag] for group, own in rows.items()}
     unknown = sum(row.lag is None for own in rows.values() for row in own)
     return {group: own for group, own in behind.items() if own}, unknown
 
@@ -151,11 +154,7 @@ def group_data(
         "members": [_member_data(group, member) for member in group.members],
         "offsets": None
         if offsets is None
-        else [
-            row.as_data(lag_time=view.lag_time, last_commit=view.last_commit)
-            for row in offsets
-            if row.topic is not None
-        ],
+        else [row.as_data(lag_time=view.lag_time, last_commit=view.last_commit) for row in offsets],
         **told,
     }
 

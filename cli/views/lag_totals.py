@@ -15,7 +15,8 @@ class Totals:
     """Of some partitions.
 
     Attributes:
-        lag: the sum of the lags that are known; None where none is.
+        lag: the sum of the lags that are known, None where none is. Offsets that are committed beyond the end of the
+            log count as none: they must not hide that others lag.
         unknown: how many partitions have a lag that is not known, and is not in the sum.
         longest_ms: the longest lag time that is known.
     """
@@ -32,7 +33,7 @@ class Totals:
         times = [row.lag_ms for row in rows if row.lag_ms is not None]
         return cls(
             partitions=len(rows),
-            lag=sum(lags) if lags else None,
+            lag=sum(max(lag, 0) for lag in lags) if lags else None,
             unknown=len(rows) - len(lags),
             longest_ms=max(times, default=None),
         )
@@ -90,12 +91,12 @@ def total_tables(rows: Mapping[str, Sequence[OffsetRow]], *, lag_time: bool) -> 
     return tables
 
 
-def _by_topic(rows: Iterable[OffsetRow]) -> dict[str | None, list[OffsetRow]]:
+def _by_topic(rows: Iterable[OffsetRow]) -> dict[str, list[OffsetRow]]:
     """By name."""
-    found: dict[str | None, list[OffsetRow]] = {}
+    found: dict[str, list[OffsetRow]] = {}
     for row in rows:
         found.setdefault(row.topic, []).append(row)
-    return dict(sorted(found.items(), key=lambda each: each[0] or ""))
+    return dict(sorted(found.items()))
 
 
 def _flat(rows: Mapping[str, Sequence[OffsetRow]]) -> list[OffsetRow]:

@@ -13,8 +13,8 @@ from coordinator.model import CommittedOffset, Group, Member, Topic
 class OffsetRow:
     """A partition of a group. None is unknown; `committed` is also None where nothing was committed."""
 
-    topic: str | None
-    partition: int | None
+    topic: str
+    partition: int
     committed: int | None
     end: int | None
     leader_epoch: int | None
@@ -95,7 +95,7 @@ def _lag_ms(
     lag = row.lag
     if not lag:
         return lag  # nothing is left to read, or nobody knows
-    if row.topic is None or row.partition is None or row.committed is None:
+    if row.committed is None:
         return None
     known = times.get((row.topic, row.partition), {})
     if row.committed not in known:

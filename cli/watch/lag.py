@@ -19,7 +19,8 @@ class TopicLag:
 
     topic: str
     lag: int | None
-    """Records behind, in all partitions of which that is known; None where it is of none."""
+    """Records behind, in all partitions of which that is known; None where it is of none. One that is committed beyond
+    its end takes nothing away from the others."""
     unknown: int
     """Partitions that are not in `lag`: nothing is committed, or their end is not known."""
     consumed_per_s: float | None
@@ -49,7 +50,9 @@ def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str
     return [
         TopicLag(
             topic=topic,
-            lag=sum(known) if (known := [lag for lag in lags.values() if lag is not None]) else None,
+            lag=sum(max(lag, 0) for lag in known)
+            if (known := [lag for lag in lags.values() if lag is not None])
+            else None,
             unknown=max(partitions.get(topic, 0), len(lags)) - len(known),
             consumed_per_s=_rate(_committed(earlier, topic), _committed(group, topic), elapsed_ms),
             produced_per_s=_rate(_ends(oldest, topic), _ends(newest, topic), elapsed_ms),

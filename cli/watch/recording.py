@@ -270,7 +270,9 @@ def _lag(seen: Observation, group: Group) -> dict[str, int | None]:
     """By topic, of the partitions of which it is known."""
     lags = {topic: lags_of(seen, group, topic).values() for topic in group.offsets or {}}
     return {
-        topic: sum(known) if (known := [each for each in values if each is not None]) else None
+        topic: sum(max(lag, 0) for lag in known)
+        if (known := [each for each in values if each is not None])
+        else None
         for topic, values in sorted(lags.items())
     }
 
