@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from migration.access import Access
 
 
+LONGEST_TIMEOUT_MS = 3_600_000
+"""librdkafka takes no longer one; whoever asks for more waits an hour."""
+
+
 class LiveSource:
     """A `Source` over a cluster."""
 
@@ -75,6 +79,7 @@ class LiveSource:
         if bootstrap_server:
             servers = tuple(part.strip() for part in bootstrap_server.split(",") if part.strip())
             settings = replace(settings, bootstrap_servers=servers)
+        timeout_ms = min(timeout_ms, LONGEST_TIMEOUT_MS)
         settings = replace(settings, api_timeout_ms=timeout_ms)
         return cls(settings, timeout_ms)
 

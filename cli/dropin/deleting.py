@@ -43,6 +43,14 @@ def _quoted(names: Iterable[str]) -> str:
 
 def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
     """By group None where it is gone, or why it is not."""
+    if source.client is None:
+        return _delete_as_admin(source, names)
+    failed = source.client.delete_groups(names, timeout_ms=source.timeout_ms).failed
+    return {name: failed.get(name) for name in names}
+
+
+def _delete_as_admin(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
+    """The same where librdkafka alone can log in."""
     from confluent_kafka import KafkaException
 
     if not names:

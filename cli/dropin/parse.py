@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from cli.dropin.errors import BadValue, ToolUsageError, VersionAsked
 from cli.dropin.flags import Given, read_flags
+from cli.dropin.numbers import java_number
 from cli.dropin.options import DEFAULT_TIMEOUT_MS, Action, Options
 from cli.dropin.words import print_remark
 from coordinator.java_text import JAVA
@@ -36,9 +36,6 @@ SCENARIOS = (
     "to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file",
 )  # fmt: skip
 """Where a reset may lead to, in the order in which the tool looks for two of them."""
-
-_LONG = re.compile(r"([+-]?)0*([0-9]{1,19})")
-_LONGEST = 2**63
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -185,9 +182,7 @@ def _single(flag: str, given: Given, error: type[Exception] = BadValue) -> str |
 
 
 def _long(flag: str, text: str) -> int:
-    """A number as Java's Long reads it."""
-    found = _LONG.fullmatch(text)
-    number = int("".join(found.groups())) if found else _LONGEST
-    if not -_LONGEST <= number < _LONGEST:
+    number = java_number(text, 64)
+    if number is None:
         raise BadValue(f"Cannot parse argument '{text}' of option {flag}")
     return number

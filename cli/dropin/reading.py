@@ -22,6 +22,8 @@ Place = tuple[str, int]
 """Topic and partition."""
 
 LEADER_NOT_AVAILABLE = 5
+_JAVA = ("java.", "org.apache.kafka.")
+"""How the names of Java's exceptions begin."""
 
 
 def by_name(name: str) -> bytes:
@@ -126,9 +128,10 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
 
 
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
-    """ToolFailure with the first of them, in Java's words behind `prefix`; nothing where there is none."""
+    """ToolFailure with the first of them; nothing where there is none. `prefix` is put before Java's words only."""
     for failure in failures:
-        raise ToolFailure(prefix + exception_text(failure), status_of([failure]))
+        said = exception_text(failure)
+        raise ToolFailure(prefix + said if said.startswith(_JAVA) else said, status_of([failure]))
 
 
 def _raise_problem(problems: Sequence[Problem]) -> None:

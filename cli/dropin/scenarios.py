@@ -13,7 +13,7 @@ from cli.dropin.options import Options
 from cli.dropin.parse import SCENARIOS
 from cli.dropin.words import print_warning
 from coordinator.offset_changes.model import Place
-from coordinator.offset_changes.moments import ago_ms, parse_datetime, parse_duration_ns
+from coordinator.offset_changes.moments import TooLong, ago_ms, parse_datetime, parse_duration_ns
 from coordinator.offset_changes.scenarios import name_of
 
 Offsets = Mapping[Place, int]
@@ -133,8 +133,9 @@ def _ago(text: str) -> int:
     """The moment that lies `--by-duration` before now."""
     try:
         at_ms = ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000)
-    except ValueError:
-        raise BadValue("Text cannot be parsed to a Duration") from None
+    except ValueError as error:
+        why = f": {error.what}" if isinstance(error, TooLong) else ""
+        raise BadValue(f"Text cannot be parsed to a Duration{why}") from None
     if not _EARLIEST_INSTANT_S <= at_ms // 1000 <= _LATEST_INSTANT_S:
         raise BadValue("Instant exceeds minimum or maximum instant")
     if not -_LATEST_MOMENT_MS <= at_ms <= _LATEST_MOMENT_MS:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.java_maps import in_order, in_order_copied, in_order_presized
 from cli.dropin.kafka_errors import error_message
+from cli.dropin.numbers import java_number
 from cli.dropin.refusals import status_of
 from coordinator.offset_changes.model import Place
 from coordinator.wire.answers import Failure
 from coordinator.wire.calls.metadata import Topic
 from coordinator.wire.client import Client
 
-_NUMBER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_LARGEST = 2**31 - 1
 _INVALID_TOPIC = 17
 
 
@@ -45,9 +43,10 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _number(argument: str, text: str) -> int:
-    if not _NUMBER.fullmatch(text) or not -_LARGEST - 1 <= int(text) <= _LARGEST:
+    number = java_number(text, 32)
+    if number is None:
         raise ToolUsageError(f"Invalid partition '{text}' specified in topic arg '{argument}''")
-    return int(text)
+    return number
 
 
 def _as_described(names: Iterable[str]) -> list[str]:

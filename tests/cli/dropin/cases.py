@@ -65,6 +65,8 @@ LIST = [
     listed("--list --state ''"),
     listed("--list --state= --state"),
     quiet("--list --state completingrebalance"),
+    quiet("--list --state preparingrebalance,assigning --type"),
+    quiet("--list --type consumer --state Reconciling,Dead"),
     quiet("--list --state dead"),
     quiet("--list --type consumer"),
     listed("--list --type Classic,CONSUMER --state"),
@@ -94,7 +96,7 @@ LIST = [
 DESCRIBE = [
     *(
         quiet(f"--describe --group {{{group}}}{how}")
-        for group in ("partial", "completing", "left")
+        for group in ("partial", "completing", "left", "preparing", "reconciling")
         for how in HOW
     ),
     *(
@@ -117,6 +119,36 @@ DESCRIBE = [
     failing("--describe --group nobody --members"),
     failing("--describe --group {short} --group nobody"),
     failing("--describe --group ''"),
+]
+
+PROPERTIES = [
+    quiet("--describe --group {short} --command-config {fine}"),
+    *(
+        Case(
+            line=f"--describe --group {{short}} --state --command-config {{{file}}}",
+            scene="quiet",
+            differs=("properties", "exit-status"),
+            more=f"{{{file}}}, line {words}",
+            status=UNREADABLE,
+        )
+        for file, words in (
+            (
+                "unknown_key",
+                "2: 'my.own' is no Kafka client property. Remove the line, or check the key's spelling.",
+            ),
+            (
+                "no_text",
+                "1: byte 10 is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX.",
+            ),
+        )
+    ),
+    Case(
+        line="--describe --group {short} --command-config {no_number}",
+        scene="quiet",
+        differs=("own-words", "exit-status", "stack-trace"),
+        more="{no_number}, line 1: request.timeout.ms: 'soon' is not a positive number of milliseconds.",
+        status=UNREADABLE,
+    ),
 ]
 
 STEERING = [
@@ -252,4 +284,4 @@ USAGE = [
     misread("--version --foo"),
 ]
 
-CASES = [*LIST, *DESCRIBE, *STEERING, *ALL_GROUPS, *NO_CLUSTER, *REGEX, *USAGE]
+CASES = [*LIST, *DESCRIBE, *PROPERTIES, *STEERING, *ALL_GROUPS, *NO_CLUSTER, *REGEX, *USAGE]

@@ -82,7 +82,12 @@ TIMES = [
     reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T00:07:00.000Z"),
     reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T05:37:30.000+05:30"),
     reset("--group {payments} --topic {orders} --dry-run --to-datetime 1970-01-01T00:00:00.000"),
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime ' 2026- 01-01T\t00:07:30.000 +01:00'"),
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime '2026-01-01T00:07:30.000 '"),
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime ٢٠٢٦-٠١-٠١T00:07:30.000"),
+    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-001-1T000:7:030.00005"),
     reset("--group {payments} --topic {orders} --dry-run --by-duration P9000D"),
+    reset("--group {payments} --topic {orders} --dry-run --by-duration -PT-1,5S"),
     reset("--group {payments} --topic {orders} --dry-run --by-duration -P1D"),
     *(
         failing_reset(f"--group {{payments}} --topic {{orders}} --execute --to-datetime {text}", USAGE)
@@ -108,6 +113,12 @@ TIMES = [
             "PT9999999999999999S",
             "-P999999999999D",
             "P999999999999D",
+            "P1W",
+            "P106751991167301D",
+            "PT92233720368547758070H",
+            "PT153722867280912931M",
+            "PT9223372036854775808S",
+            "PT1H9223372036854775807S",
         )
     ),
     *(
@@ -117,7 +128,21 @@ TIMES = [
             status=USAGE,
             says=f'{FAILED}java.text.ParseException: Unparseable date: "{text}"\n',
         )
-        for text in ("2026-01-01T00:07:30.000+0130", "2026-01-01T00:07:30.000Zulu")
+        for text in (
+            "2026-01-01T00:07:30.000+0130",
+            "2026-01-01T00:07:30.000+14:01",
+            "2026-01-01T00:07:30.000+00:60",
+            "2026-01-01T00:07:30.000Zulu",
+        )
+    ),
+    *(
+        Change(
+            line=f"--reset-offsets --group {{payments}} --topic {{orders}} --execute --to-datetime {text}",
+            differs=("time", "exit-status"),
+            status=USAGE,
+            says=f'{FAILED}java.text.ParseException: Unparseable date: "{text}Z"\n',
+        )
+        for text in ("20260-01-01T00:07:30.000", "292278993-01-01T00:07:30.000")
     ),
     *(
         Change(
@@ -133,6 +158,22 @@ TIMES = [
             "--by-duration P99999D",
             "--by-duration P99999999999D",
         )
+    ),
+]
+DIGITS_AND_LIMITS = [
+    reset("--group {payments} --topic {orders}:٣,0 --to-offset ٥ --timeout ٣٠٠٠٠ --execute"),
+    reset("--group {payments} --topic {orders}:0 --shift-by -٢ --execute"),
+    *(
+        Change(
+            line=f"{line} --timeout {timeout}",
+            differs=("stack-trace", "timeout") if "reset" in line else ("timeout",),
+            like=line,
+        )
+        for line in (
+            "--reset-offsets --group {payments} --topic {orders}:0 --to-latest --execute",
+            "--delete --group {payments}",
+        )
+        for timeout in ("2147483648", "9223372036854775807")
     ),
 ]
 SCOPES = [
@@ -311,6 +352,15 @@ FILES = [
         like="--reset-offsets --group {payments} --from-file {file} --execute",
         like_file="{orders},0,5\n",
     ),
+    Change(
+        line="--reset-offsets --group {payments} --from-file {file} --execute",
+        file="{orders},0,5\r{orders},1,6\r",
+        differs=("file",),
+        like="--reset-offsets --group {payments} --from-file {file} --execute",
+        like_file="{orders},0,5\n{orders},1,6\n",
+    ),
+    bad_file("{orders},0,5,\n", ", line 1: '' is no offset"),
+    bad_file("{orders},٠,5\n", ", line 1: '٠' is no partition"),
     bad_file("", ": holds no offsets"),
     bad_file(
         "{orders},0\n", ", line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset"
@@ -382,5 +432,6 @@ DELETED_GROUPS = [
     failing("--delete --all-groups", REFUSED, traced=False),
 ]
 CASES: list[Change] = [
-    *SCENARIOS, *SHIFTS, *TIMES, *SCOPES, *GROUPS, *EXPORTS, *FILES, *DELETED_OFFSETS, *DELETED_GROUPS,
+    *SCENARIOS, *SHIFTS, *TIMES, *DIGITS_AND_LIMITS, *SCOPES, *GROUPS, *EXPORTS, *FILES, *DELETED_OFFSETS,
+    *DELETED_GROUPS,
 ]  # fmt: skip

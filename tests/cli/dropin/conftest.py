@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.dropin.harness import Scene, Stage
-from tests.cli.dropin.scenes import quiet_cluster, steering_group
+from tests.cli.dropin.scenes import SILENCE, properties_files, quiet_cluster, steering_group
 from tests.cli.fleet import Fleet
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -33,12 +33,13 @@ def quiet_scene(
     kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
     """Give a broker of its own with groups in every state; nothing changes there."""
-    broker = Broker(kafka_jars, tmp_path_factory.mktemp("quiet"))
+    broker = Broker(kafka_jars, tmp_path_factory.mktemp("quiet"), SILENCE)
     try:
         broker.start()
         wait_for_coordinator(broker)
+        files = properties_files(tmp_path_factory.mktemp("properties"))
         with quiet_cluster(broker, kafka_jars, java_host, tmp_path_factory.mktemp("members")) as names:
-            yield Scene(names=names, broker=broker)
+            yield Scene(names={**names, **files}, broker=broker)
     finally:
         broker.stop()
 

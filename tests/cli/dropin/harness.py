@@ -108,6 +108,11 @@ def _own_words(theirs: Answer, case: Case) -> Answer:
     return replace(theirs, stdout=f"\nError: Executing consumer group command failed due to {case.more}\n")
 
 
+def _properties(theirs: Answer, case: Case) -> Answer:
+    """An error in the place of an answer."""
+    return _own_words(replace(theirs, stderr=""), case)
+
+
 def _partial_answer(theirs: Answer, case: Case) -> Answer:
     """The table, which the tool does not print, before an error of its own."""
     return replace(theirs, stdout=case.more)
@@ -150,6 +155,7 @@ DIFFERENCES: dict[str, Difference] = {
     "parser-trace": _parser_trace,
     "reason": _reason,
     "own-words": _own_words,
+    "properties": _properties,
     "partial-answer": _partial_answer,
     "control-characters": _control_characters,
     "version": _version,

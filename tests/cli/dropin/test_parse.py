@@ -13,6 +13,7 @@ from cli.dropin.flags import FLAGS
 from cli.dropin.options import Action, Options
 from cli.dropin.parse import parse
 from cli.dropin.tables import java_length, row, width_of
+from cli.dropin.topics import named_partitions
 
 SERVER = ("--bootstrap-server", "b:9092")
 WORDS = st.one_of(
@@ -65,7 +66,7 @@ def test_options(arguments: list[str], expected: Options) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", ["1" * 5000, "9223372036854775808", "-9223372036854775809", "1_0", " 1", "٣", ""]
+    "number", ["1" * 5000, "9223372036854775808", "-9223372036854775809", "1_0", " 1", "٣٫٥", ""]
 )
 def test_what_is_no_number(number: str) -> None:
     with pytest.raises(BadValue, match="Cannot parse argument"):
@@ -75,6 +76,7 @@ def test_what_is_no_number(number: str) -> None:
 def test_a_number_may_have_many_zeros() -> None:
     options = parse([*SERVER, "--list", "--timeout", "0" * 5000 + "7", "--shift-by", "-9223372036854775808"])
     assert (options.timeout_ms, options.shift_by) == (7, -(2**63))
+    assert named_partitions("orders:" + "0" * 5000 + "7") == [("orders", 7)]
 
 
 def test_bytes_that_are_no_text_are_read_as_java_reads_them() -> None:
