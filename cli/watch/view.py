@@ -15,7 +15,7 @@ from cli.views.migration import waits_text
 from cli.watch.course import Course, GroupCourse, owners_are_shown
 from cli.watch.lag import TopicLag, topic_lags
 from cli.watch.layout import column_lines, shortened
-from cli.watch.lines import Line, Piece, Style, folded
+from cli.watch.lines import Line, Piece, Style, folded, width_of
 from cli.watch.words import clock_text, counted, duration_text, epoch_words, places_text
 from coordinator.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
@@ -23,7 +23,7 @@ from migration.inspection import InspectedMember, inspect
 LEAST_LOG = 4
 """Lines of the log that are left however many members there are."""
 LABEL = 30
-"""Columns for what a member is called; longer names lose their middle."""
+"""Columns for what a member or a topic is called; longer names lose their middle."""
 MOST_OF_A_PROBLEM = 3
 """Lines of it."""
 _AT_REST = (GroupState.STABLE, GroupState.EMPTY)
@@ -109,36 +109,42 @@ def _group_lines(shown: Shown, name: str, before: GroupCourse | None, width: int
     if group is None or course.belief is None:
         yield (Piece(safe_text(name), Style.BOLD), Piece("  there is no such group"))
         return
-    yield _state_line(group, before.shown if before else None, len(course.wanted))
+    yield from _state_lines(group, before.shown if before else None, len(course.wanted), width)
     if group.members:
         earlier = _members_table(before.belief, width) if before and before.belief else None
         yield from column_lines(_members_table(course.belief, width), earlier)
     yield from _waits_lines(group, width)
-    lags = _lags_table(shown.course, name, course)
+    lags = _lags_table(shown.course, name, course, width)
     if lags.rows:
-        earlier = _lags_table(shown.before, name, before) if shown.before and before else None
+        earlier = _lags_table(shown.before, name, before, width) if shown.before and before else None
         yield from column_lines(lags, earlier)
     yield from _unowned_lines(course, width)
 
 
-def _state_line(group: Group, before: Group | None, wanted: int) -> Line:
+def _state_lines(group: Group, before: Group | None, wanted: int, width: int) -> Iterator[Line]:
+    """A line, or two where one would be cut: half a number would be taken for a whole one."""
     was = None if before is None else before.state
     style = Style.CHANGED if was not in (None, group.state) else Style.BOLD
     said = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
     said.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
-    return (
-        Piece(safe_text(group.id), Style.BOLD),
+    name = Piece(safe_text(group.id), Style.BOLD)
+    told = (
         Piece(f"  {group.type.value}  "),
         Piece(group.state.value, style),
         Piece(safe_text("".join(f"  {text}" for text in said))),
     )
+    if sum(width_of(piece.text) for piece in (name, *told)) <= width:
+        yield (name, *told)
+    else:
+        yield (name,)
+        yield told
 
 
 def _members_table(group: Group, width: int) -> Table:
     """What each member has, gains, and is to give up; the longest cells come last, where lines are cut."""
     found = inspect(group)
     has_targets = any(each.member.target is not None for each in found.members)
-    most = max(min(LABEL, width // 3), 8)
+    most = _most_of_a_name(width)
     changes = ["GAINS", "GIVES-UP"] if has_targets else []
 
     def row(each: InspectedMember) -> list[Cell]:
@@ -189,7 +195,8 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
         )
 
 
-def _lags_table(course: Course, name: str, found: GroupCourse) -> Table:
+def _lags_table(course: Course, name: str, found: GroupCourse, width: int) -> Table:
+    most = _most_of_a_name(width)
     partitions: dict[str, int] = {}
     for topic, _ in found.wanted:
         partitions[topic] = partitions.get(topic, 0) + 1
@@ -200,7 +207,7 @@ def _lags_table(course: Course, name: str, found: GroupCourse) -> Table:
     def row(lag: TopicLag) -> list[Cell]:
         seconds = lag.seconds_to_zero
         return [
-            lag.topic,
+            _short(lag.topic, most),
             partitions.get(lag.topic, 0),
             unowned.get(lag.topic, 0),
             lag.lag,
@@ -230,6 +237,11 @@ def _unowned_lines(course: GroupCourse, width: int) -> Iterator[Line]:
         age = max(course.asked_ms - at_ms, 0)
         text = f"Without an owner for {duration_text(age)}: {places_text(since[at_ms])}"
         yield from folded(safe_text(text), width, Style.BAD)
+
+
+def _most_of_a_name(width: int) -> int:
+    """Columns for names in tables, so that the numbers behind them are not cut."""
+    return max(min(LABEL, width // 3), 8)
 
 
 def _short(name: str, most: int) -> str:

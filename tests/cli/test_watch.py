@@ -364,6 +364,21 @@ def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
     assert "b waits for orders:1, which a still has" in shown
 
 
+def test_no_number_is_cut_on_a_narrow_screen() -> None:
+    """Half a number would be taken for a whole one."""
+    name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-names.v1"
+    members = [replace(member(str(number), **{topic: (number,)}), epoch=5) for number in range(12)]
+    found = replace(
+        group(*members, epoch=5, offsets={topic: dict.fromkeys(range(12), 1)}), id=name, protocol="uniform"
+    )
+    topics = {topic: Topic(name=topic, partitions=12, end_offsets=dict.fromkeys(range(12), 1_000_000_001))}
+    course, _ = Course().step(Observation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
+    shown = [plain(cut(line, 80)) for line in view_lines(Shown(course=course), 80, 40)]
+    assert name in shown
+    assert "12 members, 12 partitions" in shown[shown.index(name) + 1]
+    assert any(line.startswith("payments.of-") and " 12000000000 " in line for line in shown)
+
+
 def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
     looks = (look(1000, BOTH), look(2000, GAP), look(3000, ALONE))
     recording = Recording(
