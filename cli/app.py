@@ -121,16 +121,29 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("KOHORT_DEBUG"):
             raise
-        status = _status_of(error)
         from cli.output import notice
 
-        notice(_message_of(error))
+        fault = _unprinted(error) or error
+        status = _status_of(fault)
+        notice(_message_of(fault))
     else:
         status = ExitStatus.DONE
     finally:
         # A second Ctrl-C while the interpreter ends would change the exit status and print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
+
+
+def _unprinted(error: Exception) -> CommandError | None:
+    """The fault of standard output, where help or a version is still in its buffer, as it could not be printed."""
+    if isinstance(error, OSError):
+        from cli.output import write_out
+
+        try:
+            write_out(lambda _: None)
+        except CommandError as fault:
+            return fault
+    return None
 
 
 def _status_of(error: Exception) -> ExitStatus:

@@ -77,6 +77,13 @@ def test_the_disk_is_full(kohort: Kohort, sample: Path, many: Path, command: str
         assert (answer.returncode, answer.stderr) == (3, f"kohort: {reason}\n")
 
 
+@pytest.mark.parametrize("command", ["--help", "list --help", "--version"])
+def test_help_has_no_room(kohort: Kohort, command: str) -> None:
+    answer = _in_shell(kohort, f"{command} >/dev/full")
+    reason = "standard output cannot be written: No space left on device"
+    assert (answer.returncode, answer.stderr) == (3, f"kohort: {reason}\n")
+
+
 def _in_shell(kohort: Kohort, command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["/bin/sh", "-c", f"'{kohort.executable}' {command}"],

@@ -178,6 +178,26 @@ NO_CLUSTER = [
     ),
 ]
 
+SILENT = [
+    Case(
+        line=f"--bootstrap-server {{silent}} {line} --timeout 500",
+        scene="silent",
+        differs=("own-words", "exit-status", *traced),
+        more="{silent}: timed out waiting for the answer to ApiVersions. "
+        "Check that the host is up and no firewall drops the packets, or allow more time.",
+        status=UNREADABLE,
+        connects=False,
+    )
+    for line, traced in (
+        ("--list", ("stack-trace",)),
+        ("--describe --group a --members", ("stack-trace",)),
+        ("--reset-offsets --group a --topic b --to-latest --execute", ("stack-trace",)),
+        ("--delete-offsets --group a --topic b:0", ()),
+        ("--delete --group a", ()),
+    )
+]
+"""A broker that has stopped in its tracks."""
+
 REGEX = [
     *(
         Case(line=f"--validate-regex {regex}", scene="none", connects=False)
@@ -284,4 +304,4 @@ USAGE = [
     misread("--version --foo"),
 ]
 
-CASES = [*LIST, *DESCRIBE, *PROPERTIES, *STEERING, *ALL_GROUPS, *NO_CLUSTER, *REGEX, *USAGE]
+CASES = [*LIST, *DESCRIBE, *PROPERTIES, *STEERING, *ALL_GROUPS, *NO_CLUSTER, *SILENT, *REGEX, *USAGE]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,3 +51,10 @@ def steering_scene(quiet_scene: Scene) -> Iterator[Scene]:
     assert quiet_scene.broker is not None
     with steering_group(quiet_scene.broker) as name:
         yield Scene(names={"steering": name}, broker=quiet_scene.broker)
+
+
+@pytest.fixture(scope="module")
+def silent_scene() -> Iterator[Scene]:
+    """Give a port where connections are taken and nothing is answered, as by a broker that is stopped or overloaded."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield Scene(names={"silent": f"127.0.0.1:{server.getsockname()[1]}"})
