@@ -9,6 +9,7 @@ from typing import Protocol
 import typer
 
 from cli.consent import ConsentOptions, ask
+from cli.counts import counted
 from cli.errors import ExitStatus
 from cli.options import OutputOptions
 from cli.output import arranged, emit, notice, status_of, write_out
@@ -106,8 +107,3 @@ def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:
     if len(counts) > GROUPS_NAMED:
         return f"{verb} {counted(sum(counts.values()), what)} of {len(counts)} groups"
     return f"{verb} {'; '.join(f'{counted(count, what)} of {group}' for group, count in counts.items())}"
-
-
-def counted(count: int, what: str) -> str:
-    """`1 offset`, `12 offsets`."""
-    return f"{count} {what}{'' if count == 1 else 's'}"

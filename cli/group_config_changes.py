@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cli.changing import counted
 from cli.cluster.group_settings import GroupSettings
 from cli.cluster.live import LiveSource
 from cli.cluster.port import Source
 from cli.cluster.writer import Failed
+from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
 from cli.render.document import Document, Table, columns

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-from cli.changing import counted, summed
+from cli.changing import summed
 from cli.cluster.writer import ClusterWriter
+from cli.counts import counted
 from cli.views.offset_changes import Outcome
 from coordinator.model import Problem
 

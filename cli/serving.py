@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cli.counts import counted
 from cli.errors import UsageError
 from coordinator.storage.fsync import FsyncPolicy
 
@@ -70,11 +71,11 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
     if not recovered.records:
         first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"
     else:
-        others = f" and {_counted(recovered.foreign, 'group')} of other types" if recovered.foreign else ""
+        others = f" and {counted(recovered.foreign, 'group')} of other types" if recovered.foreign else ""
         how = "" if recovered.was_clean else "; it was not closed in good order"
         first = (
-            f"{data}: recovered {_counted(recovered.groups, 'group')}{others} with "
-            f"{_counted(recovered.offsets, 'offset')} from {_counted(recovered.records, 'record')} "
+            f"{data}: recovered {counted(recovered.groups, 'group')}{others} with "
+            f"{counted(recovered.offsets, 'offset')} from {counted(recovered.records, 'record')} "
             f"in {seconds:.2f} s{how}"
         )
     cut = [
@@ -82,15 +83,11 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
         for torn in recovered.torn
     ]
     passed_by = (
-        [f"{_counted(recovered.unknown_records, 'record')} of types that Kafka 4.3 does not know passed by"]
+        [f"{counted(recovered.unknown_records, 'record')} of types that Kafka 4.3 does not know passed by"]
         if recovered.unknown_records
         else []
     )
     return [first, *cut, *passed_by]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _make_topics(node: Node, wanted: Mapping[str, int]) -> None:

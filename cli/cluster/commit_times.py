@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from cli.cluster.newest_records import Found, Settings, Untold, read_newest
 from cli.cluster.port import Read
+from cli.counts import counted
 from coordinator.broker.records import OffsetRecord
 from coordinator.model import Cause, CommittedOffset, Group, GroupType, Problem
 from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
@@ -84,11 +85,10 @@ def _problems(untold: Mapping[str, Sequence[str]]) -> Iterable[Problem]:
     for why, groups in sorted(untold.items()):
         names = sorted(set(groups))
         more = f" and {len(names) - SHOWN} more groups" if len(names) > SHOWN else ""
-        count = f"{len(groups)} partition{'' if len(groups) == 1 else 's'}"
         forbidden = "AUTHORIZATION_FAILED" in why
         hint = "; this needs READ on the topic __consumer_offsets" if forbidden else ""
         yield Problem(
             subject=", ".join(names[:SHOWN]) + more,
-            message=f"the last commit of {count} is not known: {why}{hint}",
+            message=f"the last commit of {counted(len(groups), 'partition')} is not known: {why}{hint}",
             cause=Cause.FORBIDDEN if forbidden else Cause.UNREAD,
         )

@@ -35,6 +35,7 @@ def snapshot(
 
     from cli.cluster.choose import open_source
     from cli.cluster.take import take_snapshot
+    from cli.counts import counted
     from cli.errors import CommandError
     from cli.output import notice, status_of, write_out
     from cli.selection import describe_chosen
@@ -52,7 +53,9 @@ def snapshot(
             write_snapshot(taken, file)
         except OSError as error:
             raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
-        notice(f"{len(taken.groups)} groups and {len(taken.topics)} topics written to {file}")
+        notice(
+            f"{counted(len(taken.groups), 'group')} and {counted(len(taken.topics), 'topic')} written to {file}"
+        )
     for problem in unread:
         notice(f"{problem.subject}: {problem.message}")
     if unread:

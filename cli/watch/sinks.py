@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Protocol
 
+from cli.counts import counted
 from cli.output import notice, write_out
 from cli.render.cells import safe_text
 from cli.watch.course import Course, Happening
@@ -18,7 +19,7 @@ from cli.watch.lines import Line, plain
 from cli.watch.recording import event_document, header_document, line_of, observation_document
 from cli.watch.screen import Screen
 from cli.watch.view import LogLine, Shown, view_lines
-from cli.watch.words import clock_text, counted, epoch_words, told_lines
+from cli.watch.words import clock_text, epoch_words, told_lines
 
 LONGEST_LOG = 500
 """Lines that are kept for a screen."""

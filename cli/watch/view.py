@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cli.counts import counted
 from cli.render.cells import safe_text
 from cli.render.document import Cell, Table, columns
 from cli.times import format_moment
@@ -16,7 +17,7 @@ from cli.watch.course import Course, GroupCourse, owners_are_shown
 from cli.watch.lag import TopicLag, topic_lags
 from cli.watch.layout import column_lines, shortened
 from cli.watch.lines import Line, Piece, Style, folded, width_of
-from cli.watch.words import clock_text, counted, duration_text, epoch_words, places_text
+from cli.watch.words import clock_text, duration_text, epoch_words, places_text
 from coordinator.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
 

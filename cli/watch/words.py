@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
+from cli.counts import counted
 from cli.times import format_moment
 from cli.watch.course import Happening, Span
 from cli.watch.events import Event, EventKind, Told
@@ -116,11 +117,6 @@ def epoch_words(group: Group) -> list[str]:
     if group.assignment_epoch is not None and group.assignment_epoch != group.group_epoch:
         told.append(f"target of epoch {group.assignment_epoch}")
     return told
-
-
-def counted(count: int, what: str) -> str:
-    """`1 member`, `2 members`."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _is_quiet(event: Event) -> bool:

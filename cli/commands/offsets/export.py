@@ -27,6 +27,7 @@ def export(
     topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
     """
     from cli.cluster.choose import open_source
+    from cli.counts import counted
     from cli.errors import CommandError
     from cli.offset_copies import exported
     from cli.offset_plans import parse_scopes
@@ -47,7 +48,7 @@ def export(
             file.write_text(text, encoding="utf-8", newline="")
         except OSError as error:
             raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
-        notice(f"{len(rows)} offsets written to {file}")
+        notice(f"{counted(len(rows), 'offset')} written to {file}")
     unread = (*read.problems, *unusable)
     for problem in unread:
         notice(f"{problem.subject}: {problem.message}")
