@@ -367,7 +367,7 @@ def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
 def test_no_number_is_cut_on_a_narrow_screen() -> None:
     """Half a number would be taken for a whole one."""
     name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-names.v1"
-    members = [replace(member(str(number), **{topic: (number,)}), epoch=5) for number in range(12)]
+    members = [replace(member(str(number)), owned={topic: (number,)}, epoch=5) for number in range(12)]
     found = replace(
         group(*members, epoch=5, offsets={topic: dict.fromkeys(range(12), 1)}), id=name, protocol="uniform"
     )
