@@ -14,14 +14,12 @@ def delete(
     Shows the groups; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.choose import open_source
-    from cli.cluster.writer import writer_of
+    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
     from cli.deletions import plan_group_deletions
     from cli.selection import describe_chosen
 
     check_consent(consent)
-    with open_source(source) as groups:
-        writer = writer_of(groups) if consent.execute else None
+    with open_for_change(source, execute=consent.execute) as (groups, writer):
         read = describe_chosen(groups, selection, offsets=True)
         carry_out(plan_group_deletions(read, writer=writer), consent, output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from shlex import quote
 
 from coordinator.model import Member
@@ -142,26 +143,20 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
         names, listed = config.assignors, config.setting(STRATEGY)
         if config.library != "librdkafka" or names is None or listed is None:
             continue
+        refused = partial(
+            about_members, case, _owners(case, config), rule="client-config-mixed", level=Level.BLOCKER
+        )
         if "cooperative-sticky" in names and len(set(names)) > 1:
-            yield about_members(
-                case,
-                _owners(case, config),
-                rule="client-config-mixed",
-                level=Level.BLOCKER,
+            yield refused(
                 message=f"{config.name}: {listed.place} lists {', '.join(names)}. librdkafka refuses to start with "
                 "eager and cooperative assignors in one list ('must have the same protocol type').",
                 remedy="There are no two bounces for librdkafka: list one kind only. Stop all "
-                "members and start them, or "
-                "go straight to the consumer protocol.",
+                "members and start them, or go straight to the consumer protocol.",
                 source=_MIXES,
             )
         unknown = sorted(set(names) - {"range", "roundrobin", "cooperative-sticky"})
         if unknown:
-            yield about_members(
-                case,
-                _owners(case, config),
-                rule="client-config-mixed",
-                level=Level.BLOCKER,
+            yield refused(
                 message=f"{config.name}: {listed.place} lists {', '.join(unknown)}, which librdkafka does not have "
                 "('Unsupported partition.assignment.strategy').",
                 remedy="librdkafka has range, roundrobin and cooperative-sticky.",

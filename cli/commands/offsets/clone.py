@@ -26,14 +26,12 @@ def clone(
     They are copied as they are, also where the log no longer has them. Nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.choose import open_source
-    from cli.cluster.writer import writer_of
+    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
     from cli.offset_copies import plan_clone
     from cli.offset_plans import parse_scopes
 
     check_consent(consent)
     scopes = parse_scopes(topic)
-    with open_source(source) as groups:
-        writer = writer_of(groups) if consent.execute else None
+    with open_for_change(source, execute=consent.execute) as (groups, writer):
         carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)

@@ -28,8 +28,7 @@ def delete(
     Shows what would go; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.choose import open_source
-    from cli.cluster.writer import writer_of
+    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
     from cli.deletions import plan_offsets_deletions
     from cli.offset_plans import parse_scopes
@@ -37,8 +36,7 @@ def delete(
 
     check_consent(consent)
     scopes = parse_scopes(topic)
-    with open_source(source) as groups:
-        writer = writer_of(groups) if consent.execute else None
+    with open_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
         change = plan_offsets_deletions(
             groups, chosen, scopes, named=bool(selection.groups), problems=problems, writer=writer

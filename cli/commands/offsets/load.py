@@ -35,8 +35,7 @@ def load(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.cluster.choose import open_source
-    from cli.cluster.writer import writer_of
+    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
     from cli.offset_copies import groups_of_file
     from cli.offset_resets import Wish, plan_resets, read_offsets_file
@@ -44,8 +43,7 @@ def load(
     check_consent(consent)
     wish = Wish(name="from-file", file=read_offsets_file(file))
     names = groups_of_file(wish.file, groups or ()) if wish.file else []
-    with open_source(source) as cluster:
-        writer = writer_of(cluster) if consent.execute else None
+    with open_for_change(source, execute=consent.execute) as (cluster, writer):
         change = plan_resets(
             cluster,
             wish,

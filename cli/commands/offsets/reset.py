@@ -91,8 +91,7 @@ def reset(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.cluster.choose import open_source
-    from cli.cluster.writer import writer_of
+    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
     from cli.offset_plans import parse_scopes
     from cli.offset_resets import Asked, plan_resets, wish_of
@@ -111,8 +110,7 @@ def reset(
         to_group=to_group,
     )
     wish = wish_of(asked, parse_scopes(topic), all_topics=all_topics)
-    with open_source(source) as groups:
-        writer = writer_of(groups) if consent.execute else None
+    with open_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
         change = plan_resets(
             groups, wish, chosen, named=bool(selection.groups), writer=writer, problems=problems
