@@ -12,6 +12,7 @@ import pytest
 from coordinator.wire.client import Client
 from coordinator.wire.security import ConnectionSettings
 from tests.cli.command import Answer, Kohort
+from tests.cli.dropin.harness import run_here
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.tools import run
 from tests.kafka.trio import Trio, trio
@@ -303,6 +304,18 @@ def test_delete_takes_the_groups_that_have_a_coordinator(stopped: Scene) -> None
     assert answer.status == 3
     assert [(group["group"], group["deleted"]) for group in answer.document["groups"]] == [(kept, True)]
     assert no_coordinator(errors_of(answer)[lost])
+
+
+@pytest.mark.parametrize(
+    "line", ["--describe --state", f"--reset-offsets --topic {TOPIC}:0 --to-latest --execute", "--delete"]
+)
+def test_the_other_command_names_a_coordinator_that_is_gone(stopped: Scene, line: str) -> None:
+    line += (
+        f" --bootstrap-server {stopped.cluster.bootstrap} --timeout {TIMEOUT_MS} --group {stopped.lost[0]}"
+    )
+    answer = run_here(line.split())
+    assert (answer.status, answer.stderr) == (3, "")
+    assert no_coordinator("no coordinator" + answer.stdout.rstrip().partition("no coordinator")[2])
 
 
 def test_an_unknown_group_is_told_from_a_lost_one(stopped: Scene) -> None:
