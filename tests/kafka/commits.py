@@ -20,6 +20,7 @@ from kio.static.primitive import i32, i64
 
 from tests.kafka.broker import Broker
 from tests.kafka.ports import HOST
+from tests.kafka.wait import wait_until
 
 LENGTH_BYTES = 4
 
@@ -51,29 +52,47 @@ def commit_request(group: str, topic: str, offsets: Sequence[int]) -> bytes:
 
 
 def send_commits(broker: Broker, requests: Sequence[bytes], *, times: int = 1) -> None:
-    """Send all requests, `times` over, and wait for the answers.
+    """Send all requests, `times` over, and wait for the answers; again while partitions of the log are being loaded.
 
     Raises:
         AssertionError: a commit was refused.
         OSError: the broker does not answer.
+        TimeoutError: a partition is loaded for ever.
     """
+    left = [*requests] * times
+
+    def all_taken() -> bool:
+        left[:] = _refused_for_now(broker, left)
+        return not left
+
+    wait_until(all_taken, lambda: f"{len(left)} commits are taken")
+
+
+def _refused_for_now(broker: Broker, requests: Sequence[bytes]) -> list[bytes]:
+    """Send the requests one behind the other; those whose coordinator is still loading."""
     with socket.create_connection((HOST, broker.port)) as connection:
-        sender = threading.Thread(target=_send, args=(connection, requests, times))
+        sender = threading.Thread(target=_send, args=(connection, requests))
         sender.start()
         with connection.makefile("rb") as stream:
-            for _ in range(len(requests) * times):
-                _check(stream.read(int.from_bytes(stream.read(LENGTH_BYTES))))
+            refused = [
+                request
+                for request in requests
+                if not _is_taken(stream.read(int.from_bytes(stream.read(LENGTH_BYTES))))
+            ]
         sender.join()
+    return refused
 
 
-def _send(connection: socket.socket, requests: Sequence[bytes], times: int) -> None:
-    for _ in range(times):
-        for request in requests:
-            connection.sendall(request)
+def _send(connection: socket.socket, requests: Sequence[bytes]) -> None:
+    for request in requests:
+        connection.sendall(request)
 
 
-def _check(answer: bytes) -> None:
+def _is_taken(answer: bytes) -> bool:
     _, size = entity_reader(OffsetCommitResponse.__header_schema__)(answer, 0)
     response, _ = entity_reader(OffsetCommitResponse)(answer, size)
     codes = {partition.error_code for topic in response.topics for partition in topic.partitions}
+    if codes & {ErrorCode.coordinator_load_in_progress, ErrorCode.not_coordinator}:
+        return False
     assert codes == {ErrorCode.none}, codes
+    return True

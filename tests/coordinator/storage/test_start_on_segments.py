@@ -36,7 +36,9 @@ def test_a_broker_starts_on_our_segments(start_broker: StartBroker) -> None:
     """After it was stopped and after it was killed. Two compactions were interrupted: it takes the same files for the
     log as `list_segments` did before it put them in their places.
     """
-    broker = start_broker({"log.cleaner.min.compaction.lag.ms": "3600000"})  # its cleaner is to leave them alone
+    broker = start_broker(
+        {"log.cleaner.min.compaction.lag.ms": "3600000"}
+    )  # its cleaner is to leave them alone
     create_topics(broker, {TOPIC: 2})
     broker.stop()
     groups = {
