@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 from hypothesis import HealthCheck, given, settings
@@ -79,6 +79,20 @@ def transaction(broker: Broker, topic: str) -> None:
     producer.begin_transaction()
     producer.produce(topic, b"", timestamp=FIRST_MS)
     producer.commit_transaction(30)
+    # The coordinator writes the mark after it has answered.
+    reader = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap, "group.id": topic, "isolation.level": "read_uncommitted",
+            "log_level": 0,
+        }
+    )  # fmt: skip
+    try:
+        wait_until(
+            lambda: reader.get_watermark_offsets(TopicPartition(topic, 0), 30) == (0, 2),
+            "the mark is written",
+        )
+    finally:
+        reader.close()
 
 
 def rows_of(answer: Answer, group: str) -> dict[Place, dict[str, Any]]:

@@ -18,10 +18,10 @@ print(*sys.modules)
 """
 
 TOO_HEAVY = {"asyncio", "ssl", "hashlib", "scramp", "confluent_kafka", "kio.serial", "numpy", "logging"}
-SCHEMAS = {"api_versions.v4", "metadata.v13", "list_groups.v5"}
 
 
-def test_only_the_schemas_of_the_agreed_versions_are_imported() -> None:
+def test_no_schema_of_a_message_is_imported() -> None:
+    """What a recent broker is asked for a list, Kohort writes and reads itself: kio's classes cost more to make."""
     answers = {"ListGroups": listed("g")}
     with peer(broker(answers, ALL)) as address:
         answers["Metadata"] = metadata(address)
@@ -30,5 +30,7 @@ def test_only_the_schemas_of_the_agreed_versions_are_imported() -> None:
         )
     loaded = done.stdout.split()
     assert not set(loaded) & TOO_HEAVY
-    schemas = {name.removeprefix("kio.schema.") for name in loaded if name.startswith("kio.schema.")}
-    assert {name.rpartition(".")[0] for name in schemas if name.endswith("response")} == SCHEMAS
+    assert "coordinator.wire.client" in loaded
+    assert not [
+        name for name in loaded if name.startswith("kio.schema.") and name.endswith(("request", "response"))
+    ]

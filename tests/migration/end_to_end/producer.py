@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from tests.kafka.broker import Broker
+from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.journal import Partition
 
 EVERY_S = 0.05
@@ -39,14 +40,20 @@ class SteadyProducer:
         """Write no more; return the offsets of the records of every partition.
 
         Raises:
-            AssertionError: the broker did not acknowledge a record, or has others than were written.
+            AssertionError: the broker did not acknowledge a record.
+            TimeoutError: it has others than were written.
         """
         self._stopping.set()
         self._thread.join()
         assert not self._producer.flush(FLUSH_S), "records without an answer"
         assert not self._refused, self._refused
-        found = {partition: range(*self._offsets(partition)) for partition in self._partitions}
-        assert self._written == {partition: len(offsets) for partition, offsets in found.items()}
+        found: dict[Partition, range] = {}
+
+        def all_there() -> bool:
+            found.update({partition: range(*self._offsets(partition)) for partition in self._partitions})
+            return {partition: len(offsets) for partition, offsets in found.items()} == dict(self._written)
+
+        wait_until(all_there, lambda: f"acknowledged are {dict(self._written)}, in the logs {found}")
         return found
 
     def _offsets(self, partition: Partition) -> tuple[int, int]:
