@@ -46,12 +46,12 @@ bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are 
 	$(BIN)/python -m benchmarks.command_line
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
-	KOHORT_REGEX_CASES=$${KOHORT_REGEX_CASES:-10000} KOHORT_REGEX_TOPICS=$${KOHORT_REGEX_TOPICS:-1000} \
+	KOHORT_RANDOM=1 KOHORT_REGEX_CASES=$${KOHORT_REGEX_CASES:-10000} KOHORT_REGEX_TOPICS=$${KOHORT_REGEX_TOPICS:-1000} \
 		$(BIN)/python -m pytest tests/migration/regexes/test_engines.py tests/migration/regexes/test_posix.py \
 		--timeout 0 --capture no
 
 oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
-	KOHORT_ORACLE_CASES=$${KOHORT_ORACLE_CASES:-10000} $(BIN)/python -m pytest tests/assignors/test_oracle.py \
+	KOHORT_RANDOM=1 KOHORT_ORACLE_CASES=$${KOHORT_ORACLE_CASES:-10000} $(BIN)/python -m pytest tests/assignors/test_oracle.py \
 		--timeout 0 --capture no
 
 walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.kafka.oracle import Oracle, running
+from tests.support.chance import seed
 
 
 @pytest.fixture(scope="session")
@@ -22,8 +22,8 @@ def oracle(kafka_jars: Path) -> Iterator[Oracle]:
 
 @pytest.fixture(scope="session")
 def oracle_seed() -> str:
-    """Give a fresh seed, or the one that KOHORT_ORACLE_SEED repeats."""
-    return os.environ.get("KOHORT_ORACLE_SEED") or secrets.token_hex(4)
+    """Give the seed that KOHORT_ORACLE_SEED repeats, or another."""
+    return seed("KOHORT_ORACLE_SEED")
 
 
 @pytest.fixture(scope="session")

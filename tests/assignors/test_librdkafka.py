@@ -9,7 +9,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 from hypothesis import assume, given
@@ -41,6 +41,7 @@ from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
+from tests.support.chance import seed
 
 ASSIGNORS: tuple[Assignor, ...] = (
     *librdkafka_range.ASSIGNORS,
@@ -66,13 +67,13 @@ def assignor(request: pytest.FixtureRequest) -> Assignor:
 
 
 def test_identical_to_librdkafka(assignor: Assignor) -> None:
-    seed = int(os.environ.get("KOHORT_ORACLE_SEED", SystemRandom().randrange(2**32)))
-    comparison = Comparison(assignor, Random(seed))
+    drawn = seed("KOHORT_ORACLE_SEED")
+    comparison = Comparison(assignor, Random(drawn))
     try:
         comparison.run(ROUNDS)
     finally:
         comparison.close()
-        print(f"{assignor.name}: {comparison.tally}; KOHORT_ORACLE_SEED={seed} repeats this")
+        print(f"{assignor.name}: {comparison.tally}; KOHORT_ORACLE_SEED={drawn} repeats this")
 
 
 def test_leader_copies_user_data_from_subscription_to_assignment(assignor: Assignor) -> None:

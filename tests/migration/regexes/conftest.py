@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import secrets
 
 import pytest
+
+from tests.support.chance import seed
 
 
 @pytest.fixture
 def regex_seed() -> str:
     """What a failure names; KOHORT_REGEX_SEED=… repeats it."""
-    return os.environ.get("KOHORT_REGEX_SEED") or secrets.token_hex(4)
+    return seed("KOHORT_REGEX_SEED")
 
 
 @pytest.fixture
