@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Generic, Protocol, TypeVar
 
@@ -38,7 +39,7 @@ P = TypeVar("P", bound=GroupPlan)
 
 
 @dataclass(slots=True, kw_only=True)
-class GroupOffsetsChange(Generic[P]):
+class GroupOffsetsChange(ABC, Generic[P]):
     """A change of the committed offsets of groups."""
 
     verb: ClassVar[str]
@@ -87,6 +88,6 @@ class GroupOffsetsChange(Generic[P]):
             raise ValueError("a change without a writer is only shown")
         self.outcome = self.send(self.writer)
 
+    @abstractmethod
     def send(self, writer: ClusterWriter) -> Outcome:
         """Have the cluster do it."""
-        raise NotImplementedError

@@ -359,7 +359,7 @@ def test_no_partition_is_given_twice(assign: Callable[[DenseGroup], Result], spe
 def test_complete_and_only_to_subscribers(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> None:
     """Without claims; with them, cooperative-sticky withholds some and gives others back.
 
-    Where the real leader would crash, even without claims, there is no assignment.
+    Where the real leader may crash, even without claims, there is no assignment (seen of 2.16: it reads freed memory).
     """
     spec = replace(spec, members=tuple(replace(member, owned=Claim()) for member in spec.members))
     result = _result(assign, spec)
