@@ -12,7 +12,7 @@ help: ## Show the targets
 
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,spark]'
 	@touch $@
 
 demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
