@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -61,6 +62,8 @@ def session(settings: SessionSettings) -> Iterator[SparkSession]:
         builder = SparkSession.builder.appName("kohort").master(settings.master)
         for name, value in (_own(settings, scratch) | dict(settings.conf)).items():
             builder = builder.config(name, value)
+        if _is_local(settings.master):
+            os.environ["PYSPARK_PYTHON"] = sys.executable
         with _heard_by_spark_alone(settings.verbose):
             spark = builder.getOrCreate()
         spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
