@@ -1,0 +1,203 @@
+"""The numbers of a report: few, whatever the size of the fleet, and all that the page shows.
+
+Times are UTC; seconds are floats; `None` is unknown. `as_data` gives the same numbers as JSON.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, datetime, timezone
+from typing import Any
+
+FORMAT_VERSION = 1
+CAUSES = ("join", "leave", "expiry", "subscription", "metadata", "assignor", "conversion", "unknown")
+"""Of rebalances, in the order in which they are shown; one that is not among them is counted as unknown."""
+STAGES = ("classic", "mixed", "consumer")
+"""Of a migration, in its order."""
+PROTOCOLS = ("classic", "consumer")
+SPANS_S = (0.1, 1.0, 10.0, 60.0, 600.0)
+"""Where one class of a time without owner ends and the next begins: six classes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Of the whole run."""
+
+    records: int
+    """Rows of `events`."""
+    quarantined: int
+    groups: int
+    rebalances: int
+    rebalancing_s: float
+    """Of all groups together; rebalances whose duration is not known count 0."""
+    commits: int
+    resets: int
+    storms: int
+    zombies: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A day, or as many days as `ReportNumbers.step_days` says: a column of the plots."""
+
+    day: date
+    """The first one."""
+    groups: int
+    """Groups that something was heard of."""
+    rebalances: int
+    causes: tuple[int, ...]
+    """Rebalances by cause, as CAUSES."""
+    rebalancing_s: float
+    stages: tuple[int, ...]
+    """Groups of consumers by stage at the end of the period, as STAGES: those of which nothing is new stay."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupCost:
+    """What one group went through."""
+
+    group: str
+    type: str
+    stage: str | None
+    """Of STAGES, or None where it is a group of neither."""
+    rebalances: int
+    rebalancing_s: float
+    without_owner_s: float
+    """Partition-seconds: two partitions of which each had no owner for a second make two."""
+    joined: int
+    left: int
+    storms: int
+    zombies: int
+    members_most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolCost:
+    """What rebalances cost under one protocol."""
+
+    protocol: str
+    groups: int
+    rebalances: int
+    rebalancing_s: float
+    median_s: float | None
+    """Duration of a rebalance: half of those whose duration is known took no longer."""
+    p95_s: float | None
+    longest_s: float | None
+    moved: int
+    """Partitions."""
+    revoked: int
+    without_owner_s: float
+    """Partition-seconds, while the group had members."""
+    interruptions: tuple[int, ...]
+    """Times without owner by length, in the classes that SPANS_S parts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why groups are not simply ready: a rule of the audit."""
+
+    rule: str
+    level: str
+    """blocker, warning, …: the level of the finding."""
+    groups: int
+    example: str
+    """A group that it was found for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A group in the order of migration."""
+
+    group: str
+    source: str
+    """The snapshot or log that it is in."""
+    verdict: str
+    gain: float | None
+    risk: float | None
+    moves: int | None
+    """Partitions that the target assignor would move."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """An audit's outcome for one target."""
+
+    target: str
+    """cooperative or consumer."""
+    groups: int
+    verdicts: tuple[tuple[str, int], ...]
+    """Groups by verdict: ready, warnings, blocked."""
+    reasons: tuple[Reason, ...]
+    """Those of most groups first."""
+    first: tuple[Candidate, ...]
+    """Which to migrate first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A stretch of a group's timeline: one rebalance, or several where there are too many to be told apart."""
+
+    start: datetime
+    end: datetime
+    rebalances: int
+    causes: tuple[int, ...]
+    """As CAUSES."""
+    protocol: str
+    assignor: str | None
+    epoch: int
+    """Of the last one."""
+    members: int
+    """After the last one."""
+    moved: int
+    revoked: int
+    rebalancing_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTimeline:
+    """The rebalances of one group, in order."""
+
+    group: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportNumbers:
+    """All that a report shows; a run that has no history or no audit leaves its part empty."""
+
+    made: datetime
+    sources: tuple[str, ...]
+    first: datetime | None = None
+    """Of the first record; None: there is none."""
+    last: datetime | None = None
+    totals: Totals | None = None
+    """None: the run has no history."""
+    step_days: int = 1
+    periods: tuple[Period, ...] = ()
+    """Without gaps; days on which nothing happened are there."""
+    worst: tuple[GroupCost, ...] = ()
+    """Those that rebalanced longest first."""
+    protocols: tuple[ProtocolCost, ...] = ()
+    """Of PROTOCOLS, those that there were rebalances under."""
+    timelines: tuple[GroupTimeline, ...] = ()
+    """Of the very worst groups."""
+    readiness: tuple[Readiness, ...] = ()
+    """Empty: the run has no audit."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The same numbers as JSON: times in ISO 8601, UTC."""
+        return {"kohort": FORMAT_VERSION, "report": {name: _data(value) for name, value in _fields(self)}}
+
+
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    return [(field.name, getattr(value, field.name)) for field in fields(value)]
+
+
+def _data(value: Any) -> Any:
+    if is_dataclass(value):
+        return {name: _data(inner) for name, inner in _fields(value)}
+    if isinstance(value, tuple):
+        return [_data(inner) for inner in value]
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+    return value.isoformat() if isinstance(value, date) else value
