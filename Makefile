@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions shells bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
+.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -41,6 +41,9 @@ completions: $(SETUP) ## Write the shell completions anew
 
 shells: ## Install the shells that completion is tested in, where they are missing (Debian and its kin)
 	@sh tests/cli/shells/install.sh
+
+browser: ## Install the browser that pages are tested in, where it is missing (Debian and its kin)
+	@sh tests/browser/install.sh
 
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line

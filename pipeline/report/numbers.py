@@ -6,7 +6,7 @@ Times are UTC; seconds are floats; `None` is unknown. `as_data` gives the same n
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from typing import Any
 
 FORMAT_VERSION = 1
@@ -199,5 +199,5 @@ def _data(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_data(inner) for inner in value]
     if isinstance(value, datetime):
-        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     return value.isoformat() if isinstance(value, date) else value
