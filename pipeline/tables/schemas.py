@@ -65,6 +65,8 @@ EVENTS = _table(
     ("leader_epoch", IntegerType(), True),
     ("metadata", StringType(), True),
     ("commit_time", TimestampType(), True),
+    ("expire_time", TimestampType(), True),  # of offsets that old clients committed with a retention
+    ("topic_id", StringType(), True),  # of offsets that brokers of Kafka 4 and later wrote
     ("epoch", IntegerType(), True),  # generation; group, assignment or member epoch
     ("previous_epoch", IntegerType(), True),
     ("member", StringType(), True),
@@ -73,6 +75,13 @@ EVENTS = _table(
     ("host", StringType(), True),
     ("rack", StringType(), True),
     ("protocol_type", StringType(), True),
+    (
+        "metadata_hash",
+        LongType(),
+        True,
+    ),  # of group epochs: what the group subscribes to, as the broker knows it
+    # group: when its state last changed; target epoch: when it was computed; regex: when it was resolved
+    ("state_since", TimestampType(), True),
     ("assignor", StringType(), True),  # classic: the protocol in use; member: the assignor it asks for
     ("leader", StringType(), True),
     ("topics", ArrayType(StringType(), containsNull=False), True),
