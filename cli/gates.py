@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from cli.cluster.group_words import says_no_such_group
 from cli.cluster.lasting import LastingSource, is_live
 from cli.cluster.port import Source
 from cli.errors import CommandError, ExitStatus, UsageError
@@ -13,6 +12,7 @@ from cli.gate_notes import NotesFile
 from cli.gate_progress import GateProgress
 from cli.options import SourceOptions
 from cli.output import notice
+from coordinator.group_words import says_no_such_group
 from coordinator.model import Group, Problem
 from coordinator.wire.errors import WireError
 from migration.gate import Judgement, Sight, judge_gate, needs_leader

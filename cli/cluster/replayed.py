@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
-from cli.cluster import replayed_groups
-from cli.cluster.group_words import state_of
 from cli.cluster.port import Read, RecordTimes
 from cli.cluster.topics_file import NamedTopic
 from cli.errors import CommandError
@@ -19,7 +17,9 @@ from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.group import Group as StoredGroup
 from coordinator.dry_run import BROKERS_DEFAULT
+from coordinator.group_words import state_of
 from coordinator.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
+from coordinator.storage import described_groups
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.loader import LoadedLog, load
 from coordinator.storage.meta_properties import read_meta_properties
@@ -113,13 +113,13 @@ class ReplayedSource:
     def _group(self, name: str) -> tuple[Group | None, tuple[Problem, ...]]:
         stored = self.log.state.groups.get(name)
         if isinstance(stored, ClassicGroup):
-            return replayed_groups.classic_group(stored)
+            return described_groups.classic_group(stored)
         if isinstance(stored, ConsumerGroup):
-            return replayed_groups.consumer_group(stored, self.topic_names), ()
+            return described_groups.consumer_group(stored, self.topic_names), ()
         if name in self.log.share:
-            return replayed_groups.share_group(self.log.share[name], self.topic_names), ()
+            return described_groups.share_group(self.log.share[name], self.topic_names), ()
         if name in self.log.streams:
-            return replayed_groups.streams_group(self.log.streams[name]), ()
+            return described_groups.streams_group(self.log.streams[name]), ()
         where = f"what can be read of {self.name}" if self.log.problems else self.name
         return None, (Problem(subject=name, message=f"no such group in {where}", cause=Cause.ABSENT),)
 
@@ -127,7 +127,7 @@ class ReplayedSource:
         if group.type is GroupType.SHARE:
             return group  # a share group's are in __share_group_state
         stored = self.log.state.offsets.get(group.id, {})
-        return replace(group, offsets=replayed_groups.committed_offsets(stored))
+        return replace(group, offsets=described_groups.committed_offsets(stored))
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """As they are: a leader that is known at all has been told."""
@@ -213,9 +213,9 @@ class ReplayedSource:
 def _listing(group: StoredGroup) -> GroupListing:
     """Of a classic or consumer group, without a look at its members."""
     if isinstance(group, ConsumerGroup):
-        protocol, members = replayed_groups.wished_assignor(group), len(group.members)
+        protocol, members = described_groups.wished_assignor(group), len(group.members)
     elif isinstance(group, ClassicGroup):
-        protocol, members = replayed_groups.shown_protocol(group), len(group.members)
+        protocol, members = described_groups.shown_protocol(group), len(group.members)
     else:
         raise TypeError(f"{group.id} is of a type that the coordinator does not keep")
     return GroupListing(

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from cli.cluster.group_words import state_of
-from cli.cluster.members import (
-    EMBEDDED,
-    named_partitions,
-    source_subscription,
-    task_partitions,
-    with_embedded,
-)
+from coordinator.group_words import state_of
 from coordinator.model import (
     Client,
     Group,
@@ -24,6 +17,13 @@ from coordinator.model import (
     Partitions,
     Problem,
     Subscription,
+)
+from coordinator.told_members import (
+    EMBEDDED,
+    named_partitions,
+    source_subscription,
+    task_partitions,
+    with_embedded,
 )
 from coordinator.wire.calls.assigned import AssignedTopic
 from coordinator.wire.calls.consumer_group_describe import ConsumerGroup, ConsumerMember

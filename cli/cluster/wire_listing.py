@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from cli.cluster.group_words import state_of, type_of
 from cli.cluster.permissions import READING, cause_of, worded
 from cli.cluster.port import Read
 from coordinator.group_listing import GroupListing, GroupType
+from coordinator.group_words import state_of, type_of
 from coordinator.problem import Cause, Problem
 from coordinator.wire.answers import Failure
 from coordinator.wire.apis import (

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cli.cluster.broker_settings import release_of, with_settings
-from cli.cluster.group_words import type_of
 from cli.cluster.port import Read
 from cli.cluster.wire_listing import by_kind, problem_of
+from coordinator.group_words import type_of
 from coordinator.model import (
     Cluster,
     CommittedOffset,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cli.cluster.group_words import says_no_such_group
 from cli.cluster.port import Source
 from cli.views.offsets import topics_of
+from coordinator.group_words import says_no_such_group
 from coordinator.model import Group, Problem, Topic
 
 

@@ -9,14 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from cli.cluster.group_words import state_of
-from cli.cluster.members import (
-    EMBEDDED,
-    named_partitions,
-    source_subscription,
-    task_partitions,
-    with_embedded,
-)
 from coordinator.broker.assignor_choice import shown
 from coordinator.broker.calls import TopicPartitions
 from coordinator.broker.classic_group import ClassicGroup
@@ -25,6 +17,7 @@ from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.consumer_member import ConsumerMember
 from coordinator.broker.records import ClassicMemberValue
 from coordinator.broker.records import CommittedOffset as StoredOffset
+from coordinator.group_words import state_of
 from coordinator.model import (
     Client,
     CommittedOffset,
@@ -39,6 +32,13 @@ from coordinator.model import (
 )
 from coordinator.storage.share_groups import ShareGroup
 from coordinator.storage.streams_groups import StreamsGroup
+from coordinator.told_members import (
+    EMBEDDED,
+    named_partitions,
+    source_subscription,
+    task_partitions,
+    with_embedded,
+)
 
 Names = Mapping[UUID, str]
 """Topic names by id, as far as they are known."""
