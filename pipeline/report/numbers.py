@@ -12,6 +12,8 @@ from typing import Any
 FORMAT_VERSION = 1
 CAUSES = ("join", "leave", "expiry", "subscription", "metadata", "assignor", "conversion", "unknown")
 """Of rebalances, in the order in which they are shown; one that is not among them is counted as unknown."""
+VERDICTS = ("ready", "warnings", "blocked")
+"""Of an audit."""
 STAGES = ("classic", "mixed", "consumer")
 """Of a migration, in its order."""
 PROTOCOLS = ("classic", "consumer")
@@ -25,7 +27,6 @@ class Totals:
 
     records: int
     """Rows of `events`."""
-    quarantined: int
     groups: int
     rebalances: int
     rebalancing_s: float
@@ -98,37 +99,48 @@ class Reason:
 
     rule: str
     level: str
-    """blocker, warning, …: the level of the finding."""
+    """blocker or warning."""
     groups: int
     example: str
     """A group that it was found for."""
+    message: str
+    """What was said of that group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A group in the order of migration."""
 
+    rank: int
     group: str
     source: str
     """The snapshot or log that it is in."""
+    cluster: str | None
     verdict: str
-    gain: float | None
+    path: str | None
+    """How it would go: two bounces, rolling upgrade, …"""
+    restarts: int | None
+    """Of members, in all steps together."""
+    moved: int | None
+    """Partitions."""
+    gain_s: float | None
+    """Partition-seconds without an owner that a restart of one member then saves."""
     risk: float | None
-    moves: int | None
-    """Partitions that the target assignor would move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """An audit's outcome for one target."""
+    """An audit's outcome for one destination."""
 
-    target: str
+    destination: str
     """cooperative or consumer."""
     groups: int
-    verdicts: tuple[tuple[str, int], ...]
-    """Groups by verdict: ready, warnings, blocked."""
+    arrived: int
+    """Groups that are there already; they are in no other count."""
+    verdicts: tuple[int, ...]
+    """Of the others, as VERDICTS."""
     reasons: tuple[Reason, ...]
-    """Those of most groups first."""
+    """Blockers before warnings, those of most groups first."""
     first: tuple[Candidate, ...]
     """Which to migrate first."""
 
@@ -148,6 +160,8 @@ class Mark:
     """Of the last one."""
     members: int
     """After the last one."""
+    joined: int
+    left: int
     moved: int
     revoked: int
     rebalancing_s: float
@@ -170,6 +184,8 @@ class ReportNumbers:
     first: datetime | None = None
     """Of the first record; None: there is none."""
     last: datetime | None = None
+    quarantined: int = 0
+    """Rows of `quarantine`: what could not be read."""
     totals: Totals | None = None
     """None: the run has no history."""
     step_days: int = 1
