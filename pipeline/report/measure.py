@@ -4,21 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pipeline.report.numbers import GroupTimeline, ReportNumbers
+from pipeline.report.costs import gaps, protocol_costs, worst_groups
+from pipeline.report.moments import moment
+from pipeline.report.numbers import ReportNumbers, Totals
+from pipeline.report.periods import day_range, periods, step_of
+from pipeline.report.readiness import readiness_of
+from pipeline.report.timelines import timeline_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
+
+__all__ = ["numbers_of", "timeline_of"]
+DRAWN = 3
+"""Groups whose timelines are in a report."""
 
 
 def numbers_of(
     tables: Mapping[str, DataFrame], *, made: datetime, sources: Sequence[str] = ()
 ) -> ReportNumbers:
-    """All numbers of a run; `tables` by the names of TABLES and `audit`, of which any may be missing."""
-    raise NotImplementedError
+    """All numbers of a run.
+
+    `tables` are by the names of `pipeline.tables.schemas.TABLES` and `pipeline.audit.schemas.TABLES`: all of a
+    history, or `audit`, or both, with `quarantine` or without.
+    """
+    parts: dict[str, Any] = {"made": made, "sources": tuple(sources)}
+    if (quarantine := tables.get("quarantine")) is not None:
+        parts["quarantined"] = quarantine.count()
+    if "events" in tables:
+        parts |= _history(tables)
+    if (audit := tables.get("audit")) is not None:
+        parts["readiness"] = readiness_of(audit)
+    return ReportNumbers(**parts)
 
 
-def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
-    """A group's rebalances in order; stretches of them where there are more than a drawing tells apart."""
-    raise NotImplementedError
+def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
+    from pyspark.sql import functions as f
+
+    rebalances, groups = tables["rebalances"], tables["groups"]
+    micros = f.unix_micros("time")
+    records = _only(tables["events"].agg(f.count("*").alias("n"), f.min(micros), f.max(micros)))
+    parts: dict[str, Any] = {"totals": _totals(records["n"], tables)}
+    if not records["n"]:
+        return parts
+    parts |= {"first": moment(records[1]), "last": moment(records[2])}
+    nobodys = gaps(tables["ownership"], rebalances, end_micros=records[2])
+    days = day_range(tables["events"], rebalances, groups)
+    if days is not None:
+        parts |= {"step_days": step_of(*days), "periods": periods(rebalances, groups, *days)}
+    worst = worst_groups(groups, nobodys)
+    return parts | {
+        "worst": worst,
+        "protocols": protocol_costs(rebalances, nobodys),
+        "timelines": tuple(timeline_of(rebalances, group.group) for group in worst[:DRAWN]),
+    }
+
+
+def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
+    from pyspark.sql import functions as f
+
+    def total(column: str) -> Any:
+        return f.coalesce(f.sum(column), f.lit(0)).alias(column)
+
+    groups = (
+        tables["groups"]
+        .groupBy("group")
+        .agg(f.sum("storms").alias("storms"), f.max("zombies").alias("zombies"))
+    )
+    counted = _only(groups.agg(f.count("*").alias("groups"), total("storms"), total("zombies")))
+    cost = _only(tables["rebalances"].agg(f.count("*").alias("rebalances"), f.sum("duration_s").alias("s")))
+    commits = _only(tables["commits"].agg(total("commits"), total("resets")))
+    return Totals(
+        records=records,
+        groups=counted["groups"],
+        rebalances=cost["rebalances"],
+        rebalancing_s=cost["s"] or 0.0,
+        commits=commits["commits"],
+        resets=commits["resets"],
+        storms=counted["storms"],
+        zombies=counted["zombies"],
+    )
+
+
+def _only(table: DataFrame) -> Row:
+    """The row of an aggregate without groups: there is always one."""
+    (row,) = table.collect()
+    return row

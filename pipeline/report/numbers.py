@@ -43,8 +43,6 @@ class Period:
 
     day: date
     """The first one."""
-    groups: int
-    """Groups that something was heard of."""
     rebalances: int
     causes: tuple[int, ...]
     """Rebalances by cause, as CAUSES."""

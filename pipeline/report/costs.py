@@ -1,0 +1,150 @@
+"""What rebalances cost: the worst groups, and each protocol."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from pipeline.report.numbers import PROTOCOLS, SPANS_S, STAGES, GroupCost, ProtocolCost
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+MOST = 20
+"""Groups that are shown."""
+
+
+def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFrame:
+    """`group, protocol, length_s`: the times in which a partition had no owner while its group had members.
+
+    A time without owner is the protocol's of the last rebalance that began before it, or of the group's first one. One
+    that is not over is taken until `end_micros`, the end of the log.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
+    until = f.coalesce(f.unix_micros("until"), f.lit(end_micros))
+    since = f.unix_micros("since")
+    marks = rebalances.select(
+        "group",
+        begun.alias("at"),
+        f.lit(0).alias("turn"),
+        f.struct("protocol", "members").alias("rebalance"),
+        f.lit(None).cast("double").alias("length_s"),
+    )
+    nobodys = ownership.where(f.col("member").isNull()).select(
+        "group",
+        since.alias("at"),
+        f.lit(1).alias("turn"),
+        f.lit(None).cast("struct<protocol:string,members:int>").alias("rebalance"),
+        (f.greatest(until - since, f.lit(0)) / 1e6).alias("length_s"),
+    )
+    in_order = Window.partitionBy("group").orderBy("at", "turn")
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    first = f.first("rebalance", ignorenulls=True).over(
+        in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    )
+    latest = f.coalesce(f.last("rebalance", ignorenulls=True).over(so_far), first)
+    return (
+        marks.unionByName(nobodys)
+        .withColumn("latest", latest)
+        .where((f.col("turn") == 1) & (f.coalesce("latest.members", f.lit(1)) > 0))
+        .select("group", f.coalesce("latest.protocol", f.lit("unknown")).alias("protocol"), "length_s")
+    )
+
+
+def worst_groups(groups: DataFrame, gaps: DataFrame | None) -> tuple[GroupCost, ...]:
+    """The groups that rebalanced, at most MOST: those that rebalanced longest, then most often, first."""
+    from pyspark.sql import functions as f
+
+    costs = groups.groupBy("group").agg(
+        f.max_by("type", "day").alias("type"),
+        f.max_by("migration", "day").alias("stage"),
+        f.sum("rebalances").alias("rebalances"),
+        f.sum("rebalancing_s").alias("rebalancing_s"),
+        f.sum("joined").alias("joined"),
+        f.sum("left").alias("left"),
+        f.sum("storms").alias("storms"),
+        f.max("zombies").alias("zombies"),
+        f.max("members_most").alias("members_most"),
+    )
+    worst = (
+        costs.where("rebalances > 0")
+        .orderBy(f.desc("rebalancing_s"), f.desc("rebalances"), "group")
+        .limit(MOST)
+        .collect()
+    )
+    without: dict[str, float] = {}
+    if gaps is not None and worst:
+        shown = gaps.where(f.col("group").isin([row["group"] for row in worst]))
+        without = dict(shown.groupBy("group").agg(f.sum("length_s")).collect())
+    return tuple(
+        GroupCost(
+            group=row["group"],
+            type=row["type"],
+            stage=row["stage"] if row["stage"] in STAGES else None,
+            rebalances=row["rebalances"],
+            rebalancing_s=row["rebalancing_s"],
+            without_owner_s=without.get(row["group"], 0.0),
+            joined=row["joined"],
+            left=row["left"],
+            storms=row["storms"],
+            zombies=row["zombies"],
+            members_most=row["members_most"],
+        )
+        for row in worst
+    )
+
+
+def protocol_costs(rebalances: DataFrame, gaps: DataFrame | None) -> tuple[ProtocolCost, ...]:
+    """A row for each of PROTOCOLS that there were rebalances under."""
+    from pyspark.sql import functions as f
+
+    counted = rebalances.groupBy("protocol").agg(
+        f.countDistinct("group").alias("groups"),
+        f.count("*").alias("rebalances"),
+        f.coalesce(f.sum("duration_s"), f.lit(0.0)).alias("rebalancing_s"),
+        f.percentile_approx("duration_s", [0.5, 0.95], 10_000).alias("parts"),
+        f.max("duration_s").alias("longest_s"),
+        f.sum("moved").alias("moved"),
+        f.sum("revoked").alias("revoked"),
+    )
+    costs = {row["protocol"]: row for row in counted.collect()}
+    without: dict[str, tuple[float, tuple[int, ...]]] = {}
+    if gaps is not None:
+        lengths = gaps.groupBy("protocol").agg(f.sum("length_s"), *_classes(f.col("length_s")))
+        without = {row[0]: (row[1], tuple(row[2:])) for row in lengths.collect()}
+    found = []
+    for protocol in PROTOCOLS:
+        if (row := costs.get(protocol)) is None:
+            continue
+        median_s, p95_s = row["parts"] or (None, None)
+        seconds, interruptions = without.get(protocol, (0.0, (0,) * (len(SPANS_S) + 1)))
+        found.append(
+            ProtocolCost(
+                protocol=protocol,
+                groups=row["groups"],
+                rebalances=row["rebalances"],
+                rebalancing_s=row["rebalancing_s"],
+                median_s=median_s,
+                p95_s=p95_s,
+                longest_s=row["longest_s"],
+                moved=row["moved"],
+                revoked=row["revoked"],
+                without_owner_s=seconds,
+                interruptions=interruptions,
+            )
+        )
+    return tuple(found)
+
+
+def _classes(length_s: Column) -> list[Column]:
+    """How many lengths are in each of the classes that SPANS_S parts."""
+    from pyspark.sql import functions as f
+
+    bounds = [0.0, *SPANS_S, float("inf")]
+    return [
+        f.count_if((length_s >= low) & (length_s < high)).alias(f"from_{low}")
+        for low, high in pairwise(bounds)
+    ]

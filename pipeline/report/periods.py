@@ -1,0 +1,102 @@
+"""What happened day by day: columns of a plot, few enough to be told apart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pipeline.report.moments import calendar_day
+from pipeline.report.numbers import CAUSES, STAGES, Period
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST = 400
+"""Columns."""
+
+
+@dataclass(slots=True)
+class _Sums:
+    causes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    rebalancing_s: float = 0.0
+    stages: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """How many groups more are at a stage than before."""
+
+
+def day_range(*tables: DataFrame) -> tuple[int, int] | None:
+    """The first and the last day that any of the tables has, since 1970; None: they are empty."""
+    from pyspark.sql import functions as f
+
+    ends = []
+    for table in tables:
+        row = table.agg(f.min(f.unix_date("day")), f.max(f.unix_date("day"))).first()
+        if row is not None and row[0] is not None:
+            ends.append((int(row[0]), int(row[1])))
+    return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else None
+
+
+def step_of(first: int, last: int) -> int:
+    """How many days a column stands for: 1, whole weeks, or more where a log's times are far apart."""
+    days = last - first + 1
+    return 1 if days <= MOST else 7 * -(-days // (7 * MOST))
+
+
+def periods(
+    rebalances: DataFrame | None, groups: DataFrame | None, first: int, last: int
+) -> tuple[Period, ...]:
+    """All columns from the first day to the last one, empty ones too.
+
+    A group stays at its stage until `groups` says otherwise. Collected are a row per column and cause, and a row per
+    column and stage.
+    """
+    from pyspark.sql import functions as f
+
+    step = step_of(first, last)
+    sums: Mapping[int, _Sums] = {column: _Sums() for column in range((last - first) // step + 1)}
+    column = f.floor((f.unix_date("day") - first) / step).cast("int").alias("column")
+    if rebalances is not None:
+        cause = f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown").alias("cause")
+        counted = rebalances.groupBy(column, cause).agg(
+            f.count("*").alias("n"), f.coalesce(f.sum("duration_s"), f.lit(0.0)).alias("s")
+        )
+        for row in counted.collect():
+            sums[row["column"]].causes[row["cause"]] += row["n"]
+            sums[row["column"]].rebalancing_s += row["s"]
+    if groups is not None:
+        for row in _stage_changes(groups).groupBy(column, "stage").agg(f.sum("change").alias("n")).collect():
+            sums[row["column"]].stages[row["stage"]] += row["n"]
+    standing = dict.fromkeys(STAGES, 0)
+    found = []
+    for number, counts in sums.items():
+        standing = {stage: count + counts.stages[stage] for stage, count in standing.items()}
+        found.append(
+            Period(
+                day=calendar_day(first + number * step),
+                rebalances=sum(counts.causes.values()),
+                causes=tuple(counts.causes[cause] for cause in CAUSES),
+                rebalancing_s=counts.rebalancing_s,
+                stages=tuple(standing.values()),
+            )
+        )
+    return tuple(found)
+
+
+def _stage_changes(groups: DataFrame) -> DataFrame:
+    """`day, stage, change`: +1 where a group comes to a stage, -1 where it leaves one."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    known = groups.select("day", "group", f.col("migration").alias("stage"))
+    before = f.lag("stage").over(Window.partitionBy("group").orderBy("day"))
+    changed = known.withColumn("before", before).where(~f.col("stage").eqNullSafe(f.col("before")))
+    pairs = f.explode(
+        f.array(
+            f.struct(f.col("stage"), f.lit(1).alias("change")),
+            f.struct(f.col("before").alias("stage"), f.lit(-1).alias("change")),
+        )
+    )
+    return (
+        changed.select("day", pairs.alias("pair")).select("day", "pair.*").where(f.col("stage").isin(*STAGES))
+    )
