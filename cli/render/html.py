@@ -24,22 +24,25 @@ _HEAD = """<!DOCTYPE html>
 <meta name="referrer" content="no-referrer">
 """
 _CODE = re.compile(r"`([^`]+)`")
+PAGE_END = "</main>\n</body>\n</html>\n"
 DEEPEST = 6
 BOX = "\N{BALLOT BOX}"
 """A cell to be ticked."""
 
 
+def page_head(title: str, style: str) -> str:
+    """What stands before the page's contents; PAGE_END stands behind them."""
+    return f"{_HEAD}<title>{text_html(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+
+
 def render_html(document: Document, stream: TextIO) -> None:
     """The page, headings and all."""
-    stream.write(_HEAD)
-    stream.write(
-        f"<title>{_text(_title(document))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-    )
+    stream.write(page_head(_title(document), STYLE))
     if document.errors:
         stream.writelines(_errors(document.errors))
     for position, block in enumerate(document.blocks):
         stream.writelines(_lines(block, position))
-    stream.write("</main>\n</body>\n</html>\n")
+    stream.write(PAGE_END)
 
 
 def _title(document: Document) -> str:
@@ -49,28 +52,28 @@ def _title(document: Document) -> str:
 
 def _errors(errors: Sequence[Problem]) -> Iterator[str]:
     yield '<section class="errors" role="alert">\n<h2>Not read</h2>\n<ul>\n'
-    yield from (f"<li>{_text(error.subject)}: {_text(error.message)}</li>\n" for error in errors)
+    yield from (f"<li>{text_html(error.subject)}: {text_html(error.message)}</li>\n" for error in errors)
     yield "</ul>\n</section>\n"
 
 
 def _lines(block: Block, position: int) -> Iterator[str]:
     if isinstance(block, Heading):
         level = min(block.level, DEEPEST)
-        yield f"<h{level}>{_prose(block.text)}</h{level}>\n"
+        yield f"<h{level}>{prose_html(block.text)}</h{level}>\n"
     elif isinstance(block, Text):
-        yield f"<p>{_prose(block.text)}</p>\n"
+        yield f"<p>{prose_html(block.text)}</p>\n"
     elif isinstance(block, Code):
-        lines = "\n".join(map(_text, block.lines))
-        yield f'<pre><code class="language-{_text(block.language)}">{lines}</code></pre>\n'
+        lines = "\n".join(map(text_html, block.lines))
+        yield f'<pre><code class="language-{text_html(block.language)}">{lines}</code></pre>\n'
     elif isinstance(block, Checklist):
         yield '<ul class="todo">\n'
         for item in block.items:
-            yield f'<li><label><input type="checkbox"><span>{_prose(item)}</span></label></li>\n'
+            yield f'<li><label><input type="checkbox"><span>{prose_html(item)}</span></label></li>\n'
         yield "</ul>\n"
     elif isinstance(block, Picture):
         yield from _figure(block, position)
     else:
-        yield from _table(block)
+        yield from table_html(block)
 
 
 def _figure(picture: Picture, position: int) -> Iterator[str]:
@@ -78,14 +81,14 @@ def _figure(picture: Picture, position: int) -> Iterator[str]:
 
     yield "<figure>\n"
     yield from draw(picture.timeline, picture.title, picture.text, f"p{position}")
-    yield f"<figcaption>{_prose(picture.text)}</figcaption>\n</figure>\n"
+    yield f"<figcaption>{prose_html(picture.text)}</figcaption>\n</figure>\n"
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_html(table: Table) -> Iterator[str]:
     """A row at a time: tables may be long."""
     numbers = [' class="n"' if column.number else "" for column in table.columns]
     heads = (
-        f'<th scope="col"{number}>{_text(column.name)}</th>'
+        f'<th scope="col"{number}>{text_html(column.name)}</th>'
         for column, number in zip(table.columns, numbers, strict=True)
     )
     yield '<div class="wide"><table>\n'
@@ -101,14 +104,14 @@ def _table(table: Table) -> Iterator[str]:
 def _cell(cell: Cell) -> str:
     if cell == BOX:
         return '<input type="checkbox" aria-label="done">'
-    return str(cell) if type(cell) is int else _text(cell_text(cell))
+    return str(cell) if type(cell) is int else text_html(cell_text(cell))
 
 
-def _text(text: str) -> str:
+def text_html(text: str) -> str:
     """Without markup, and without characters that turn a page around or that HTML does not allow."""
     return escape(safe_text(text))
 
 
-def _prose(text: str) -> str:
+def prose_html(text: str) -> str:
     """What stands between backticks is code."""
-    return _CODE.sub(r"<code>\1</code>", _text(text))
+    return _CODE.sub(r"<code>\1</code>", text_html(text))
