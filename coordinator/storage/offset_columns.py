@@ -1,0 +1,141 @@
+"""Keys and values of committed offsets, many at a time: `offset_records` for numpy.
+
+Only the shapes that brokers write are read here; `quick` says which they are. Every other lane is to be given to
+`read_offset_key` or `read_offset_value`, so that the answer is always theirs. Texts are given as their bounds.
+
+`octets` is a buffer, in which lane i is ``octets[starts[i]:ends[i]]``; all results are of the lanes' number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from coordinator.storage.varints import Ints, Octets
+
+NO_TYPE = -(1 << 15) - 1
+"""Of a key that is null or too short to tell one."""
+NO_TOPIC_ID = -1
+
+_TYPE_BYTES = 2
+_SHORT = 0x80
+_LEAST_VALUE_BYTES = 16 + 8
+"""A value of version 3 without metadata; one of version 4 is as long."""
+_METADATA_AT = {3: 16, 4: 15}
+_TAG_AND_ID_BYTES = 3 + 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OffsetKeys:
+    """Group, topic and partition. Where not `quick` everything else is undefined, but bounds ascend in the lane."""
+
+    quick: NDArray[np.bool_]
+    group_start: Ints
+    group_end: Ints
+    topic_start: Ints
+    topic_end: Ints
+    partition: Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OffsetValues:
+    """What values under keys of type 1 say. `id_start` -1: no topic id, else 16 bytes are it.
+
+    Where not `quick` everything else is undefined, but bounds ascend in the lane.
+    """
+
+    quick: NDArray[np.bool_]
+    version: Ints
+    offset: Ints
+    leader_epoch: Ints
+    metadata_start: Ints
+    metadata_end: Ints
+    commit_ms: Ints
+    id_start: Ints
+
+
+def key_types(octets: Octets, starts: Ints, ends: Ints) -> Ints:
+    """The number of each key's record type, known or not; `NO_TYPE` where the key has not two bytes."""
+    types = np.full(len(starts), NO_TYPE, dtype=np.int64)
+    lanes = np.flatnonzero(ends - starts >= _TYPE_BYTES)
+    types[lanes] = _numbers(octets, starts[lanes], ">i2")
+    return types
+
+
+def read_offset_keys(octets: Octets, starts: Ints, ends: Ints) -> OffsetKeys:
+    """Read keys."""
+    quick = ends - starts >= 12
+    group_length = _numbers_at(octets, starts + 2, ">i2", quick)
+    group_end = starts + 4 + group_length
+    quick &= (group_length >= 0) & (group_end + 2 <= ends - 4)
+    topic_length = _numbers_at(octets, group_end, ">i2", quick)
+    topic_end = group_end + 2 + topic_length
+    quick &= (topic_length >= 0) & (topic_end <= ends - 4)
+    types = _numbers_at(octets, starts, ">i2", quick)
+    quick &= (types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT)
+    partition = _numbers_at(octets, topic_end, ">i4", quick)
+    return OffsetKeys(
+        quick=quick,
+        group_start=starts + 4 * quick,
+        group_end=np.where(quick, group_end, starts),
+        topic_start=np.where(quick, group_end + 2, starts),
+        topic_end=np.where(quick, topic_end, starts),
+        partition=partition,
+    )
+
+
+def read_offset_values(octets: Octets, starts: Ints, ends: Ints) -> OffsetValues:
+    """Read values."""
+    quick = ends - starts >= _LEAST_VALUE_BYTES
+    version = _numbers_at(octets, starts, ">i2", quick)
+    fourth = version == 4
+    quick &= fourth | (version == 3)
+    length = _numbers_at(octets, starts + 14, "u1", quick)
+    low = _numbers_at(octets, starts + 15, "u1", quick)
+    quick &= (length < _SHORT) & (~fourth | (length > 0))
+    metadata_start = starts + np.where(fourth, _METADATA_AT[4], _METADATA_AT[3])
+    metadata_end = metadata_start + np.where(fourth, length - 1, length << 8 | low)
+    quick &= metadata_end + 8 + fourth <= ends
+    commit_ms = _numbers_at(octets, metadata_end, ">i8", quick)
+    tags_at = metadata_end + 8
+    tags = _numbers_at(octets, tags_at, "u1", quick & fourth)
+    tagged = quick & fourth & (tags != 0)
+    named = tagged & (tags_at + _TAG_AND_ID_BYTES <= ends)
+    named &= _numbers_at(octets, tags_at, ">u2", named) == 0x0100
+    named &= _numbers_at(octets, tags_at + 2, "u1", named) == 16
+    named &= (_numbers_at(octets, tags_at + 3, ">i8", named) != 0) | (
+        _numbers_at(octets, tags_at + 11, ">i8", named) != 0
+    )
+    quick &= ~tagged | named
+    return OffsetValues(
+        quick=quick,
+        version=version,
+        offset=_numbers_at(octets, starts + 2, ">i8", quick),
+        leader_epoch=_numbers_at(octets, starts + 10, ">i4", quick),
+        metadata_start=np.where(quick, metadata_start, starts),
+        metadata_end=np.where(quick, metadata_end, starts),
+        commit_ms=commit_ms,
+        id_start=np.where(quick & named, tags_at + 3, NO_TOPIC_ID),
+    )
+
+
+def _numbers_at(octets: Octets, positions: Ints, kind: str, where: NDArray[np.bool_]) -> Ints:
+    """Big-endian numbers at positions; 0 where they are not asked for."""
+    if where.all():
+        return _numbers(octets, positions, kind)
+    found = np.zeros(len(positions), dtype=np.int64)
+    lanes = np.flatnonzero(where)
+    found[lanes] = _numbers(octets, positions[lanes], kind)
+    return found
+
+
+def _numbers(octets: Octets, positions: Ints, kind: str) -> Ints:
+    if not len(positions):
+        return np.zeros(0, dtype=np.int64)
+    of = np.dtype(kind)
+    # One number beginning at every byte, in place.
+    every = np.ndarray(len(octets) - of.itemsize + 1, dtype=of, buffer=octets, strides=(1,))
+    return every[positions].astype(np.int64)

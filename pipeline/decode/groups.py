@@ -1,0 +1,239 @@
+"""Records of groups to the columns of the table of events, one by one: they are few, next to the offsets.
+
+What has no column of its own stands in `fields`, as JSON: the fields of the value by Kafka's names, bytes as base64,
+topic ids in Kafka's notation.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicMemberValue,
+    ConsumerGroupRecord,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    PartitionMetadataRecord,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from coordinator.storage.records import OtherRecord, decode_record
+from coordinator.uuids import format_uuid
+from pipeline.decode.times import timestamp_us
+
+Row: TypeAlias = dict[str, Any]
+"""Columns by name; those that are missing are null."""
+Partitions: TypeAlias = dict[str, list[int]]
+"""Of topics by name, ascending."""
+Names: TypeAlias = Mapping[UUID, str]
+"""Of topics by id."""
+
+EMBEDDED_PROTOCOL_TYPE = "consumer"
+CLASSIC, CONSUMER = "classic", "consumer"
+
+
+def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
+    """What a record of a group says.
+
+    :raises UnknownKeyType: a record type of no schema
+    :raises MalformedRecord: the bytes are no key or value of their type
+    """
+    record = decode_record(key, value)
+    row: Row = {"group": record.key["groupId"] if isinstance(record, OtherRecord) else record.group}
+    if value is not None:
+        row["value_version"] = int.from_bytes(value[:2], signed=True)
+    _COLUMNS[type(record)](row, record, names)
+    return row
+
+
+def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
+    """Partitions by topic. A topic that was deleted and made again has two ids and one name."""
+    found: dict[str, set[int]] = {}
+    for topic_id, partitions in topics.items():
+        found.setdefault(names.get(topic_id) or format_uuid(topic_id), set()).update(partitions)
+    return {topic: sorted(partitions) for topic, partitions in found.items()}
+
+
+def _classic_group(row: Row, record: ClassicGroupRecord, _: Names) -> None:
+    value = record.value
+    if value is None:
+        return
+    embedded = value.protocol_type == EMBEDDED_PROTOCOL_TYPE
+    row |= {
+        "epoch": value.generation,
+        "protocol_type": value.protocol_type,
+        "assignor": value.protocol,
+        "leader": value.leader,
+        "state_since": timestamp_us(value.state_since_ms),
+        "members": [_classic_member(member, embedded) for member in value.members],
+    }
+
+
+def _classic_member(member: ClassicMemberValue, embedded: bool) -> Row:
+    return {
+        "member": member.member,
+        "instance": member.instance,
+        "client_id": member.client_id,
+        "host": member.host,
+        "rebalance_timeout_ms": member.rebalance_timeout_ms,
+        "session_timeout_ms": member.session_timeout_ms,
+        "topics": _subscribed(member.subscription) if embedded else None,
+        "assignment": _assigned(member.assignment) if embedded else None,
+    }
+
+
+def _subscribed(subscription: bytes) -> list[str] | None:
+    try:
+        return list(read_subscription(subscription).topics)
+    except MalformedMetadata:
+        return None
+
+
+def _assigned(assignment: bytes) -> Partitions | None:
+    """Nothing at all is an empty assignment, to a client too."""
+    try:
+        found = read_assignment(assignment).partitions if assignment else {}
+    except MalformedMetadata:
+        return None
+    return {topic: sorted(set(partitions)) for topic, partitions in found.items()}
+
+
+def _group_epoch(row: Row, record: ConsumerGroupRecord, _: Names) -> None:
+    if record.value is not None:
+        row |= {"epoch": record.value.epoch, "metadata_hash": record.value.metadata_hash}
+
+
+def _partition_metadata(row: Row, record: PartitionMetadataRecord, _: Names) -> None:
+    if record.value is not None:
+        row["topics"] = [topic.name for topic in record.value]
+        row["fields"] = _json(
+            {
+                "topics": [
+                    {"topicId": each.id, "topicName": each.name, "numPartitions": each.partitions}
+                    for each in record.value
+                ]
+            }
+        )
+
+
+def _member(row: Row, record: ConsumerMemberRecord, _: Names) -> None:
+    row["member"] = record.member
+    value = record.value
+    if value is None:
+        return
+    classic = value.classic
+    row |= {
+        "instance": value.instance,
+        "client_id": value.client_id,
+        "host": value.host,
+        "rack": value.rack,
+        "topics": list(value.topics),
+        "regex": value.regex or None,
+        "assignor": value.assignor,
+        "member_protocol": CONSUMER if classic is None else CLASSIC,
+        "fields": _json(
+            {"rebalanceTimeoutMs": value.rebalance_timeout_ms}
+            if classic is None
+            else {
+                "rebalanceTimeoutMs": value.rebalance_timeout_ms,
+                "sessionTimeoutMs": classic.session_timeout_ms,
+                "supportedProtocols": [name for name, _ in classic.protocols],
+            }
+        ),
+    }
+
+
+def _target_epoch(row: Row, record: TargetEpochRecord, _: Names) -> None:
+    if record.epoch is not None:
+        # Brokers before 4.3 write no time down: it is 0 then.
+        row |= {"epoch": record.epoch, "state_since": timestamp_us(record.assigned_ms or -1)}
+
+
+def _target(row: Row, record: TargetMemberRecord, names: Names) -> None:
+    row["member"] = record.member
+    if record.value is not None:
+        row["assignment"] = named(record.value, names)
+
+
+def _current(row: Row, record: CurrentAssignmentRecord, names: Names) -> None:
+    row["member"] = record.member
+    value = record.value
+    if value is not None:
+        row |= {
+            "epoch": value.epoch,
+            "previous_epoch": value.previous_epoch,
+            "state": value.state.name.lower(),
+            "assignment": named(value.assigned, names),
+            "revoking": named(value.revoking, names),
+        }
+
+
+def _regex(row: Row, record: RegexRecord, _: Names) -> None:
+    row["regex"] = record.regex
+    if record.value is not None:
+        row |= {
+            "topics": list(record.value.topics),
+            "state_since": timestamp_us(record.value.resolved_ms),
+            "fields": _json({"version": record.value.version}),
+        }
+
+
+def _other(row: Row, record: OtherRecord, names: Names) -> None:
+    """Of a share or streams group: the columns that mean the same, and all fields of the value."""
+    row["member"] = record.key.get("memberId")
+    value = record.value
+    if value is None:
+        return
+    row |= {column: value[field] for field, column in _SAME.items() if field in value}
+    for field, column in (("topicPartitions", "assignment"), ("assignedPartitions", "assignment")):
+        if field in value:
+            row[column] = named({each["topicId"]: each["partitions"] for each in value[field]}, names)
+    if "assignmentTimestamp" in value:
+        row["state_since"] = timestamp_us(value["assignmentTimestamp"] or -1)
+    row["fields"] = _json(value)
+
+
+_SAME: Mapping[str, str] = {
+    "epoch": "epoch",
+    "assignmentEpoch": "epoch",
+    "memberEpoch": "epoch",
+    "previousMemberEpoch": "previous_epoch",
+    "metadataHash": "metadata_hash",
+    "instanceId": "instance",
+    "clientId": "client_id",
+    "clientHost": "host",
+    "rackId": "rack",
+    "subscribedTopicNames": "topics",
+}
+"""Columns of the fields of share and streams groups."""
+
+_COLUMNS: Mapping[type[Any], Callable[[Row, Any, Names], None]] = {
+    ClassicGroupRecord: _classic_group,
+    ConsumerGroupRecord: _group_epoch,
+    PartitionMetadataRecord: _partition_metadata,
+    ConsumerMemberRecord: _member,
+    TargetEpochRecord: _target_epoch,
+    TargetMemberRecord: _target,
+    CurrentAssignmentRecord: _current,
+    RegexRecord: _regex,
+    OtherRecord: _other,
+}
+
+
+def _json(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, default=_plain, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, UUID):
+        return format_uuid(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"{type(value)} has no place in a field")

@@ -1,0 +1,92 @@
+"""Records before they are decoded: keys and values as Arrow's arrays, with what their batches say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from coordinator.storage.batch_header import CONTROL, NO_PRODUCER_ID
+from coordinator.storage.columns import Columns
+from coordinator.storage.varints import Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RawRecords:
+    """Some records of one partition, in the order of the log: element i of each array is of record i.
+
+    `timestamps` in ms since 1970; `positions` are bytes in the file at which the records' batches begin, None where
+    there is no file; `producer_ids` -1: none. `keys` and `values` are binary arrays, null where there is none.
+    """
+
+    source: str
+    partition: int
+    file: str | None
+    offsets: Ints
+    timestamps: Ints
+    positions: Ints | None
+    producer_ids: Ints
+    control: NDArray[np.bool_]
+    keys: pa.Array
+    values: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+def raw_records(columns: Columns, *, source: str, partition: int, file: str, base: int) -> RawRecords:
+    """A segment's records. `base` is the byte in the file at which the bytes of `columns.batches` begin."""
+    headers, batch_of = columns.batches.headers, columns.batch_of
+    keys, values = _keys_and_values(columns)
+    return RawRecords(
+        source=source,
+        partition=partition,
+        file=file,
+        offsets=columns.offsets,
+        timestamps=columns.timestamps,
+        positions=(columns.batches.positions + base)[batch_of],
+        producer_ids=headers["producer_id"].astype(np.int64)[batch_of],
+        control=(headers["attributes"] & CONTROL != 0)[batch_of],
+        keys=keys,
+        values=values,
+    )
+
+
+def plain_records(batch: pa.RecordBatch, *, source: str, partition: int) -> RawRecords:
+    """Records of one partition that came without batches: `offset`, `timestamp` in ms, `key`, `value`."""
+    count = batch.num_rows
+    return RawRecords(
+        source=source,
+        partition=partition,
+        file=None,
+        offsets=batch.column("offset").to_numpy(zero_copy_only=False).astype(np.int64),
+        timestamps=batch.column("timestamp").to_numpy(zero_copy_only=False).astype(np.int64),
+        positions=None,
+        producer_ids=np.full(count, NO_PRODUCER_ID, dtype=np.int64),
+        control=np.zeros(count, dtype=bool),
+        keys=batch.column("key").cast(pa.binary()),
+        values=batch.column("value").cast(pa.binary()),
+    )
+
+
+def _keys_and_values(columns: Columns) -> tuple[pa.Array, pa.Array]:
+    """All keys and all values, copied once.
+
+    A record's key stands before its value, and records one behind the other: their bounds ascend, so that keys,
+    values and what is between them are one array of the chunk's bytes, of which every fourth element is a key.
+    """
+    count = len(columns)
+    bounds = np.empty((count, 4), dtype=np.int32)
+    bounds[:, 0] = columns.key_start
+    bounds[:, 1] = np.maximum(columns.key_end, columns.key_start)
+    bounds[:, 2] = columns.value_start
+    bounds[:, 3] = np.maximum(columns.value_end, columns.value_start)
+    pieces = pa.Array.from_buffers(
+        pa.binary(), 4 * count - 1, [None, pa.py_buffer(bounds), pa.py_buffer(columns.data)]
+    )
+    lanes = np.arange(count, dtype=np.int64) * 4
+    keys = pa.array(lanes, mask=columns.key_end < 0)
+    values = pa.array(lanes + 2, mask=columns.value_end < 0)
+    return pieces.take(keys), pieces.take(values)

@@ -1,0 +1,181 @@
+"""Records to rows: the one way for files, the live topic and a stream.
+
+Rows come in two kinds of batches, of offsets and of everything else; both have all columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coordinator.storage.batch_header import NO_PRODUCER_ID
+from coordinator.storage.control_records import ControlType, MalformedControlRecord, control_type_of
+from coordinator.storage.offset_columns import NO_TYPE, key_types
+from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
+from coordinator.storage.varints import Ints
+from coordinator.uuids import parse_uuid
+from pipeline.decode.binary import bounds_of
+from pipeline.decode.groups import Row, group_row
+from pipeline.decode.kinds import ABORT, COMMIT, CONTROL, KINDS, OFFSET
+from pipeline.decode.offsets import NEVER, offset_columns
+from pipeline.decode.raw import RawRecords, plain_records
+from pipeline.decode.schema import NO_OFFSET, decoded_arrow
+from pipeline.decode.times import can_be_told, day_of, days, timestamp_us, timestamps
+
+_MARKS = {ControlType.COMMIT: COMMIT, ControlType.ABORT: ABORT}
+
+
+def records_to_arrow(
+    batches: Iterable[pa.RecordBatch], *, source: str, names: Mapping[str, str]
+) -> Iterator[pa.RecordBatch]:
+    """Decode records that came without their batches: rows of `DECODED`.
+
+    `batches` have the columns `partition`, `offset`, `timestamp` (ms since 1970), `key` and `value` (binary); more are
+    left alone. A row's source is `source` and its partition, as in `__consumer_offsets-7`. `names`: of topics by id.
+    """
+    known = topic_names(names)
+    for batch in batches:
+        for partition in batch.column("partition").unique().to_pylist():
+            chosen = batch.filter(pc.equal(batch.column("partition"), partition))
+            yield from decode(
+                plain_records(chosen, source=f"{source}-{partition}", partition=partition), known
+            )
+
+
+def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
+    """Names by topic id. :raises ValueError: an id is none"""
+    return {parse_uuid(topic_id): name for topic_id, name in names.items()}
+
+
+def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatch]:
+    """Decode some records of one partition: batches of `DECODED`, none of them empty."""
+    types = key_types(*bounds_of(raw.keys))
+    told = can_be_told(raw.timestamps)
+    offsets = told & ~raw.control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
+    others = [_row(raw, lane, types, names) for lane in np.flatnonzero(~offsets).tolist()]
+    lanes = np.flatnonzero(offsets)
+    if len(lanes):
+        columns, malformed = _offsets(raw, lanes, types[lanes])
+        others += [_quarantined(raw, int(lanes[index]), reason) for index, reason in malformed.items()]
+        if columns is not None:
+            yield columns
+    if others:
+        yield rows_to_arrow(others)
+
+
+def rows_to_arrow(rows: Iterable[Row]) -> pa.RecordBatch:
+    """Rows as a batch of `DECODED`; columns that a row has not are null."""
+    rows = list(rows)
+    schema = decoded_arrow()
+    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def quarantined_row(
+    *, source: str, partition: int, file: str | None, position: int | None, reason: str
+) -> Row:
+    """A row for something that is no record."""
+    return {
+        "day": 0,
+        "source": source,
+        "partition": partition,
+        "offset": NO_OFFSET,
+        "time": 0,
+        "kind": "",
+        "tombstone": False,
+        "file": file,
+        "position": position,
+        "reason": reason,
+    }
+
+
+def _quarantined(raw: RawRecords, lane: int, reason: str) -> Row:
+    position = None if raw.positions is None else int(raw.positions[lane])
+    row = quarantined_row(
+        source=raw.source, partition=raw.partition, file=raw.file, position=position, reason=reason
+    )
+    return row | {"offset": int(raw.offsets[lane])}
+
+
+def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> Row:
+    time_ms = int(raw.timestamps[lane])
+    key_type = int(types[lane])
+    key, value = raw.keys[lane].as_py(), raw.values[lane].as_py()
+    time_us = timestamp_us(time_ms, unset=None)
+    if time_us is None:
+        return _quarantined(raw, lane, f"the record's timestamp, {time_ms} ms, is in no year of four digits")
+    producer_id = int(raw.producer_ids[lane])
+    row: Row = {
+        "day": day_of(time_ms),
+        "source": raw.source,
+        "partition": raw.partition,
+        "offset": int(raw.offsets[lane]),
+        "time": time_us,
+        "tombstone": False,
+        "producer_id": None if producer_id == NO_PRODUCER_ID else producer_id,
+    }
+    try:
+        if raw.control[lane]:
+            return row | {"kind": _MARKS.get(control_type_of(key or b""), CONTROL)}
+        if key is None or key_type == NO_TYPE:
+            return _quarantined(raw, lane, "the record has no key that tells its type")
+        fields = group_row(key, value, names)
+    except (MalformedRecord, MalformedControlRecord, UnknownKeyType) as error:
+        return _quarantined(raw, lane, str(error))
+    return row | {"key_version": key_type, "kind": KINDS[key_type], "tombstone": value is None} | fields
+
+
+def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch | None, dict[int, str]]:
+    everything = len(lanes) == len(raw)
+    taken = None if everything else pa.array(lanes)
+    keys = raw.keys if taken is None else raw.keys.take(taken)
+    values = raw.values if taken is None else raw.values.take(taken)
+    found = offset_columns(keys, values, types)
+    count = len(lanes)
+    times = raw.timestamps[lanes]
+    producer_ids = raw.producer_ids[lanes]
+    columns: dict[str, Any] = {
+        "day": days(times),
+        "source": _constant(raw.source, count),
+        "partition": _constant(raw.partition, count),
+        "offset": pa.array(raw.offsets[lanes]),
+        "time": timestamps(times),
+        "key_version": pa.array(types.astype(np.int16)),
+        "kind": _constant(OFFSET, count),
+        "value_version": found.value_version,
+        "tombstone": pa.array(~found.has_value),
+        "producer_id": pa.array(producer_ids, mask=producer_ids == NO_PRODUCER_ID),
+        "group": found.group,
+        "topic": found.topic,
+        "topic_partition": found.partition,
+        "committed": found.committed,
+        "leader_epoch": found.leader_epoch,
+        "metadata": found.metadata,
+        "commit_time": timestamps(np.where(found.has_value, found.commit_ms, -1), unset=-1),
+        "expire_time": timestamps(found.expire_ms, unset=NEVER),
+        "topic_id": found.topic_id,
+    }
+    schema = decoded_arrow()
+    arrays = [_column(columns.get(field.name), field.type, count) for field in schema]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+    if found.malformed:
+        keep = np.ones(count, dtype=bool)
+        keep[list(found.malformed)] = False
+        batch = batch.filter(pa.array(keep))
+    return (batch if batch.num_rows else None), found.malformed
+
+
+def _constant(value: Any, count: int) -> pa.Array:
+    return pa.repeat(value, count)
+
+
+def _column(array: Any, kind: pa.DataType, count: int) -> pa.Array:
+    if array is None:
+        return pa.nulls(count, kind)
+    return array if array.type == kind else array.cast(kind)

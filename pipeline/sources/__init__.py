@@ -1,0 +1,1 @@
+"""Where records come from: files of a log, the live topic, snapshots."""

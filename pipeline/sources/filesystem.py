@@ -1,0 +1,78 @@
+"""Files wherever Spark reads them from, opened by its Python workers.
+
+A path is local, or a URI: `file:///…`, `s3a://bucket/key` (`s3`, `s3n`), `hdfs://host/…`, and what else pyarrow knows
+(`gs://`, `abfss://`). What Hadoop's S3A takes from its configuration is taken from the same properties here:
+`fs.s3a.endpoint`, `endpoint.region`, `access.key`, `secret.key`, `session.token`, `connection.ssl.enabled`; without
+them, from the surroundings, as AWS's own tools do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pyarrow import fs
+
+_URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?P<rest>.*)", re.DOTALL)
+_S3 = frozenset({"s3", "s3a", "s3n"})
+
+
+def absolute(path: str) -> str:
+    """A path that means the same wherever it is read: a relative local one is that of this process."""
+    return path if _URI.match(path) else str(Path(path).absolute())
+
+
+def child(path: str, name: str) -> str:
+    """What is called `name` in the directory `path`."""
+    return f"{path.rstrip('/')}/{name}"
+
+
+def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
+    """The file system of an absolute path, and the path in it. `options` are Hadoop's.
+
+    :raises OSError: there is no such file system, or it cannot be reached
+    """
+    found = _URI.match(path)
+    if found is None:
+        return _local(), path
+    scheme = found["scheme"].lower()
+    if scheme in _S3:
+        return _s3(tuple(sorted(options.items()))), found["rest"].rstrip("/")
+    try:
+        return _by_uri(path)
+    except (ValueError, ImportError) as error:
+        raise OSError(f"{path}: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def _local() -> fs.FileSystem:
+    return fs.LocalFileSystem()
+
+
+def _by_uri(path: str) -> tuple[fs.FileSystem, str]:
+    system, inside = fs.FileSystem.from_uri(path)
+    return system, inside
+
+
+@lru_cache(maxsize=4)
+def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
+    given = {name.removeprefix("fs.s3a."): value for name, value in options if name.startswith("fs.s3a.")}
+    settings: dict[str, Any] = {
+        name: given[key]
+        for name, key in (
+            ("access_key", "access.key"),
+            ("secret_key", "secret.key"),
+            ("session_token", "session.token"),
+            ("region", "endpoint.region"),
+        )
+        if key in given
+    }
+    if "endpoint" in given:
+        scheme, _, host = given["endpoint"].rpartition("://")
+        settings["endpoint_override"] = host
+        plain = given.get("connection.ssl.enabled", "true").lower() == "false"
+        settings["scheme"] = scheme or ("http" if plain else "https")
+    return fs.S3FileSystem(**settings)
