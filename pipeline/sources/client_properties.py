@@ -1,0 +1,254 @@
+"""A client properties file, Java's or librdkafka's, as options of Spark's Kafka source, whose client is Java's.
+
+Certificates and keys in PEM travel in the options themselves, as the workers of a cluster do not have the files. JKS
+and PKCS12 stores cannot: they must lie under the same path on every worker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
+from coordinator.java_properties import BadProperty, Property, parse_properties
+
+PREFIX = "kafka."
+"""What tells the client's settings from those of the source itself."""
+
+_KEPT = (
+    "security.",
+    "ssl.",
+    "sasl.",
+    "config.providers",
+    "metadata.",
+    "reconnect.",
+    "retry.backoff.",
+    "socket.",
+)
+_KEPT_WHOLE = frozenset(
+    {
+        "bootstrap.servers",
+        "client.dns.lookup",
+        "client.id",
+        "client.rack",
+        "connections.max.idle.ms",
+        "default.api.timeout.ms",
+        "fetch.max.bytes",
+        "fetch.max.wait.ms",
+        "group.id",
+        "max.partition.fetch.bytes",
+        "receive.buffer.bytes",
+        "request.timeout.ms",
+        "send.buffer.bytes",
+    }
+)
+"""What says how to reach a cluster and who to be there. `group.id` names nobody's group but what the client may ask
+for: the reader joins no group and commits nothing. Anything else would be of no use to a reader, or in its way."""
+
+_ALIASES = {"metadata.broker.list": "bootstrap.servers", "sasl.mechanisms": "sasl.mechanism"}
+_OF_LIBRDKAFKA = frozenset(
+    {
+        "enable.ssl.certificate.verification",
+        "sasl.password",
+        "sasl.username",
+        "ssl.ca.location",
+        "ssl.ca.pem",
+        "ssl.certificate.location",
+        "ssl.certificate.pem",
+        "ssl.key.location",
+        "ssl.key.pem",
+    }
+)
+"""Keys that are translated; Java does not know them."""
+
+_LOGIN = "org.apache.kafka.common.security"
+_MODULES = {
+    "PLAIN": f"{_LOGIN}.plain.PlainLoginModule",
+    "SCRAM-SHA-256": f"{_LOGIN}.scram.ScramLoginModule",
+    "SCRAM-SHA-512": f"{_LOGIN}.scram.ScramLoginModule",
+}
+_PEM_BEGIN = b"-----BEGIN"
+_PEM_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTALL)
+_JAVA_KEY_BLOCKS = frozenset({"PRIVATE KEY", "ENCRYPTED PRIVATE KEY"})
+_SECRET = re.compile(r"(?i)password|secret|passphrase|jaas|keystore\.key|(^|\.)key\.pem|token")
+_SHORTEST_SECRET = 4
+
+
+class BadClientProperties(ValueError):
+    """The file cannot be used. The text names file, line and problem, and never a secret's value."""
+
+    def __init__(self, path: Path, line: int | None, message: str) -> None:
+        super().__init__(f"{path}{'' if line is None else f', line {line}'}: {message}")
+        self.path = path
+        self.line = line
+
+
+def client_options(path: Path) -> dict[str, str]:
+    """The options of Spark's Kafka source that the file stands for, each key with the prefix `kafka.`.
+
+    Keys that matter to producers and members of groups alone are left out.
+    :raises BadClientProperties: the file cannot be read; a line is malformed; a key is unknown, or has no equal in
+        Java; a store is missing
+    """
+    try:
+        entries = parse_properties(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadClientProperties(path, None, "the file is not UTF-8") from None
+    except OSError as error:
+        raise BadClientProperties(path, None, f"the file cannot be read: {error.strerror}") from None
+    except BadProperty as error:
+        raise BadClientProperties(path, error.line, str(error)) from None
+    for entry in entries:
+        if entry.key not in JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS:
+            raise BadClientProperties(path, entry.line, f"{entry.key!r} is no Kafka client property")
+    settings = _Translation(path, {_ALIASES.get(entry.key, entry.key): entry for entry in entries}).settings()
+    return {PREFIX + key: value for key, value in sorted(settings.items())}
+
+
+def without_secrets(text: str, options: Mapping[str, str]) -> str:
+    """`text` with every password, key and login module in `options` replaced by ***."""
+    secrets = {value for key, value in options.items() if _SECRET.search(key)}
+    secrets |= {quoted for value in tuple(secrets) for quoted in re.findall(r'"((?:\\.|[^"\\])*)"', value)}
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "***")
+    return text
+
+
+class _Translation:
+    """The entries of one file, the last of each key, on their way to Java's settings."""
+
+    def __init__(self, path: Path, entries: Mapping[str, Property]) -> None:
+        self._path = path
+        self._entries = entries
+
+    def settings(self) -> dict[str, str]:
+        kept = {
+            key: entry.value
+            for key, entry in self._entries.items()
+            if key in JAVA_KEYS and (key in _KEPT_WHOLE or key.startswith(_KEPT))
+        }
+        self._refuse_what_java_has_not()
+        if kept.get("ssl.endpoint.identification.algorithm", "").lower() == "none":
+            kept["ssl.endpoint.identification.algorithm"] = ""
+        if "security.protocol" in kept:
+            kept["security.protocol"] = (
+                kept["security.protocol"].strip().upper()
+            )  # librdkafka takes both cases
+        return self._store(self._trust(self._login(kept)))
+
+    def _refuse_what_java_has_not(self) -> None:
+        verify = self._entries.get("enable.ssl.certificate.verification")
+        if verify is not None and verify.value.strip().lower() in ("false", "0"):
+            raise self._error(
+                "enable.ssl.certificate.verification",
+                "Spark's Kafka client always verifies certificates; name the authority in ssl.ca.location",
+            )
+        for key, entry in self._entries.items():
+            if key in LIBRDKAFKA_KEYS - JAVA_KEYS - _OF_LIBRDKAFKA and key.startswith(("sasl.", "ssl.")):
+                raise BadClientProperties(
+                    self._path,
+                    entry.line,
+                    f"{key} is known to librdkafka alone, and Spark's Kafka client is Java's: write what Java calls it",
+                )
+
+    def _login(self, kept: dict[str, str]) -> dict[str, str]:
+        """`sasl.username` and `sasl.password` as a login module."""
+        username, password = self._text("sasl.username"), self._text("sasl.password")
+        if "sasl.jaas.config" in kept or username is None or password is None:
+            return kept
+        mechanism = kept.get("sasl.mechanism", "").strip().upper()
+        module = _MODULES.get(mechanism)
+        if module is None:
+            names = ", ".join(_MODULES)
+            raise self._error(
+                "sasl.username", f"goes with a sasl.mechanism of {names}, not {mechanism or 'none'}"
+            )
+        login = f"{module} required username={_quoted(username)} password={_quoted(password)};"
+        return kept | {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
+
+    def _trust(self, kept: dict[str, str]) -> dict[str, str]:
+        """Whom to trust, without a file where it is PEM."""
+        pem = self._text("ssl.ca.pem")
+        if "ssl.ca.location" in self._entries:
+            pem = self._read("ssl.ca.location").decode("utf-8", "replace")
+        elif "ssl.truststore.location" in kept:
+            content = self._read("ssl.truststore.location")
+            if content.lstrip().startswith(_PEM_BEGIN):
+                pem = content.decode("utf-8", "replace")
+            else:
+                return kept | {"ssl.truststore.location": self._absolute("ssl.truststore.location")}
+        if pem is None:
+            return kept
+        blocks = "\n".join(block for kind, block in _blocks(pem) if kind == "CERTIFICATE")
+        for key in ("ssl.truststore.location", "ssl.truststore.password"):
+            kept.pop(key, None)
+        return kept | {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": blocks}
+
+    def _store(self, kept: dict[str, str]) -> dict[str, str]:
+        """Who the client is (mutual TLS), without a file where it is PEM."""
+        chain, key = self._text("ssl.certificate.pem"), self._text("ssl.key.pem")
+        key_from = "ssl.key.pem"
+        if "ssl.keystore.location" in kept:
+            content = self._read("ssl.keystore.location")
+            if not content.lstrip().startswith(_PEM_BEGIN):
+                return kept | {"ssl.keystore.location": self._absolute("ssl.keystore.location")}
+            chain = key = content.decode("utf-8", "replace")
+            key_from = "ssl.keystore.location"
+        if "ssl.certificate.location" in self._entries:
+            chain = self._read("ssl.certificate.location").decode("utf-8", "replace")
+        if "ssl.key.location" in self._entries:
+            key = self._read("ssl.key.location").decode("utf-8", "replace")
+            key_from = "ssl.key.location"
+        if chain is None or key is None:
+            return kept
+        for name in ("ssl.keystore.location", "ssl.keystore.password"):
+            kept.pop(name, None)
+        return kept | {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.certificate.chain": "\n".join(
+                block for kind, block in _blocks(chain) if kind == "CERTIFICATE"
+            ),
+            "ssl.keystore.key": self._java_key(key_from, key),
+        }
+
+    def _java_key(self, name: str, pem: str) -> str:
+        keys = [(kind, block) for kind, block in _blocks(pem) if kind.endswith("PRIVATE KEY")]
+        for kind, block in keys:
+            if kind in _JAVA_KEY_BLOCKS:
+                return block
+        what = f"a {keys[0][0]}" if keys else "no private key"
+        raise self._error(
+            name,
+            f"there is {what}, and Java reads PKCS #8 alone: convert it with `openssl pkcs8 -topk8 -in KEY -out NEW`",
+        )
+
+    def _text(self, key: str) -> str | None:
+        entry = self._entries.get(key)
+        return None if entry is None else entry.value
+
+    def _file(self, key: str) -> Path:
+        return Path(self._entries[key].value.strip())
+
+    def _absolute(self, key: str) -> str:
+        return str(self._file(key).absolute())
+
+    def _read(self, key: str) -> bytes:
+        try:
+            return self._file(key).read_bytes()
+        except OSError as error:
+            raise self._error(key, f"{self._file(key)} cannot be read: {error.strerror}") from None
+
+    def _error(self, key: str, message: str) -> BadClientProperties:
+        return BadClientProperties(self._path, self._entries[key].line, f"{key}: {message}")
+
+
+def _blocks(pem: str) -> list[tuple[str, str]]:
+    """What a PEM text holds: the kind and the text of each block."""
+    return [(found[1], found[0]) for found in _PEM_BLOCK.finditer(pem)]
+
+
+def _quoted(text: str) -> str:
+    """For a login module: JAAS knows the escapes of a Java string."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,175 @@
+"""What a running cluster says of its `__consumer_offsets` and its topics, asked through the client in Spark's JVM."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipeline.sources.client_properties import PREFIX, without_secrets
+from pipeline.sources.jars import MissingKafkaSource, how_to_get
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OFFSETS_TOPIC = "__consumer_offsets"
+BOOTSTRAP = "kafka.bootstrap.servers"
+_SOURCE_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_TOPIC = re.compile(r"\(name=([\w.\-]+), topicId=([\w\-]+), internal=(?:true|false)\)")
+_WRAPPERS = ("java.util.concurrent.ExecutionException", "java.util.concurrent.CompletionException")
+
+
+class ClusterUnreadable(Exception):
+    """The cluster cannot be reached, refuses the client, or has no `__consumer_offsets` yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """Where a partition of the topic begins and ends: offsets of the first record and behind the last one.
+
+    `stable_end`: the first offset that a transaction still open may have written; `end` where none is open.
+    """
+
+    partition: int
+    begin: int
+    stable_end: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsTopic:
+    """`__consumer_offsets` as it was when it was asked for."""
+
+    cluster_id: str
+    ranges: tuple[Range, ...]
+    """By partition."""
+
+    @property
+    def held_back(self) -> int:
+        """Offsets behind the first transaction that is open, of all partitions."""
+        return sum(each.end - each.stable_end for each in self.ranges)
+
+
+def check_kafka_source(spark: SparkSession) -> None:
+    """:raises MissingKafkaSource: the session was started without the jars of the Kafka source"""
+    jvm: Any = spark._jvm
+    if jvm is None:
+        raise MissingKafkaSource(
+            "the live topic cannot be read through Spark Connect: it asks Kafka in the driver's JVM"
+        )
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+    try:
+        loader.loadClass(_SOURCE_PROVIDER)
+    except Py4JJavaError:
+        raise MissingKafkaSource(f"this Spark session has no Kafka source: {how_to_get()}") from None
+
+
+def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTopic:
+    """Ask for the topic's partitions and their ends. `options`: `kafka.bootstrap.servers` and other client settings.
+
+    :raises MissingKafkaSource: the session was started without the jars
+    :raises ClusterUnreadable: with what Kafka's client says
+    """
+    with _admin(spark, options) as admin:
+        return _OffsetsTopicReader(spark, admin).read()
+
+
+def topic_names(spark: SparkSession, options: Mapping[str, str]) -> dict[str, str]:
+    """The names of all topics that the client may see, by id in Kafka's notation.
+
+    :raises MissingKafkaSource: the session was started without the jars
+    :raises ClusterUnreadable: with what Kafka's client says
+    """
+    with _admin(spark, options) as admin:
+        jvm: Any = spark._jvm
+        wish = jvm.org.apache.kafka.clients.admin.ListTopicsOptions().listInternal(True)
+        # One text: a cluster may have a hundred thousand topics, and every call into the JVM takes its time.
+        listed: str = admin.listTopics(wish).listings().get().toString()
+    return {topic_id: name for name, topic_id in _TOPIC.findall(listed)}
+
+
+@contextmanager
+def _admin(spark: SparkSession, options: Mapping[str, str]) -> Iterator[Any]:
+    """Kafka's admin client; whatever goes wrong with it is told without the JVM's stack."""
+    from py4j.protocol import Py4JJavaError
+
+    check_kafka_source(spark)
+    jvm: Any = spark._jvm
+    properties = jvm.java.util.Properties()
+    for key, value in options.items():
+        if key.startswith(PREFIX):
+            properties.setProperty(key.removeprefix(PREFIX), value)
+    admin: Any = None
+    try:
+        admin = jvm.org.apache.kafka.clients.admin.Admin.create(properties)
+        yield admin
+    except Py4JJavaError as error:
+        said = without_secrets(_said(error.java_exception), options)
+        raise ClusterUnreadable(f"{options.get(BOOTSTRAP, 'the cluster')}: {said}") from None
+    finally:
+        if admin is not None:
+            admin.close(jvm.java.time.Duration.ZERO)
+
+
+class _OffsetsTopicReader:
+    def __init__(self, spark: SparkSession, admin: Any) -> None:
+        jvm: Any = spark._jvm
+        self._java = jvm.java.util
+        self._kafka = jvm.org.apache.kafka
+        self._admin = admin
+
+    def read(self) -> OffsetsTopic:
+        cluster_id: str = self._admin.describeCluster().clusterId().get()
+        partitions = self._partitions()
+        spec = self._kafka.clients.admin.OffsetSpec
+        level = self._kafka.common.IsolationLevel
+        begins = self._offsets(partitions, spec.earliest(), level.READ_UNCOMMITTED)
+        stable = self._offsets(partitions, spec.latest(), level.READ_COMMITTED)
+        # Asked for last: never before what is stable.
+        ends = self._offsets(partitions, spec.latest(), level.READ_UNCOMMITTED)
+        ranges = tuple(
+            Range(partition=each, begin=begins[each], stable_end=stable[each], end=ends[each])
+            for each in partitions
+        )
+        return OffsetsTopic(cluster_id=cluster_id, ranges=ranges)
+
+    def _partitions(self) -> list[int]:
+        topics = self._java.ArrayList()
+        topics.add(OFFSETS_TOPIC)
+        described = self._admin.describeTopics(topics).allTopicNames().get().get(OFFSETS_TOPIC)
+        partitions = described.partitions()
+        return sorted(partitions.get(index).partition() for index in range(partitions.size()))
+
+    def _offsets(self, partitions: list[int], spec: Any, level: Any) -> dict[int, int]:
+        wanted = self._java.HashMap()
+        places = {each: self._kafka.common.TopicPartition(OFFSETS_TOPIC, each) for each in partitions}
+        for place in places.values():
+            wanted.put(place, spec)
+        found = (
+            self._admin.listOffsets(wanted, self._kafka.clients.admin.ListOffsetsOptions(level)).all().get()
+        )
+        return {each: found.get(place).offset() for each, place in places.items()}
+
+
+def _said(exception: Any) -> str:
+    """What the innermost exception that is of interest says, after its name."""
+    while exception.getClass().getName() in _WRAPPERS and exception.getCause() is not None:
+        exception = exception.getCause()
+    name: str = exception.getClass().getSimpleName()
+    said: list[str] = [exception.getMessage() or "no message"]
+    cause = exception.getCause()
+    while cause is not None:
+        message = cause.getMessage()
+        if message and message not in said[-1]:
+            said.append(message)
+        cause = cause.getCause()
+    if name == "UnknownTopicOrPartitionException":
+        return (
+            f"there is no {OFFSETS_TOPIC} that this client may see: no group has committed yet, or the right to "
+            f"describe the topic is missing"
+        )
+    return f"{name}: {'; '.join(said)}"

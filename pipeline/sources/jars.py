@@ -1,0 +1,155 @@
+"""The jars of Spark's Kafka source, which pyspark does not bring: Maven fetches them once, into the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+KAFKA_SOURCE = "spark-sql-kafka-0-10"
+SCALA = "2.13"
+FETCH_TIMEOUT_S = 240
+_SETTINGS = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
+
+_POM = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>kohort</groupId>
+  <artifactId>kafka-source</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>
+{dependencies}
+  </dependencies>
+</project>
+"""
+_DEPENDENCY = """\
+    <dependency>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
+      <version>{version}</version>
+      <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
+    </dependency>"""
+
+
+class MissingKafkaSource(Exception):
+    """Spark's Kafka source is not to be had; the message says why, and what to do."""
+
+
+def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """`given`, and the jars of Spark's Kafka source where neither `given` nor Spark's settings `conf` have it.
+
+    They are for `pipeline.session.SessionSettings`: a session that runs already takes no jars. The first call on a
+    machine fetches 10 MB; two processes may do that at once.
+
+    :raises MissingKafkaSource: they are not cached, and Maven is missing or fails
+    """
+    settings = [(conf or {}).get(name, "") for name in _SETTINGS]
+    if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in given), *settings)):
+        return tuple(given)
+    return (*given, *(str(jar) for jar in sorted(_fetched().glob("*.jar"))))
+
+
+def cache() -> Path:
+    """The directory the jars belong in, there or not. Its last part is a digest of what is asked for."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    stamp = hashlib.sha256(_pom().encode()).hexdigest()[:12]
+    return Path(home) / "kohort" / f"spark-kafka-{version('pyspark')}" / stamp
+
+
+def _jars() -> tuple[tuple[str, str, str], ...]:
+    """Group, artifact and version of each jar.
+
+    The source must be of Spark's own version. The other versions are what Spark 4.0 names; they serve all of 4.
+    """
+    return (
+        ("org.apache.spark", f"{KAFKA_SOURCE}_{SCALA}", version("pyspark")),
+        ("org.apache.spark", f"spark-token-provider-kafka-0-10_{SCALA}", "4.0.0"),
+        ("org.apache.commons", "commons-pool2", "2.12.0"),
+        ("org.apache.kafka", "kafka-clients", "3.9.1"),
+    )
+
+
+def _pom() -> str:
+    """What Maven is asked for: every jar by name and without what it depends on, which pyspark has."""
+    return _POM.format(
+        dependencies="\n".join(
+            _DEPENDENCY.format(group=group, artifact=artifact, version=number)
+            for group, artifact, number in _jars()
+        )
+    )
+
+
+def _fetched() -> Path:
+    target = cache()
+    if target.is_dir():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=".fetch-", dir=target.parent, ignore_cleanup_errors=True
+    ) as scratch:
+        filled = Path(scratch) / "jars"
+        pom = Path(scratch) / "pom.xml"
+        pom.write_text(_pom(), encoding="utf-8")
+        _run_maven(pom, filled)
+        try:
+            filled.rename(target)
+        except OSError:
+            # Another process was quicker; anything else is an error.
+            if not target.is_dir():
+                raise
+    return target
+
+
+def _run_maven(pom: Path, directory: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise MissingKafkaSource(_advice("and there is no mvn on the PATH to fetch it"))
+    command = [
+        maven,
+        "-q",
+        "-B",
+        "-f",
+        str(pom),
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={directory}",
+    ]
+    try:
+        subprocess.run(  # noqa: S603  (the Maven of the PATH)
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=True,
+            timeout=FETCH_TIMEOUT_S,
+        )
+    except subprocess.CalledProcessError as error:
+        raise MissingKafkaSource(
+            _advice(f"and Maven could not fetch it:\n{_errors(error.stdout)}\n")
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise MissingKafkaSource(_advice(f"and Maven did not fetch it within {FETCH_TIMEOUT_S} s")) from None
+
+
+def how_to_get() -> str:
+    """What a user does about a missing source."""
+    names = ", ".join(f"{artifact}-{number}.jar" for _, artifact, number in _jars())
+    return f"name its jars with --jars: {names}"
+
+
+def _advice(what: str) -> str:
+    return f"Spark's Kafka source is not in the cache {what}: install Maven, or {how_to_get()}"
+
+
+def _errors(output: str) -> str:
+    """The first lines in which Maven says what went wrong; the rest is advice on Maven."""
+    lines = [line for line in output.splitlines() if line.startswith("[ERROR]")] or output.splitlines()
+    return "\n".join(lines[:5])[:1500]
