@@ -1,15 +1,22 @@
-"""The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator would write it."""
+"""The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator would write it.
+
+Of some the days before are there too (`cli.sample_history`); what the sample says of them is their last rebalance.
+"""
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from importlib.resources import as_file, files
+from operator import itemgetter
 from pathlib import Path
 
 from cli.errors import CommandError
+from cli.sample_history.stories import LAST_MS, STORIES, play
+from coordinator.broker.records import Record
 from coordinator.broker.topics import TopicImage, TopicInfo
 from coordinator.group_records import group_records
 from coordinator.snapshot import Snapshot, read_snapshot
@@ -32,12 +39,26 @@ def fill(directory: Path) -> None:
     with as_file(files("cli").joinpath("sample.yaml")) as file:
         fleet = read_snapshot(file)
     topics = TopicImage.of(_topics(fleet), version=1)
-    now_ms = time.time_ns() // 1_000_000
+    written = sorted(_written(fleet, topics, time.time_ns() // 1_000_000), key=itemgetter(0))
     with closing(DataDirectory.open(directory)) as data:
         for topic in topics.topics.values():
             data.topics.create(topic)
-        for group in fleet.groups.values():
-            data.append(group_records(group, topics, now_ms), now_ms)
+        for at_ms, records in written:
+            data.write(records, at_ms)  # closing synchronises
+
+
+def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple[int, Sequence[Record]]]:
+    """Records, and when they were written in ms; those of a group in their order."""
+    for group in fleet.groups.values():
+        story = STORIES.get(group.id)
+        if story is None:
+            yield now_ms, group_records(group, topics, now_ms)
+            continue
+        yield from play(group, story, topics, now_ms)
+        last_ms = now_ms - LAST_MS
+        members = group_records(replace(group, offsets={}), topics, last_ms)
+        yield last_ms, members
+        yield now_ms, group_records(group, topics, now_ms)[len(members) :]
 
 
 def clear(directory: Path) -> None:

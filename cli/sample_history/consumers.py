@@ -1,0 +1,244 @@
+"""Consumers on a stage: of the classic protocol, eager and cooperative, and of the consumer protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.registry import Side, find
+from cli.sample_history.stage import Client, Stage
+from coordinator.broker.answers import (
+    ConsumerGroupHeartbeatAnswer,
+    HeartbeatAnswer,
+    JoinedMember,
+    JoinGroupAnswer,
+    SyncGroupAnswer,
+)
+from coordinator.broker.calls import (
+    ConsumerGroupHeartbeat,
+    Heartbeat,
+    JoinGroup,
+    JoinProtocol,
+    LeaveGroup,
+    LeavingMember,
+    SyncGroup,
+)
+from coordinator.broker.errors import ErrorCode
+from coordinator.embedded_protocol import (
+    NEWEST_VERSION,
+    EmbeddedAssignment,
+    Subscription,
+    read_assignment,
+    read_subscription,
+    write_assignment,
+    write_subscription,
+)
+from coordinator.group_records import COOPERATIVE, REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS
+
+_NO_GENERATION = -1
+_LEAVING = -1
+"""The member epoch of a consumer that goes."""
+
+Owned = dict[str, tuple[int, ...]]
+
+
+class ClassicConsumer:
+    """Joins, syncs and heartbeats as kafka-clients does; one that leads runs the very assignor."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        client: Client,
+        topics: tuple[str, ...],
+        assignor: str,
+        fresh_id: UUID | None = None,
+    ) -> None:
+        """`fresh_id` becomes the end of its member id."""
+        self.client = client
+        self.owned: Owned = {}
+        self._stage, self._topics, self._assignor = stage, topics, assignor
+        self._fresh_id = fresh_id or stage.fresh_id()
+        self._member = ""
+        self._generation = _NO_GENERATION
+        self._waits_for: int | None = None
+        stage.actors.append(self)
+        self._join()
+
+    @property
+    def standing(self) -> tuple[str, int]:
+        return self._member, self._generation
+
+    def is_busy(self) -> bool:
+        return self._waits_for is not None or self._generation == _NO_GENERATION
+
+    def act(self) -> None:
+        if self._waits_for is not None:
+            self._hear(self._waits_for)
+            return
+        member, generation = self.standing
+        request = Heartbeat(group=self._stage.group, generation=generation, member=member, instance=None)
+        answer = self._stage.answer(self._stage.send(request, self.client))
+        if isinstance(answer, HeartbeatAnswer) and answer.error is not ErrorCode.NONE:
+            self._join()
+
+    def leave(self) -> None:
+        """Close in good order."""
+        leaving = (LeavingMember(member=self._member),)
+        self._stage.actors.remove(self)
+        self._stage.send(LeaveGroup(group=self._stage.group, members=leaving), self.client)
+
+    def crash(self) -> None:
+        """Be gone without a word, until the coordinator has noticed."""
+        self._stage.actors.remove(self)
+        self._stage.run(SESSION_TIMEOUT_MS // 1_000 + 3)
+
+    def _join(self) -> None:
+        cooperative = self._assignor == COOPERATIVE
+        subscription = Subscription(
+            version=NEWEST_VERSION,
+            topics=self._topics,
+            owned=self.owned if cooperative else {},
+            generation=self._generation,
+        )
+        if not cooperative:
+            self.owned = {}
+        request = JoinGroup(
+            group=self._stage.group,
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
+            member=self._member,
+            instance=None,
+            protocol_type="consumer",
+            protocols=(JoinProtocol(name=self._assignor, metadata=write_subscription(subscription)),),
+        )
+        self._waits_for = self._stage.send(request, self.client, self._fresh_id)
+        self._hear(self._waits_for)
+
+    def _hear(self, ticket: int) -> None:
+        answer = self._stage.answer(ticket)
+        if isinstance(answer, JoinGroupAnswer):
+            self._joined(answer)
+        elif isinstance(answer, SyncGroupAnswer):
+            self._synced(answer)
+
+    def _joined(self, answer: JoinGroupAnswer) -> None:
+        if answer.member:
+            self._member = answer.member
+        if answer.error is not ErrorCode.NONE:
+            self._join()  # with the member id that it was given
+            return
+        self._generation = answer.generation
+        request = SyncGroup(
+            group=self._stage.group,
+            generation=answer.generation,
+            member=self._member,
+            instance=None,
+            protocol_type="consumer",
+            protocol=answer.protocol,
+            assignments=self._assignments(answer.members),
+        )
+        self._waits_for = self._stage.send(request, self.client)
+        self._hear(self._waits_for)
+
+    def _synced(self, answer: SyncGroupAnswer) -> None:
+        self._waits_for = None
+        if answer.error is not ErrorCode.NONE:
+            self._join()
+            return
+        before, self.owned = self.owned, read_assignment(answer.assignment).partitions
+        lost = any(set(numbers) - set(self.owned.get(topic, ())) for topic, numbers in before.items())
+        if lost and self._assignor == COOPERATIVE:
+            self._join()
+
+    def _assignments(self, members: tuple[JoinedMember, ...]) -> tuple[tuple[str, bytes], ...]:
+        """Of the leader; nothing of others, who are not told of the members."""
+        if not members:
+            return ()
+        image = self._stage.topics.topics
+        spec = GroupSpec(
+            topics=tuple(
+                TopicSpec(name=name, partitions=image[name].partitions, id=image[name].id)
+                for name in sorted(self._topics)
+            ),
+            members=tuple(map(_member_spec, members)),
+        )
+        named = self._named(spec)
+        return tuple((member, _written(partitions)) for member, partitions in named.items())
+
+    def _named(self, spec: GroupSpec) -> Mapping[str, Mapping[str, list[int]]]:
+        """By member. An assignor that only the clients have gives everything to the first."""
+        if "." in self._assignor:
+            return {
+                member.id: {topic.name: list(range(topic.partitions)) for topic in spec.topics if not place}
+                for place, member in enumerate(spec.members)
+            }
+        return find(self._assignor, Side.CLIENT).assign(DenseGroup.of(spec)).assignment.named()
+
+
+def _member_spec(member: JoinedMember) -> MemberSpec:
+    subscription = read_subscription(member.metadata)
+    claim = Claim(partitions=subscription.owned, generation=subscription.generation)
+    return MemberSpec(id=member.member, topics=subscription.topics, owned=claim)
+
+
+def _written(partitions: Mapping[str, list[int]]) -> bytes:
+    given = {topic: tuple(numbers) for topic, numbers in partitions.items() if numbers}
+    return write_assignment(EmbeddedAssignment(version=NEWEST_VERSION, partitions=given))
+
+
+class Consumer:
+    """A consumer of the consumer protocol; what it has to give up it gives up at its next heartbeat."""
+
+    def __init__(self, stage: Stage, client: Client, topics: tuple[str, ...], member: str) -> None:
+        self.client = client
+        self.owned: Owned = {}
+        self._stage, self._member = stage, member
+        self._epoch = 0
+        self._was_busy = True
+        stage.actors.append(self)
+        self._beat(topics=topics, rebalance_timeout_ms=REBALANCE_TIMEOUT_MS)
+
+    @property
+    def standing(self) -> tuple[str, int]:
+        return self._member, self._epoch
+
+    def is_busy(self) -> bool:
+        return self._was_busy
+
+    def act(self) -> None:
+        before = (self._epoch, self.owned)
+        self._beat()
+        self._was_busy = before != (self._epoch, self.owned)
+
+    def leave(self) -> None:
+        """Close in good order."""
+        self._stage.actors.remove(self)
+        request = ConsumerGroupHeartbeat(group=self._stage.group, member=self._member, epoch=_LEAVING)
+        self._stage.send(request, self.client)
+
+    def crash(self) -> None:
+        """Be gone without a word, until the coordinator has noticed."""
+        self._stage.actors.remove(self)
+        self._stage.run(SESSION_TIMEOUT_MS // 1_000 + 3)
+
+    def _beat(self, topics: tuple[str, ...] | None = None, rebalance_timeout_ms: int = -1) -> None:
+        image = self._stage.topics
+        request = ConsumerGroupHeartbeat(
+            group=self._stage.group,
+            member=self._member,
+            epoch=self._epoch,
+            rebalance_timeout_ms=rebalance_timeout_ms,
+            topics=topics,
+            owned={image.topics[topic].id: numbers for topic, numbers in self.owned.items()},
+        )
+        answer = self._stage.answer(self._stage.send(request, self.client))
+        if not isinstance(answer, ConsumerGroupHeartbeatAnswer) or answer.error is not ErrorCode.NONE:
+            raise AssertionError(f"{self._stage.group}: {self._member} is refused: {answer}")
+        self._epoch = answer.epoch
+        if answer.assignment is not None:
+            self.owned = {
+                image.by_id[topic].name: tuple(sorted(numbers))
+                for topic, numbers in answer.assignment.items()
+                if numbers
+            }

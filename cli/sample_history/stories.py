@@ -1,0 +1,270 @@
+"""The days before: a story per group, which ends one rebalance before the group as the sample has it.
+
+billing          range: deployments member by member, a crash at night, a third more members for a day
+clickstream      cooperative-sticky: a crash; one member commits nothing for a day
+checkout         range, then the way to the consumer protocol, member by member, still under way
+fraud            the consumer protocol from the beginning: deployments, a crash
+legacy-etl       one member in a loop of restarts, and offsets that were set back
+nightly-report   a member that comes every night and goes again, and offsets that an operator set back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from cli.sample_history.consumers import ClassicConsumer, Consumer
+from cli.sample_history.stage import Client, Positions, Stage
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    Record,
+    TargetEpochRecord,
+)
+from coordinator.broker.topics import TopicImage
+from coordinator.model import Group
+from coordinator.uuids import format_uuid
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+DAYS = 6
+"""How far back the stories go."""
+LAST_MS = 20 * MINUTE_MS
+"""How long ago the group became what the sample says."""
+_RESTART_S = 30
+"""How long a process is away that is started anew."""
+_RECORDS_PER_HOUR = 25
+"""That a partition gets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What happened to a group. It ends with the generation or group epoch before the sample's."""
+
+    first_epoch: int
+    """Generation or group epoch, without members, when the story begins."""
+    is_consumer_group: bool = False
+    play: Callable[[Stage, Cast], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """Who plays: the members of the sample, by place, and those that were there before them."""
+
+    group: Group
+    now_ms: int
+    positions: Positions
+
+    def ago(self, days: float) -> int:
+        """A moment, by days before now."""
+        return self.now_ms - round(days * DAY_MS)
+
+    @property
+    def last_ms(self) -> int:
+        return self.now_ms - LAST_MS
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(sorted(self.group.offsets or {}))
+
+    def client(self, place: int) -> Client:
+        """The client of the sample's member in a place; behind them there are more of the same kind."""
+        members = self.group.members
+        if place < len(members):
+            return Client(id=members[place].client.id or "", host=members[place].client.host or "")
+        if not members:
+            return Client(id=f"consumer-{self.group.id}-1", host="/10.0.0.200")
+        return Client(id=members[0].client.id or "", host=f"/10.0.0.{200 + place}")
+
+    def classic(self, stage: Stage, place: int, assignor: str, *, is_last: bool = False) -> ClassicConsumer:
+        """A classic member; the `last` one in a place is that of the sample, id and all."""
+        fresh_id = UUID(self.group.members[place].id[-36:]) if is_last else None
+        return ClassicConsumer(stage, self.client(place), self.topics, assignor, fresh_id)
+
+    def consumer(self, stage: Stage, place: int, *, is_last: bool = False) -> Consumer:
+        """A member of the consumer protocol, as `classic`."""
+        member = self.group.members[place].id if is_last else format_uuid(stage.fresh_id())
+        return Consumer(stage, self.client(place), self.topics, member)
+
+
+def play(
+    group: Group, story: Story, topics: TopicImage, now_ms: int
+) -> Sequence[tuple[int, tuple[Record, ...]]]:
+    """The records of a story and when they were written, in ms. The same for the same moment."""
+    cast = Cast(group=group, now_ms=now_ms, positions=_positions(group, now_ms))
+    start_ms = cast.ago(DAYS)
+    stage = Stage(group.id, topics, start_ms, _before(group, story, start_ms))
+    story.play(stage, cast)
+    return stage.written
+
+
+def _before(group: Group, story: Story, start_ms: int) -> tuple[Record, ...]:
+    if story.is_consumer_group:
+        return (
+            ConsumerGroupRecord(
+                group=group.id, value=ConsumerGroupValue(epoch=story.first_epoch, metadata_hash=0)
+            ),
+            TargetEpochRecord(group=group.id, epoch=story.first_epoch, assigned_ms=start_ms),
+        )
+    value = ClassicGroupValue(
+        protocol_type="consumer",
+        generation=story.first_epoch,
+        protocol=None,
+        leader=None,
+        state_since_ms=start_ms,
+        members=(),
+    )
+    return (ClassicGroupRecord(group=group.id, value=value),)
+
+
+def _positions(group: Group, now_ms: int) -> Positions:
+    """Every partition gets its records at the same pace, and the group comes to where the sample has it."""
+    now = group.offsets or {}
+
+    def position(topic: str, partition: int, at_ms: int) -> int:
+        committed = now[topic][partition].offset or 0
+        return max(0, committed - (now_ms - at_ms) * _RECORDS_PER_HOUR // HOUR_MS)
+
+    return position
+
+
+def _set_back(positions: Positions, records: int) -> Positions:
+    return lambda topic, partition, at_ms: max(0, positions(topic, partition, at_ms) - records)
+
+
+def _deployed(stage: Stage, cast: Cast, members: list[ClassicConsumer], assignor: str) -> None:
+    """Every member stops and starts anew, one behind the other."""
+    for place, member in enumerate(list(members)):
+        member.leave()
+        stage.run(_RESTART_S)
+        stage.settle()
+        members[place] = cast.classic(stage, place, assignor)
+        stage.settle()
+
+
+def _billing(stage: Stage, cast: Cast) -> None:
+    members = [cast.classic(stage, place, "range") for place in range(3)]
+    stage.settle()
+    stage.live(cast.ago(5.3), HOUR_MS, cast.positions)
+    _deployed(stage, cast, members, "range")
+    stage.live(cast.ago(4.1), HOUR_MS, cast.positions)
+    members[1].crash()
+    stage.settle()
+    members[1] = cast.classic(stage, 1, "range")
+    stage.settle()
+    stage.live(cast.ago(2.6), HOUR_MS, cast.positions)
+    more = cast.classic(stage, 3, "range")
+    stage.settle()
+    stage.live(cast.ago(1.6), HOUR_MS, cast.positions)
+    more.leave()
+    stage.settle()
+    stage.live(cast.last_ms - 10 * MINUTE_MS, HOUR_MS, cast.positions)
+    for place in range(3):
+        members[place].leave()
+        stage.run(_RESTART_S)
+        stage.settle()
+        if place < 2:
+            members[place] = cast.classic(stage, place, "range", is_last=True)
+            stage.settle()
+
+
+def _clickstream(stage: Stage, cast: Cast) -> None:
+    assignor = "cooperative-sticky"
+    members = [cast.classic(stage, place, assignor, is_last=place < 2) for place in range(3)]
+    stage.settle()
+    stage.live(cast.ago(4.2), HOUR_MS, cast.positions)
+    stage.live(cast.ago(3.2), HOUR_MS, cast.positions, silent=members[2])
+    members[2].crash()
+    stage.settle()
+    members[2] = cast.classic(stage, 2, assignor)
+    stage.settle()
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+    members[2].leave()
+    stage.settle()
+
+
+def _checkout(stage: Stage, cast: Cast) -> None:
+    members = [cast.classic(stage, place, "range", is_last=place == 0) for place in range(3)]
+    stage.settle()
+    for days in (5.5, 4.5, 3.5):
+        stage.live(cast.ago(days), HOUR_MS, cast.positions)
+        for place in (1, 2):
+            members[place].leave()
+            stage.run(_RESTART_S)
+            stage.settle()
+            members[place] = cast.classic(stage, place, "range")
+            stage.settle()
+    stage.live(cast.ago(0.9), HOUR_MS, cast.positions)
+    members[1].leave()
+    stage.run(_RESTART_S)
+    stage.settle()
+    cast.consumer(stage, 1, is_last=True)
+    stage.settle()
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+    members[2].leave()
+    stage.settle()
+
+
+def _fraud(stage: Stage, cast: Cast) -> None:
+    members = [cast.consumer(stage, place) for place in range(2)]
+    stage.settle()
+    stage.live(cast.ago(3.4), HOUR_MS, cast.positions)
+    members[0].crash()
+    stage.settle()
+    members[0] = cast.consumer(stage, 0, is_last=True)
+    stage.settle()
+    stage.live(cast.ago(1.4), HOUR_MS, cast.positions)
+    members[1].leave()
+    stage.run(_RESTART_S)
+    stage.settle()
+    cast.consumer(stage, 1, is_last=True)
+    stage.settle()
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+
+
+def _legacy_etl(stage: Stage, cast: Cast) -> None:
+    assignor = cast.group.protocol or ""
+    member = cast.classic(stage, 0, assignor)
+    stage.settle()
+    stage.live(cast.ago(3.1), HOUR_MS, cast.positions)
+    for _ in range(24):
+        member.leave()
+        stage.run(_RESTART_S)
+        member = cast.classic(stage, 0, assignor)
+        stage.settle()
+    late = _set_back(cast.positions, 400)
+    stage.commit(member, late)
+    stage.live(cast.ago(2.7), HOUR_MS, late)
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+    member.leave()
+    stage.run(_RESTART_S)
+
+
+def _nightly_report(stage: Stage, cast: Cast) -> None:
+    operator = Client(id="kohort-offsets", host="/10.0.0.7")
+    stage.reset("payments", cast.positions, operator)  # a group without members and offsets would be deleted
+    for night in range(DAYS):
+        stage.live(cast.ago(DAYS - 1 - night + 0.04), DAY_MS, cast.positions)
+        if night == 3:
+            stage.reset("payments", _set_back(cast.positions, 1_500), operator)
+        member = cast.classic(stage, 0, "range")
+        stage.settle()
+        stage.live(stage.now_ms + 20 * MINUTE_MS, 5 * MINUTE_MS, cast.positions)
+        if night < DAYS - 1:
+            member.leave()
+            stage.settle()
+
+
+STORIES: Mapping[str, Story] = {
+    "billing": Story(first_epoch=5, play=_billing),
+    "checkout": Story(first_epoch=14, play=_checkout),
+    "clickstream": Story(first_epoch=3, play=_clickstream),
+    "fraud": Story(first_epoch=1, is_consumer_group=True, play=_fraud),
+    "legacy-etl": Story(first_epoch=89, play=_legacy_etl),
+    "nightly-report": Story(first_epoch=49, play=_nightly_report),
+}
+"""By group."""
