@@ -1,10 +1,416 @@
-"""A report on a fleet as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere."""
+"""A report on a fleet as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
+
+Each part begins with what it says in words. Names that somebody else chose are escaped, and shortened where they are
+long: the size of the page does not depend on the size of the fleet.
+"""
 
 from __future__ import annotations
 
-from pipeline.report.numbers import ReportNumbers
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import chain, pairwise
+
+from cli.render.cells import duration_text
+from cli.render.document import Cell, Table, columns
+from cli.render.fleet_style import FLEET_STYLE
+from cli.render.html import PAGE_END, page_head, table_html, text_html
+from cli.render.plots import LONGEST_NAME, Bar, Part, Series, bars_plot, columns_plot, legend
+from cli.render.rebalances_svg import draw
+from cli.render.svg_text import shortened_to
+from pipeline.report.numbers import (
+    CAUSES,
+    PROTOCOLS,
+    SPANS_S,
+    STAGES,
+    VERDICTS,
+    GroupCost,
+    GroupTimeline,
+    Period,
+    ProtocolCost,
+    Readiness,
+    Reason,
+    ReportNumbers,
+    Totals,
+)
+
+CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
+STAGE_STYLES = ("k3", "k4", "k2")
+PROTOCOL_STYLES = ("k3", "k2")
+VERDICT_STYLES = ("k2", "k3", "none")
+SOURCES_SHOWN = 8
+HOW_READ = (
+    "Times are UTC. A rebalance is a generation of a classic group, or a group epoch of one of the consumer protocol. "
+    "Time rebalancing is the sum of the rebalances whose duration the log tells; the others count 0. Time without "
+    "owner is partition-time: two partitions that have no owner for a second make two seconds."
+)
 
 
 def history_page(numbers: ReportNumbers) -> str:
     """The whole page; parts that the run has no numbers for are left out."""
-    raise NotImplementedError
+    parts = chain(
+        _opening(numbers),
+        _rebalances(numbers),
+        _worst(numbers.worst),
+        *(_timeline(timeline, place) for place, timeline in enumerate(numbers.timelines)),
+        _without_owner(numbers.protocols),
+        *(_readiness(readiness) for readiness in numbers.readiness),
+        _migration(numbers),
+    )
+    return "".join([page_head(_title(numbers), FLEET_STYLE), *parts, PAGE_END])
+
+
+def _title(numbers: ReportNumbers) -> str:
+    if numbers.first is None or numbers.last is None:
+        return "Consumer groups: readiness" if numbers.readiness else "Consumer groups: no history"
+    first, last = _day(numbers.first.date()), _day(numbers.last.date())
+    return f"Consumer groups, {first}" if first == last else f"Consumer groups, {first} to {last}"
+
+
+def _opening(numbers: ReportNumbers) -> Iterator[str]:
+    yield f"<h1>{text_html(_title(numbers))}</h1>\n"
+    sources = [shortened_to(source, LONGEST_NAME) for source in numbers.sources[:SOURCES_SHOWN]]
+    if (more := len(numbers.sources) - len(sources)) > 0:
+        sources.append(f"{more:,} more")
+    origin = f" from {', '.join(sources)}" if sources else ""
+    yield _note(f"Made {_time(numbers.made)}{origin}.")
+    if numbers.totals is not None:
+        yield from _figures(numbers.totals)
+    if numbers.quarantined:
+        yield _paragraph(
+            f"{_count(numbers.quarantined, 'thing')} could not be read: the table quarantine names file and position."
+        )
+    if numbers.totals is not None:
+        yield _note(HOW_READ) if numbers.totals.records else _paragraph("There is no record to tell of.")
+
+
+def _figures(totals: Totals) -> Iterator[str]:
+    yield '<ul class="figures">\n'
+    for value, name in (
+        (f"{totals.records:,}", "records"),
+        (f"{totals.groups:,}", "groups"),
+        (f"{totals.rebalances:,}", "rebalances"),
+        (_seconds(totals.rebalancing_s), "rebalancing"),
+        (f"{totals.storms:,}", "storms of rebalances"),
+        (f"{totals.commits:,}", "commits of offsets"),
+        (f"{totals.resets:,}", "of them backwards"),
+        (f"{totals.zombies:,}", "members that commit nothing"),
+    ):
+        yield f"<li><b>{text_html(value)}</b><span>{text_html(name)}</span></li>\n"
+    yield "</ul>\n"
+
+
+def _rebalances(numbers: ReportNumbers) -> Iterator[str]:
+    if numbers.totals is None or not numbers.periods:
+        return
+    each = "day" if numbers.step_days == 1 else f"{numbers.step_days} days"
+    yield f"<h2>Rebalances per {each}</h2>\n"
+    if not numbers.totals.rebalances:
+        yield _paragraph("There were none.")
+        return
+    most = max(numbers.periods, key=lambda period: period.rebalances)
+    yield _paragraph(
+        f"Most of them, {most.rebalances:,} of {numbers.totals.rebalances:,}, "
+        f"{_when(most.day, numbers.step_days)}."
+    )
+    by_cause = list(zip(*(period.causes for period in numbers.periods), strict=True))
+    yield from columns_plot(
+        f"Rebalances per {each}, by cause",
+        [
+            Series(name=cause, style=style, values=values, total=f"{sum(values):,}")
+            for cause, style, values in zip(CAUSES, CAUSE_STYLES, by_cause, strict=True)
+        ],
+        [_day(period.day) for period in numbers.periods],
+        [_period_title(period, numbers.step_days) for period in numbers.periods],
+    )
+
+
+def _period_title(period: Period, step_days: int) -> str:
+    causes = ", ".join(
+        f"{cause} {count:,}" for cause, count in zip(CAUSES, period.causes, strict=True) if count
+    )
+    head = f"{_span(period.day, step_days)}: {_count(period.rebalances, 'rebalance')}"
+    return f"{head} ({causes}), {_seconds(period.rebalancing_s)}" if period.rebalances else head
+
+
+def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
+    if not worst:
+        return
+    yield "<h2>The worst groups</h2>\n"
+    first = worst[0]
+    yield _paragraph(
+        f"{shortened_to(first.group, LONGEST_NAME)} rebalanced longest: {_seconds(first.rebalancing_s)} in "
+        f"{_count(first.rebalances, 'rebalance')}."
+    )
+    most = max(group.rebalancing_s for group in worst)
+    yield from bars_plot(
+        [
+            Bar(
+                name=group.group,
+                parts=[
+                    Part(
+                        share=group.rebalancing_s / most if most else 0.0,
+                        style=_style(group.stage, STAGES, STAGE_STYLES),
+                        title=f"{shortened_to(group.group, LONGEST_NAME)}: {_seconds(group.rebalancing_s)} "
+                        f"in {_count(group.rebalances, 'rebalance')}",
+                    )
+                ],
+                value=_seconds(group.rebalancing_s),
+            )
+            for group in worst
+        ]
+    )
+    stages = {group.stage for group in worst}
+    yield from legend(
+        [(style, stage, "") for stage, style in zip(STAGES, STAGE_STYLES, strict=True) if stage in stages]
+    )
+    yield from table_html(
+        Table(
+            columns=columns(
+                "Group", "Type", "#Rebalances", "#Rebalancing", "#Without owner", "#Joined", "#Left", "#Storms",
+                "#Zombies", "#Members at most",
+            ),
+            rows=[_cost_row(group) for group in worst],
+        )
+    )  # fmt: skip
+
+
+def _cost_row(group: GroupCost) -> tuple[Cell, ...]:
+    stage = f", {group.stage}" if group.stage == "mixed" else ""
+    return (
+        shortened_to(group.group, LONGEST_NAME),
+        f"{group.type}{stage}",
+        f"{group.rebalances:,}",
+        _seconds(group.rebalancing_s),
+        _seconds(group.without_owner_s),
+        f"{group.joined:,}",
+        f"{group.left:,}",
+        f"{group.storms:,}",
+        f"{group.zombies:,}",
+        f"{group.members_most:,}",
+    )
+
+
+def _timeline(timeline: GroupTimeline, place: int) -> Iterator[str]:
+    if not timeline.marks:
+        return
+    name = shortened_to(timeline.group, LONGEST_NAME)
+    yield f'<h3 class="reason">{text_html(name)}</h3>\n<figure class="drawing">\n'
+    yield from draw(timeline, f"timeline{place}")
+    yield "</figure>\n"
+
+
+def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
+    if not protocols:
+        return
+    yield "<h2>Time without owner under each protocol</h2>\n"
+    yield _paragraph(
+        "; ".join(
+            f"{cost.protocol}: {_seconds(cost.without_owner_s / cost.rebalances)} per rebalance"
+            for cost in protocols
+        )
+        + ". Below, how long a partition had no owner, each time that it had none: the share of the protocol's "
+        "interruptions."
+    )
+    yield from legend(
+        [
+            (_style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES), cost.protocol, f"{sum(cost.interruptions):,}")
+            for cost in protocols
+        ]
+    )
+    yield from bars_plot(
+        [
+            _interruptions(cost, place, name)
+            for place, name in enumerate(_classes())
+            for cost in protocols
+            if sum(cost.interruptions)
+        ]
+    )
+    yield from table_html(
+        Table(
+            columns=columns(
+                "Protocol", "#Groups", "#Rebalances", "#Median", "#95 of 100 within", "#Longest", "#Moved", "#Revoked",
+                "#Without owner",
+            ),
+            rows=[
+                (
+                    cost.protocol,
+                    f"{cost.groups:,}",
+                    f"{cost.rebalances:,}",
+                    _seconds(cost.median_s),
+                    _seconds(cost.p95_s),
+                    _seconds(cost.longest_s),
+                    f"{cost.moved:,}",
+                    f"{cost.revoked:,}",
+                    _seconds(cost.without_owner_s),
+                )
+                for cost in protocols
+            ],
+        )
+    )  # fmt: skip
+
+
+def _interruptions(cost: ProtocolCost, place: int, name: str) -> Bar:
+    count, total = cost.interruptions[place], sum(cost.interruptions)
+    part = Part(
+        share=count / total,
+        style=_style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES),
+        title=f"{cost.protocol}, {name}: {count:,} of {total:,}",
+    )
+    return Bar(name=f"{name}, {cost.protocol}", parts=[part], value=f"{count:,}")
+
+
+def _classes() -> list[str]:
+    ends = [_seconds(span) for span in SPANS_S]
+    between = [f"{low} to {high}" for low, high in pairwise(ends)]
+    return [f"under {ends[0]}", *between, f"{ends[-1]} or more"]
+
+
+def _readiness(readiness: Readiness) -> Iterator[str]:
+    yield f"<h2>Readiness for {text_html(readiness.destination)}</h2>\n"
+    open_groups = readiness.groups - readiness.arrived
+    yield _paragraph(
+        f"{_count(readiness.groups, 'group')}, of which {readiness.arrived:,} are there already."
+        if readiness.arrived
+        else f"{_count(readiness.groups, 'group')}."
+    )
+    if not open_groups:
+        return
+    verdicts = list(zip(VERDICTS, VERDICT_STYLES, readiness.verdicts, strict=True))
+    yield from legend([(style, verdict, f"{count:,}") for verdict, style, count in verdicts])
+    parts = [
+        Part(share=count / open_groups, style=style, title=f"{verdict}: {count:,} of {open_groups:,}")
+        for verdict, style, count in verdicts
+    ]
+    yield from bars_plot([Bar(name="To be migrated", parts=parts, value=f"{open_groups:,}")])
+    yield from _reasons(readiness.reasons)
+    if readiness.first:
+        yield "<h3>Which to migrate first</h3>\n"
+        yield from table_html(
+            Table(
+                columns=columns(
+                    "#Rank", "Group", "Cluster", "Verdict", "Path", "#Restarts", "#Moved", "#Gain", "#Risk"
+                ),
+                rows=[
+                    (
+                        group.rank,
+                        shortened_to(group.group, LONGEST_NAME),
+                        shortened_to(group.cluster or group.source, LONGEST_NAME),
+                        group.verdict,
+                        group.path,
+                        group.restarts,
+                        group.moved,
+                        _seconds(group.gain_s),
+                        group.risk,
+                    )
+                    for group in readiness.first
+                ],
+            )
+        )
+        yield _note(
+            "Gain is the partition-time without owner that a restart of one member costs less at the destination."
+        )
+
+
+def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
+    if not reasons:
+        return
+    yield "<h3>By reason</h3>\n"
+    most = max(reason.groups for reason in reasons)
+    styles = {"blocker": "none", "warning": "k3"}
+    yield from bars_plot(
+        [
+            Bar(
+                name=f"{reason.rule} ({reason.level})",
+                parts=[
+                    Part(
+                        share=reason.groups / most,
+                        style=styles.get(reason.level, "k0"),
+                        title=f"{reason.rule}: {_count(reason.groups, 'group')}",
+                    )
+                ],
+                value=f"{reason.groups:,}",
+            )
+            for reason in reasons
+        ]
+    )
+    yield from table_html(
+        Table(
+            columns=columns("Reason", "Level", "#Groups", "For example", "What is said of it"),
+            rows=[
+                (
+                    reason.rule,
+                    reason.level,
+                    f"{reason.groups:,}",
+                    shortened_to(reason.example, LONGEST_NAME),
+                    shortened_to(reason.message, 5 * LONGEST_NAME),
+                )
+                for reason in reasons
+            ],
+        )
+    )
+
+
+def _migration(numbers: ReportNumbers) -> Iterator[str]:
+    if not any(sum(period.stages) for period in numbers.periods):
+        return
+    yield "<h2>Migration to the consumer protocol</h2>\n"
+    last = numbers.periods[-1]
+    arrived, total = last.stages[STAGES.index("consumer")], sum(last.stages)
+    yield _paragraph(
+        f"In the end {arrived:,} of {_count(total, 'group')} of consumers used the consumer protocol, and "
+        f"{last.stages[STAGES.index('mixed')]:,} had members of both protocols."
+    )
+    by_stage = list(zip(*(period.stages for period in numbers.periods), strict=True))
+    yield from columns_plot(
+        "Groups by stage of migration",
+        [
+            Series(name=stage, style=style, values=values, total=f"{values[-1]:,}")
+            for stage, style, values in zip(STAGES, STAGE_STYLES, by_stage, strict=True)
+        ],
+        [_day(period.day) for period in numbers.periods],
+        [
+            f"{_span(period.day, numbers.step_days)}: "
+            + ", ".join(f"{stage} {count:,}" for stage, count in zip(STAGES, period.stages, strict=True))
+            for period in numbers.periods
+        ],
+    )
+
+
+def _style(kind: str | None, kinds: Sequence[str], styles: Sequence[str]) -> str:
+    return styles[kinds.index(kind)] if kind in kinds else "k0"
+
+
+def _paragraph(text: str) -> str:
+    return f'<p class="reason">{text_html(text)}</p>\n'
+
+
+def _note(text: str) -> str:
+    return f'<p class="note reason">{text_html(text)}</p>\n'
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "-" if seconds is None else duration_text(round(seconds * 1000))
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b} {day.year}"
+
+
+def _span(day: date, step_days: int) -> str:
+    """The days of a column; the last of them are not always days of the log."""
+    if step_days == 1:
+        return _day(day)
+    last = min(step_days - 1, (date.max - day).days)
+    return f"{_day(day)} to {_day(day + timedelta(days=last))}"
+
+
+def _when(day: date, step_days: int) -> str:
+    return f"on {_day(day)}" if step_days == 1 else f"from {_span(day, step_days)}"
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

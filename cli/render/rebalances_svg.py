@@ -1,10 +1,196 @@
-"""The rebalances of one group as a drawing along the time, to stand in a page or as a file of its own."""
+"""The rebalances of one group as a drawing: a column for each, or for several where there are many.
+
+From the top: days and times; the protocol and its assignor; a row for each cause; members; partitions moved and
+revoked; how long it took, and how long it had been quiet. Columns are as far apart as they are many, not as the time
+between them: a storm of a minute in a month is seen.
+"""
 
 from __future__ import annotations
 
-from pipeline.report.numbers import GroupTimeline
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC
+from math import ceil
+
+from cli.render.cells import duration_text
+from cli.render.page_style import COLOURS, DRAWING, KINDS
+from cli.render.runs import runs
+from cli.render.svg_text import LETTER, fitting, markup, shortened_to
+from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
+
+WIDTH = 1000
+LEFT = 130
+"""Where the columns begin: what they show stands before."""
+WIDEST = 90
+"""Of a column: few rebalances need not fill the page."""
+CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
+LONGEST_NAME = 120
 
 
 def timeline_svg(timeline: GroupTimeline) -> str:
     """A file of its own: an SVG document with the styles of a page, light and dark."""
-    raise NotImplementedError
+    head, *rest = draw(timeline, "drawing")
+    return "".join(
+        [
+            head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1),
+            f"<style>{COLOURS}{DRAWING}{KINDS}</style>\n",
+            '<rect width="100%" height="100%" style="fill: var(--paper)"/>\n',
+            *rest,
+        ]
+    )
+
+
+def draw(timeline: GroupTimeline, name: str) -> Iterator[str]:
+    """The lines of the `svg` element; `name` keeps its ids apart from those of other drawings on the page."""
+    sketch = _Sketch(timeline.marks)
+    body = list(sketch.lines())
+    count = sum(mark.rebalances for mark in timeline.marks)
+    title = f"Rebalances of {shortened_to(timeline.group, LONGEST_NAME)}: {count:,}"
+    yield f'<svg role="img" aria-labelledby="{name}-title" viewBox="0 0 {WIDTH} {sketch.height:.0f}">\n'
+    yield f'<title id="{name}-title">{markup(title)}</title>\n'
+    yield from body
+    yield "</svg>\n"
+
+
+class _Sketch:
+    """Draws from top to bottom."""
+
+    def __init__(self, marks: Sequence[Mark]) -> None:
+        self.marks = marks
+        self.column = min(WIDEST, (WIDTH - LEFT - 6) / max(1, len(marks)))
+        self.height = 4.0
+        self.titles = [_title(mark) for mark in marks]
+
+    def lines(self) -> Iterator[str]:
+        """All of it."""
+        if not self.marks:
+            yield self._write(0, 16, "no rebalances")
+            self.height = 24
+            return
+        yield from self._days()
+        yield from self._times()
+        yield from self._protocols()
+        yield from self._causes()
+        yield from self._bars("members", lambda mark: mark.members, "k1")
+        yield from self._bars("partitions moved", lambda mark: mark.moved, "bar")
+        yield from self._bars("revoked", lambda mark: mark.revoked, "bar")
+        yield from self._bars("took", lambda mark: mark.rebalancing_s, "bar", _seconds)
+        quiet = [0.0, *(_between(one, two) for one, two in zip(self.marks, self.marks[1:], strict=False))]
+        waits = iter(quiet)
+        yield from self._bars("quiet before", lambda _: next(waits), "bar", _seconds)
+        self.height += 6
+
+    def _x(self, place: int) -> float:
+        return LEFT + place * self.column
+
+    def _days(self) -> Iterator[str]:
+        days = [mark.start.astimezone(UTC).date() for mark in self.marks]
+        for day, run in runs(days):
+            x, width = self._x(run.start), len(run) * self.column
+            label = next(
+                (text for text in (f"{day.day} {day:%b} {day.year}", str(day.day)) if _fits(text, width)), ""
+            )
+            yield f'<line class="step" x1="{x:.1f}" y1="{self.height:.1f}" x2="{x:.1f}" y2="{self.height + 34:.1f}"/>'
+            yield self._write(x + 3, self.height + 12, label, "strong")
+        self.height += 16
+
+    def _times(self) -> Iterator[str]:
+        every = ceil(LETTER * 9 / self.column)
+        for place in range(0, len(self.marks), every):
+            text = f"{self.marks[place].start.astimezone(UTC):%H:%M:%S}"
+            yield self._write(self._x(place) + 3, self.height + 11, text, "faint")
+        self.height += 18
+
+    def _protocols(self) -> Iterator[str]:
+        yield self._write(LEFT - 8, self.height + 15, "protocol", "end strong")
+        spoken = [
+            f"{mark.protocol}, {mark.assignor}" if mark.assignor else mark.protocol for mark in self.marks
+        ]
+        for protocol, run in runs(spoken):
+            x, width = self._x(run.start), len(run) * self.column
+            yield (
+                f"<g><title>{markup(shortened_to(protocol, LONGEST_NAME))}</title>"
+                f'<rect class="box" x="{x:.1f}" y="{self.height:.1f}" width="{width:.1f}" height="22"/>'
+            )
+            yield self._write(x + 4, self.height + 15, fitting(protocol, width - 6)) + "</g>"
+        self.height += 28
+
+    def _causes(self) -> Iterator[str]:
+        """A row for each cause that there was."""
+        for cause, style in enumerate(CAUSE_STYLES):
+            counts = [mark.causes[cause] for mark in self.marks]
+            if not any(counts):
+                continue
+            yield self._write(LEFT - 8, self.height + 12, CAUSES[cause], "end")
+            for place, count in enumerate(counts):
+                if count:
+                    yield self._box(place, self.height, 15, style)
+                    if count > 1 and _fits(str(count), self.column - 4):
+                        yield self._write(self._x(place) + 4, self.height + 12, str(count), "strong")
+            self.height += 18
+        self.height += 4
+
+    def _bars(
+        self,
+        what: str,
+        value: Callable[[Mark], float],
+        style: str,
+        words: Callable[[float], str] = "{:,}".format,
+    ) -> Iterator[str]:
+        """A row of bars, with their numbers where all of them fit."""
+        values = [value(mark) for mark in self.marks]
+        texts = [words(number) if number else "" for number in values]
+        written = all(_fits(text, self.column - 2) for text in texts)
+        most, bottom = max(values), self.height + 36
+        yield self._write(LEFT - 8, bottom - 14, what, "end")
+        yield self._write(LEFT - 8, bottom - 2, f"at most {words(most)}" if most else "none", "end faint")
+        for place, (number, text) in enumerate(zip(values, texts, strict=True)):
+            if not number:
+                continue
+            high = max(1.0, 22 * number / most)
+            yield self._box(place, bottom - high, high, style)
+            if written:
+                yield self._write(self._x(place) + self.column / 2, bottom - high - 3, text, "middle")
+        self.height = bottom + 6
+
+    def _box(self, place: int, y: float, height: float, style: str) -> str:
+        gap = min(1.0, self.column / 8)
+        return (
+            f'<rect class="{style}" x="{self._x(place) + gap:.1f}" y="{y:.1f}" width="{self.column - 2 * gap:.1f}" '
+            f'height="{height:.1f}"><title>{markup(self.titles[place])}</title></rect>\n'
+        )
+
+    @staticmethod
+    def _write(x: float, y: float, text: str, style: str = "") -> str:
+        classes = f' class="{style}"' if style else ""
+        return f'<text{classes} x="{x:.1f}" y="{y:.1f}">{markup(text)}</text>\n' if text else ""
+
+
+def _title(mark: Mark) -> str:
+    """What a column says when it is pointed at."""
+    causes = ", ".join(cause if count == 1 else f"{cause} {count}" for cause, count in _causes_of(mark))
+    what = (
+        f"epoch {mark.epoch}"
+        if mark.rebalances == 1
+        else f"{mark.rebalances:,} rebalances to epoch {mark.epoch}"
+    )
+    return (
+        f"{mark.start.astimezone(UTC):%Y-%m-%d %H:%M:%S}, {what}: {causes}; members {mark.members:,} "
+        f"(+{mark.joined:,} -{mark.left:,}); moved {mark.moved:,}, revoked {mark.revoked:,}; "
+        f"{_seconds(mark.rebalancing_s)}"
+    )
+
+
+def _causes_of(mark: Mark) -> list[tuple[str, int]]:
+    return [(cause, count) for cause, count in zip(CAUSES, mark.causes, strict=True) if count]
+
+
+def _between(one: Mark, two: Mark) -> float:
+    return max(0.0, (two.start - one.end).total_seconds())
+
+
+def _seconds(seconds: float) -> str:
+    return duration_text(round(seconds * 1000))
+
+
+def _fits(text: str, width: float) -> bool:
+    return LETTER * len(text) <= width

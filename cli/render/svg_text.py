@@ -18,7 +18,11 @@ def fitting(text: str, width: float) -> str:
 
 def shortened(name: str, width: float) -> str:
     """A name without its middle: names often begin alike and differ at the end."""
-    most = int(width / LETTER)
+    return shortened_to(name, int(width / LETTER))
+
+
+def shortened_to(name: str, most: int) -> str:
+    """A name of at most so many characters, without its middle where it is longer."""
     if len(name) <= most:
         return name
     return name[: (most - 1) // 2] + "\u2026" + name[-(most // 2) :]

@@ -8,16 +8,13 @@ Colour is never alone: kinds have letters too, and everything has a title.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from math import ceil
 from string import ascii_uppercase
-from typing import TypeVar
 
 from cli.render.page_style import COLOURS, DRAWING, KINDS
+from cli.render.runs import runs
 from cli.render.svg_text import LETTER, fitting, markup, shortened
 from migration.timeline import AWAY, Lane, Timeline
-
-_Value = TypeVar("_Value")
 
 WIDTH = 1000
 LEFT = 170
@@ -113,7 +110,7 @@ class _Sketch:
 
     def _steps(self) -> Iterator[str]:
         frames = self.timeline.frames
-        for step, run in _runs([frame.step for frame in frames]):
+        for step, run in runs([frame.step for frame in frames]):
             x, width = self._x(run.start), len(run) * self.column
             label = f"Step {step}" if step else "As found"
             if LETTER * len(label) > width:
@@ -132,7 +129,7 @@ class _Sketch:
 
     def _group(self) -> Iterator[str]:
         yield self._write(LEFT - 8, self.height + 15, "group", "end strong")
-        for group, run in _runs([frame.group for frame in self.timeline.frames]):
+        for group, run in runs([frame.group for frame in self.timeline.frames]):
             x, width = self._x(run.start), len(run) * self.column
             yield (
                 f"<g><title>{markup(f'group: {group}, {self._span(run)}')}</title>"
@@ -145,7 +142,7 @@ class _Sketch:
         y = self.height
         label = shortened(lane.name, LEFT - 12)
         yield f"<g><title>{markup(lane.name)}</title>{self._write(LEFT - 8, y + 20, label, 'end')}</g>"
-        for kind, run in _runs(lane.kinds):
+        for kind, run in runs(lane.kinds):
             x, width = self._x(run.start), len(run) * self.column
             tint, _ = self._style(kind)
             what = f"{lane.name}: {self.timeline.kinds[kind]}, {self._span(run)}"
@@ -222,7 +219,7 @@ class _Sketch:
 
     def _rules(self, top: float) -> Iterator[str]:
         """Lines where steps begin."""
-        for _, run in _runs([frame.step for frame in self.timeline.frames]):
+        for _, run in runs([frame.step for frame in self.timeline.frames]):
             x = self._x(run.start)
             yield f'<line class="step" x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{self.height:.1f}"/>'
 
@@ -246,13 +243,6 @@ class _Sketch:
     def _write(x: float, y: float, text: str, style: str = "") -> str:
         classes = f' class="{style}"' if style else ""
         return f'<text{classes} x="{x:.1f}" y="{y:.1f}">{markup(text)}</text>\n'
-
-
-def _runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
-    """Equal values that follow one another, and where."""
-    for value, run in groupby(range(len(values)), key=values.__getitem__):
-        places = list(run)
-        yield value, range(places[0], places[-1] + 1)
 
 
 def _letters(kinds: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,146 @@
+"""Plots for a page: inline SVG that stretches with it, and HTML for what is read, which does not.
+
+Colour is never alone: a legend says the sums, and everything that is drawn has a title with its numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from cli.render.html import text_html
+from cli.render.svg_text import shortened_to
+
+FEWEST_COLUMNS = 12
+"""A plot of fewer columns leaves room at the right: a column is not a wall."""
+LABELS = 6
+"""Under the columns."""
+LONGEST_NAME = 80
+"""Characters of a name that somebody else chose; JSON has all of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One of the parts that columns are stacked of; `style` is its class in the style sheet."""
+
+    name: str
+    style: str
+    values: Sequence[float]
+    total: str
+    """As the legend says it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A stretch of a bar: its share of the whole width, from 0 to 1, and what it is in words."""
+
+    share: float
+    style: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A bar with its name before it and its value behind it."""
+
+    name: str
+    parts: Sequence[Part]
+    value: str
+
+
+def legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Swatches: style, name and what it comes to."""
+    yield '<ul class="legend">\n'
+    for style, name, total in entries:
+        yield (
+            f'<li><svg class="key" aria-hidden="true"><rect class="{style}" width="100%" height="100%"/></svg>'
+            f"{text_html(name)} <b>{text_html(total)}</b></li>\n"
+        )
+    yield "</ul>\n"
+
+
+def columns_plot(
+    title: str, series: Sequence[Series], labels: Sequence[str], titles: Sequence[str]
+) -> Iterator[str]:
+    """Stacked columns, from left to right; a label and a title for each, of which labels are thinned out."""
+    count = len(labels)
+    wide = max(count, FEWEST_COLUMNS)
+    tops = [0.0, *(sum(values) for values in zip(*(one.values for one in series), strict=True))]
+    top, tick = _scale(max(tops))
+    shown = [one for one in series if any(one.values)]
+    yield '<figure class="plot">\n'
+    yield from legend([(one.style, one.name, one.total) for one in shown])
+    yield '<div class="chart">\n<div class="scale" aria-hidden="true">'
+    steps = [tick * step for step in range(round(top / tick) + 1)]
+    yield from (f'<span style="bottom:{100 * step / top:.6g}%">{step:,.10g}</span>' for step in steps)
+    yield "</div>\n"
+    yield (
+        f'<svg viewBox="0 0 {wide} 100" preserveAspectRatio="none" role="img" aria-label="{text_html(title)}">\n'
+    )
+    lines = "".join(f"M0 {_number(100 - 100 * step / top)}h{wide}" for step in steps)
+    yield f'<path class="rule" vector-effect="non-scaling-stroke" d="{lines}"/>\n'
+    yield from _stacks(shown, count, top)
+    yield '<g class="over">\n'
+    for place, words in enumerate(titles):
+        yield f'<rect x="{place}" width="1" height="100"><title>{text_html(words)}</title></rect>\n'
+    yield '</g>\n</svg>\n<div class="dates" aria-hidden="true">'
+    every = -(-count // LABELS)
+    for order, place in enumerate(range(0, count, every)):
+        sparse = ' class="sparse"' if order % 2 else ""
+        yield f'<span{sparse} style="left:{100 * place / wide:.6g}%">{text_html(labels[place])}</span>'
+    yield "</div>\n</div>\n</figure>\n"
+
+
+def _stacks(series: Sequence[Series], count: int, top: float) -> Iterator[str]:
+    """A path for each part: columns of some hundred rectangles would be most of the page."""
+    width, margin = (0.8, 0.1) if count <= 4 * FEWEST_COLUMNS else (1.0, 0.0)
+    bases = [0.0] * count
+    for one in series:
+        path = []
+        for place, value in enumerate(one.values):
+            if not value:
+                continue
+            bases[place] += 100 * value / top
+            path.append(
+                f"M{_number(place + margin)} {_number(100 - bases[place])}h{width:g}"
+                f"v{_number(100 * value / top)}h-{width:g}z"
+            )
+        yield f'<path class="{one.style}" d="{"".join(path)}"/>\n'
+
+
+def bars_plot(bars: Sequence[Bar]) -> Iterator[str]:
+    """Bars below one another."""
+    yield '<div class="bars">\n'
+    for bar in bars:
+        starts = accumulate((part.share for part in bar.parts), initial=0.0)
+        rects = "".join(
+            f'<rect class="{part.style}" x="{100 * start:.4g}%" width="{100 * part.share:.4g}%" height="100%">'
+            f"<title>{text_html(part.title)}</title></rect>"
+            for part, start in zip(bar.parts, starts, strict=False)
+            if part.share
+        )
+        titles = "; ".join(part.title for part in bar.parts)
+        yield (
+            f'<div class="name">{text_html(shortened_to(bar.name, LONGEST_NAME))}</div>'
+            f'<svg class="meter" role="img" aria-label="{text_html(titles)}">{rects}</svg>'
+            f'<div class="value">{text_html(bar.value)}</div>\n'
+        )
+    yield "</div>\n"
+
+
+def _scale(most: float) -> tuple[float, float]:
+    """Where the scale ends, and how far its lines are apart: 1, 2 or 5 with zeros, at most five lines."""
+    tick = 1.0
+    while most / tick > 50:
+        tick *= 10
+    for factor in (1, 2, 5, 10):
+        if most / (tick * factor) <= 5:
+            tick *= factor
+            break
+    return tick * max(1, -(-most // tick)), tick
+
+
+def _number(value: float) -> str:
+    """Two digits behind the point are a tenth of a pixel."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
