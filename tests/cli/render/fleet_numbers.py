@@ -1,0 +1,221 @@
+"""Numbers of reports: of a fleet of any size, from a fixed seed, with names that somebody might choose."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+
+from pipeline.report.numbers import (
+    CAUSES,
+    SPANS_S,
+    Candidate,
+    GroupCost,
+    GroupTimeline,
+    Mark,
+    Period,
+    ProtocolCost,
+    Readiness,
+    Reason,
+    ReportNumbers,
+    Totals,
+)
+
+MADE = datetime(2026, 11, 22, 6, 30, tzinfo=UTC)
+FIRST = datetime(2026, 10, 20, 9, 15, tzinfo=UTC)
+HOSTILE = (
+    '"><script>alert(1)</script>\u202e<img src=https://example.org/x.png onerror=alert(2)>`x`&amp;'
+    + "é" * 300
+)
+
+
+def fleet(*, days: int = 34, groups: int = 40, marks: int = 24, seed: int = 9) -> ReportNumbers:
+    """All parts of a report."""
+    random = Random(seed)
+    names = [f"{random.choice(('orders', 'billing', 'audit-trail', 'search'))}-{i}" for i in range(groups)]
+    names[1] = HOSTILE
+    periods = tuple(_period(random, day, days, groups) for day in range(days))
+    worst = tuple(_cost(random, name, place) for place, name in enumerate(names[:20]))
+    return ReportNumbers(
+        made=MADE,
+        sources=("/var/kafka/a/__consumer_offsets-0", "/var/kafka/b/__consumer_offsets-49", HOSTILE),
+        first=FIRST,
+        last=FIRST + timedelta(days=days - 1, hours=7),
+        quarantined=3,
+        totals=Totals(
+            records=1_234_567 * groups,
+            groups=groups,
+            rebalances=sum(period.rebalances for period in periods),
+            rebalancing_s=sum(period.rebalancing_s for period in periods),
+            commits=1_200_000 * groups,
+            resets=17,
+            storms=groups // 3,
+            zombies=2,
+        ),
+        periods=periods,
+        worst=worst,
+        protocols=(_protocol(random, "classic", 3.0), _protocol(random, "consumer", 0.2)),
+        timelines=tuple(timeline(group.group, marks=marks, seed=seed) for group in worst[:3]),
+        readiness=(_readiness(random, names, "consumer"), _readiness(random, names, "cooperative")),
+    )
+
+
+def nothing() -> ReportNumbers:
+    """A run over logs in which nothing was."""
+    empty = Totals(
+        records=0, groups=0, rebalances=0, rebalancing_s=0.0, commits=0, resets=0, storms=0, zombies=0
+    )
+    return ReportNumbers(made=MADE, sources=(), totals=empty)
+
+
+def one() -> ReportNumbers:
+    """One group that rebalanced once, at the last moment of its log."""
+    causes = (1, 0, 0, 0, 0, 0, 0, 0)
+    mark = Mark(
+        start=FIRST, end=FIRST, rebalances=1, causes=causes, protocol="classic", assignor="range", epoch=1, members=1,
+        joined=1, left=0, moved=0, revoked=0, rebalancing_s=0.0,
+    )  # fmt: skip
+    return ReportNumbers(
+        made=MADE,
+        sources=("/var/kafka",),
+        first=FIRST,
+        last=FIRST,
+        totals=Totals(
+            records=1, groups=1, rebalances=1, rebalancing_s=0.0, commits=0, resets=0, storms=0, zombies=0
+        ),
+        periods=(
+            Period(day=FIRST.date(), rebalances=1, causes=causes, rebalancing_s=0.0, stages=(1, 0, 0)),
+        ),
+        worst=(
+            GroupCost(
+                group="orders", type="classic", stage="classic", rebalances=1, rebalancing_s=0.0, without_owner_s=0.0,
+                joined=1, left=0, storms=0, zombies=0, members_most=1,
+            ),
+        ),
+        protocols=(
+            ProtocolCost(
+                protocol="classic", groups=1, rebalances=1, rebalancing_s=0.0, median_s=None, p95_s=None,
+                longest_s=None, moved=0, revoked=0, without_owner_s=0.0, interruptions=(0,) * (len(SPANS_S) + 1),
+            ),
+        ),
+        timelines=(GroupTimeline(group="orders", marks=(mark,)),),
+    )  # fmt: skip
+
+
+def timeline(group: str, *, marks: int, seed: int = 9) -> GroupTimeline:
+    """A group that goes from the classic protocol to the other half-way."""
+    random = Random(seed)
+    moment = FIRST
+    found = []
+    for place in range(marks):
+        moment += timedelta(seconds=random.choice((2, 40, 3_600, 90_000)))
+        causes = [0] * len(CAUSES)
+        causes[random.randrange(len(CAUSES))] = 1
+        took = timedelta(milliseconds=random.randrange(60_000))
+        members = random.randrange(1, 12)
+        old = place < marks // 2
+        found.append(
+            Mark(
+                start=moment,
+                end=moment + took,
+                rebalances=1,
+                causes=tuple(causes),
+                protocol="classic" if old else "consumer",
+                assignor="range" if old else "uniform",
+                epoch=place + 1,
+                members=members,
+                joined=random.randrange(3),
+                left=random.randrange(3),
+                moved=random.randrange(30),
+                revoked=random.randrange(30),
+                rebalancing_s=took.total_seconds(),
+            )
+        )
+    return GroupTimeline(group=group, marks=tuple(found))
+
+
+def _period(random: Random, day: int, days: int, groups: int) -> Period:
+    storm = 12 if random.random() < 0.06 else 1
+    causes = tuple(random.randrange(1 + groups * storm // (2 + cause)) for cause in range(len(CAUSES)))
+    consumer = groups * day // (2 * days)
+    mixed = min(2, groups - consumer)
+    return Period(
+        day=date(2026, 10, 20) + timedelta(days=day),
+        rebalances=sum(causes),
+        causes=causes,
+        rebalancing_s=sum(causes) * 2.5,
+        stages=(groups - consumer - mixed, mixed, consumer),
+    )
+
+
+def _cost(random: Random, group: str, place: int) -> GroupCost:
+    stage = ("classic", "mixed", "consumer", None)[place % 4]
+    return GroupCost(
+        group=group,
+        type="consumer" if stage in ("mixed", "consumer") else "classic",
+        stage=stage,
+        rebalances=random.randrange(1, 500),
+        rebalancing_s=40_000 / (1 + place),
+        without_owner_s=random.random() * 90_000,
+        joined=random.randrange(500),
+        left=random.randrange(500),
+        storms=random.randrange(4),
+        zombies=random.randrange(2),
+        members_most=random.randrange(1, 64),
+    )
+
+
+def _protocol(random: Random, protocol: str, scale: float) -> ProtocolCost:
+    counts = [random.randrange(1, 500) for _ in range(len(SPANS_S) + 1)]
+    return ProtocolCost(
+        protocol=protocol,
+        groups=20,
+        rebalances=900,
+        rebalancing_s=900 * scale,
+        median_s=scale,
+        p95_s=scale * 8,
+        longest_s=scale * 400,
+        moved=7_000,
+        revoked=int(20_000 * scale),
+        without_owner_s=36_000 * scale,
+        interruptions=tuple(counts if scale > 1 else reversed(counts)),
+    )
+
+
+def _readiness(random: Random, names: list[str], destination: str) -> Readiness:
+    blocked, warnings, arrived = len(names) // 5, len(names) // 4, len(names) // 10
+    reasons = (
+        ("static-membership-library", "blocker"),
+        ("regex-differs", "blocker"),
+        ("client-library-too-old", "warning"),
+    )
+    return Readiness(
+        destination=destination,
+        groups=len(names),
+        arrived=arrived,
+        verdicts=(len(names) - blocked - warnings - arrived, warnings, blocked),
+        reasons=tuple(
+            Reason(
+                rule=rule,
+                level=level,
+                groups=max(1, blocked // (1 + place)),
+                example=names[place],
+                message=f"what the rule says of {names[place]}",
+            )
+            for place, (rule, level) in enumerate(reasons)
+        ),
+        first=tuple(
+            Candidate(
+                rank=place + 1,
+                group=name,
+                source="/snapshots/a.yaml",
+                cluster=None if place % 2 else "lkc-1",
+                verdict="ready",
+                path="rolling upgrade",
+                restarts=random.randrange(2, 20),
+                moved=random.randrange(100),
+                gain_s=random.random() * 1000,
+                risk=random.random(),
+            )
+            for place, name in enumerate(names[:15])
+        ),
+    )
