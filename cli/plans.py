@@ -17,7 +17,7 @@ from cli.selection import describe_chosen
 from coordinator.group_spec import wanted_topics
 from coordinator.model import Group, Problem
 from coordinator.what_if import WhatIf
-from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig
+from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig, configs_of_group
 from migration.clients import ToldClients, parse_clients, unknown_members
 from migration.commands import Connection
 from migration.model import Destination, Plan, Verdict
@@ -165,11 +165,7 @@ def _configs_of(group: Group, wish: Wish, selection: SelectionOptions) -> tuple[
     """The files of a group's members: of several groups, those that name no other group."""
     if is_single(selection):
         return wish.configs
-    return tuple(
-        config
-        for config in wish.configs
-        if (named := config.setting("group.id")) is None or named.is_placeholder or named.value == group.id
-    )
+    return configs_of_group(wish.configs, group.id)
 
 
 def _refuse_strangers(groups: Sequence[Group], wish: Wish) -> None:

@@ -194,3 +194,12 @@ def _library_of(key: str, value: str) -> str | None:
     if in_java == in_librdkafka:
         return None
     return "java" if in_java else "librdkafka"
+
+
+def configs_of_group(configs: Iterable[ClientConfig], group: str) -> tuple[ClientConfig, ...]:
+    """The files that may be of a group's members: those that name no other group."""
+    return tuple(
+        config
+        for config in configs
+        if (named := config.setting("group.id")) is None or named.is_placeholder or named.value == group
+    )

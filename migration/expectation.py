@@ -33,16 +33,24 @@ class Foreseen:
     """Of the rounds that were walked, after the group as it was found; empty when there was nothing to walk."""
 
 
-def foresee(case: Case, steps: Sequence[Step], *, topics: Mapping[str, Topic], bounce_s: float) -> Foreseen:
+def foresee(
+    case: Case,
+    steps: Sequence[Step],
+    *,
+    topics: Mapping[str, Topic],
+    bounce_s: float,
+    most_rounds: int | None = None,
+) -> Foreseen:
     """The steps, each with a course given its expectation; a step starts where the one before has left the group.
 
+    `most_rounds` of a step are walked, three at least; None walks as many as are quickly done.
     Where a step cannot be computed (an assignor that is not known here, an owner that the source does not show), it
     and those after it have none.
     """
     if not _is_known(case, topics):
         return Foreseen(steps=tuple(steps), moments=())
     leader, assumed = _leader(case)
-    walk = Walk(case.group, topics, leader, bounce_s)
+    walk = Walk(case.group, topics, leader, bounce_s, most_rounds)
     moments = [walk.now()]
     seen: list[Step] = []
     for position, step in enumerate(steps):

@@ -39,6 +39,7 @@ def make_plan(
     settings: Mapping[str, str] | None = None,
     offline: bool = False,
     with_costs: bool = True,
+    most_rounds: int | None = None,
 ) -> Plan:
     """A plan for a group. A blocked plan has no steps: none would be safe.
 
@@ -47,10 +48,49 @@ def make_plan(
     None takes the likeliest. `connection` is what the commands of the plan reach the cluster with. `regexes` are what
     the members are said to subscribe to, `configs` their configuration files, `access` what the cluster's authorizer
     allows, `settings` the group's own. `offline` asks for a plan that stops all members, where an online one is
-    possible too. Without `with_costs` no step says what it costs, which is most of the work.
+    possible too. Without `with_costs` no step says what it costs, which is most of the work; with `most_rounds` it is
+    told from that many rounds of each step, three at least.
     """
+    case = case_of(
+        group,
+        cluster,
+        destination,
+        told,
+        topics=topics,
+        assignor=assignor,
+        regexes=regexes,
+        configs=configs,
+        access=access,
+        settings=settings,
+        offline=offline,
+    )
+    return plan_of(
+        case,
+        concurrency=concurrency,
+        bounce_s=bounce_s,
+        connection=connection,
+        with_costs=with_costs,
+        most_rounds=most_rounds,
+    )
+
+
+def case_of(
+    group: Group,
+    cluster: Cluster,
+    destination: Destination,
+    told: ToldClients,
+    *,
+    topics: Sequence[Topic] = (),
+    assignor: str | None = None,
+    regexes: Sequence[str] = (),
+    configs: Sequence[ClientConfig] = (),
+    access: Access | None = None,
+    settings: Mapping[str, str] | None = None,
+    offline: bool = False,
+) -> Case:
+    """What the rules look at; the arguments are those of `make_plan`."""
     clients = _movers(group, clients_of(group, with_configs(told, configs)))
-    case = Case(
+    return Case(
         group=with_told_assignors(group, clients, configs),
         cluster=cluster,
         destination=destination,
@@ -63,11 +103,23 @@ def make_plan(
         assignor=assignor,
         offline=offline,
     )
+
+
+def plan_of(
+    case: Case,
+    *,
+    concurrency: int = 1,
+    bounce_s: float = DEFAULT_BOUNCE_S,
+    connection: Connection | None = None,
+    with_costs: bool = True,
+    most_rounds: int | None = None,
+) -> Plan:
+    """The plan of a case; the arguments are those of `make_plan`."""
     findings = tuple(lists_are_known(case)) if has_arrived(case) else judge(case)
     plan = Plan(
-        group=group.id,
-        origin=describe_protocol(group),
-        destination=destination,
+        group=case.group.id,
+        origin=describe_protocol(case.group),
+        destination=case.destination,
         clients=tuple(sorted({client.library.name for client in case.clients.values() if client.library})),
         findings=findings,
         steps=(),
@@ -77,11 +129,13 @@ def make_plan(
     )
     if plan.verdict is Verdict.BLOCKED:
         return plan
-    trip = Trip(case=case, concurrency=concurrency, assignor=assignor, connection=connection or Connection())
+    trip = Trip(
+        case=case, concurrency=concurrency, assignor=case.assignor, connection=connection or Connection()
+    )
     path = choose_path(trip)
     if not with_costs:
         return replace(plan, steps=path.steps, path=path.name, alternatives=path.alternatives)
-    foreseen = foresee(case, path.steps, topics=case.topics or {}, bounce_s=bounce_s)
+    foreseen = foresee(case, path.steps, topics=case.topics or {}, bounce_s=bounce_s, most_rounds=most_rounds)
     return replace(
         plan,
         steps=foreseen.steps,

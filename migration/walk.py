@@ -50,12 +50,15 @@ MOST_WORK = 60_000
 FEWEST_ROUNDS = 5
 
 
-def sampled(rounds: int, size: int) -> frozenset[int]:
+def sampled(rounds: int, size: int, most: int | None = None) -> frozenset[int]:
     """Which of so many rounds are walked, from 0: all, or the first, the last, and some evenly in between.
 
-    `size` is what a round costs to compute: members and partitions together.
+    `size` is what a round costs to compute: members and partitions together. `most` asks for fewer rounds than that
+    would allow, three at least.
     """
     able = max(FEWEST_ROUNDS, MOST_WORK // max(1, size))
+    if most is not None:
+        able = min(able, max(3, most))
     if rounds <= able:
         return frozenset(range(rounds))
     return frozenset(index * (rounds - 1) // (able - 1) for index in range(able))
@@ -64,8 +67,17 @@ def sampled(rounds: int, size: int) -> frozenset[int]:
 class Walk:
     """A group on its way through a plan."""
 
-    def __init__(self, group: Group, topics: Mapping[str, Topic], leader: Leader, bounce_s: float) -> None:
+    def __init__(
+        self,
+        group: Group,
+        topics: Mapping[str, Topic],
+        leader: Leader,
+        bounce_s: float,
+        most_rounds: int | None = None,
+    ) -> None:
+        """`most_rounds` of each course are walked, see `sampled`."""
         self._topics, self._leader, self._bounce_s = topics, leader, bounce_s
+        self._most_rounds = most_rounds
         self._group = replace(group, members=tuple(_known(group, member) for member in group.members))
         in_use = group.protocol if group.type is GroupType.CONSUMER else None
         self._remote_assignor = in_use or BROKERS_DEFAULT
@@ -100,7 +112,7 @@ class Walk:
             client = Client(id=guest.id)
             self._seats[guest.id] = Member(id=guest.id, client=client, subscription=subscription, owned={})
             self._away.add(guest.id)
-        wanted = sampled(len(course.rounds), self.size)
+        wanted = sampled(len(course.rounds), self.size, self._most_rounds)
         for index, members in enumerate(course.rounds):
             if index not in wanted:
                 self._skip(members, course.start)

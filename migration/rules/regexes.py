@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from coordinator.model import GroupType
 from migration.model import Destination, Finding, Level
@@ -26,11 +28,45 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
         if case.group.members:
             yield _cannot_be_seen()
         return
-    names = None if case.topics is None else Names(sorted(case.topics))
+    for compared in compared_regexes(case):
+        yield from _judged(case, compared.members, compared.comparison, compared.engine)
+    yield from _together(case, tuple(wanted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRegex:
+    """A regex of a group, as one engine matches it and as the broker does."""
+
+    pattern: str
+    members: tuple[str, ...]
+    """Who subscribes to it; none where it was only told."""
+    engine: ClientEngine | None
+    """What matches it now; None where that is not emulated."""
+    comparison: Comparison
+
+
+def compared_regexes(case: Case) -> Iterator[ComparedRegex]:
+    """Every regex that members subscribe to or are said to, under every engine that they run."""
+    wanted = _regexes(case)
+    names = None if case.topics is None or not wanted else _names(tuple(sorted(case.topics)))
     for pattern, members in wanted.items():
         for engine in _engines(case):
-            yield from _judged(case, members, compare(pattern, engine, names), engine)
-    yield from _together(case, tuple(wanted))
+            yield ComparedRegex(
+                pattern=pattern,
+                members=tuple(members),
+                engine=engine,
+                comparison=_compare(pattern, engine, names),
+            )
+
+
+@lru_cache(maxsize=4)
+def _names(topics: tuple[str, ...]) -> Names:
+    """Groups of one cluster are judged on the same topics, one after the other."""
+    return Names(topics)
+
+
+_compare = lru_cache(maxsize=256)(compare)
+"""Many groups are told the same regexes; `Names` are one to another only where they are the same object."""
 
 
 def _regexes(case: Case) -> dict[str, list[str]]:

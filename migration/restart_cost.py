@@ -1,0 +1,100 @@
+"""What the restart of a member costs a group: as it is now, and once it has arrived. The difference is what it gains.
+
+One member that stands for all, the one in the middle by the partitions it owns, is stopped and started again with what
+it lists today, by the same walk that a plan's steps are computed by. At the destination the group is taken to be where
+the dry run of the destination's assignor leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from assignors.assignor import Side
+from coordinator.dry_run import BROKERS_DEFAULT, DryRun
+from coordinator.group_spec import current_of
+from coordinator.model import Group, GroupType, Member, MemberProtocol, Topic
+from migration.commands import Connection
+from migration.course import Course, Manner, Start
+from migration.expectation import expected
+from migration.model import Destination
+from migration.paths import Trip
+from migration.rules import Case
+
+COOPERATIVE = "cooperative-sticky"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartCost:
+    """Partition-seconds without an owner per restart of a member; None where nothing can be computed."""
+
+    now_s: float | None
+    then_s: float | None
+
+    @property
+    def gain_s(self) -> float | None:
+        """What each restart costs less at the destination."""
+        return None if self.now_s is None or self.then_s is None else round(self.now_s - self.then_s, 1)
+
+
+def destinations_assignor(case: Case) -> tuple[str, Side]:
+    """The assignor that the group has when a plan has led it to its destination, and who computes it."""
+    if case.destination is Destination.COOPERATIVE:
+        return COOPERATIVE, Side.CLIENT
+    if case.group.type is GroupType.CONSUMER:
+        return case.group.protocol or BROKERS_DEFAULT, Side.BROKER
+    trip = Trip(case=case, concurrency=1, assignor=None, connection=Connection())
+    return trip.remote_assignor or BROKERS_DEFAULT, Side.BROKER
+
+
+def restart_cost(
+    case: Case, run: DryRun | None, *, topics: Mapping[str, Topic], bounce_s: float
+) -> RestartCost:
+    """The cost now and, where the dry run to the destination came to rest (`run`), then."""
+    group = case.group
+    if not group.members:
+        return RestartCost(now_s=None, then_s=None)
+    now_s = _cost(case, topics, bounce_s)
+    if run is None or not run.rests or run.failure is not None:
+        return RestartCost(now_s=now_s, then_s=None)
+    return RestartCost(now_s=now_s, then_s=_cost(replace(case, group=_arrived(case, run)), topics, bounce_s))
+
+
+def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | None:
+    group = case.group
+    members = sorted(group.members, key=lambda member: _size(group, member))
+    member = members[len(members) // 2]
+    if member.protocol is None:
+        return None
+    if member.protocol is MemberProtocol.CONSUMER:
+        start = Start(protocol=MemberProtocol.CONSUMER, remote_assignor=group.protocol)
+    else:
+        listed = member.protocols or ((group.protocol,) if group.protocol else ())
+        if not listed:
+            return None
+        start = Start(protocol=MemberProtocol.CLASSIC, assignors=listed)
+    course = Course(manner=Manner.RESTART, rounds=((member.id,),), start=start)
+    found = expected(case, course, topics=topics, bounce_s=bounce_s)
+    return None if found is None else found.without_owner_s
+
+
+def _size(group: Group, member: Member) -> int:
+    return sum(map(len, current_of(group, member).values()))
+
+
+def _arrived(case: Case, run: DryRun) -> Group:
+    """The group when it rests at its destination, every member as the dry run leaves it."""
+    assigned = run.rebalances[-1].assignment
+    protocol = MemberProtocol.CONSUMER if case.destination is Destination.CONSUMER else MemberProtocol.CLASSIC
+    members = tuple(
+        replace(
+            member,
+            protocol=protocol,
+            protocols=(run.assignor,) if protocol is MemberProtocol.CLASSIC else None,
+            owned=assigned.get(member.id, {}),
+            target=assigned.get(member.id, {}),
+        )
+        for member in case.group.members
+    )
+    kind = GroupType.CONSUMER if protocol is MemberProtocol.CONSUMER else GroupType.CLASSIC
+    return replace(case.group, type=kind, protocol=run.assignor, members=members)
