@@ -1,8 +1,10 @@
 """The live `__consumer_offsets` through Spark's Kafka source: once as it stands, or on and on.
 
 The rows are those that the files of the same log give, but for what Kafka tells no consumer: ends of transactions
-have no row, and no row names a producer. So only what is committed is read, up to the last stable offset: what an
-aborted transaction wrote is left out, and what comes behind an open one waits for its end.
+have no row, and no row names a producer. So of commits, which transactions may write, only those are read that are
+settled, up to the last stable offset of their partition: what an aborted transaction wrote is left out, and commits
+behind an open one wait for its end (`OffsetsTopic.held_back`). Records of groups are never of a transaction
+(GroupCoordinatorService writes them itself); they are read up to the end.
 
 Reading leaves nothing in the topic that it reads: partitions are assigned, not subscribed to, so that Spark's
 consumers join no group, and commit nothing.
@@ -11,21 +13,29 @@ consumers join no group, and commit nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
 from pipeline.decode.records import records_to_arrow
-from pipeline.decode.schema import DECODED
-from pipeline.sources.cluster import BOOTSTRAP, OFFSETS_TOPIC, OffsetsTopic, offsets_topic, topic_names
+from pipeline.sources.cluster import BOOTSTRAP, OFFSETS_TOPIC, OffsetsTopic, Range, offsets_topic, topic_names
+from pipeline.sources.reading import Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, SparkSession
+    from pyspark.sql.readwriter import DataFrameReader
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
-Sink = Callable[["DataFrame", int], None]
-"""Takes the rows of a batch and its number. After a failure it may be given the same batch again, and must leave one
-copy of it."""
+    AnyReader = TypeVar("AnyReader", DataFrameReader, DataStreamReader)
+
+Sink = Callable[[Reading, int], None]
+"""Takes what a batch of a stream read, and the batch's number. After a failure it may be given the same batch again,
+and must leave one copy of it."""
 
 SEES_INTERNAL_TOPICS = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
 """The newer way of finding offsets leaves internal topics out, silently."""
@@ -36,37 +46,60 @@ DEFAULTS: Mapping[str, str] = {
     "kafka.max.partition.fetch.bytes": str(8 << 20),
 }
 STREAM_DEFAULTS: Mapping[str, str] = {**DEFAULTS, "maxOffsetsPerTrigger": "5000000"}
-_OWN: Mapping[str, str] = {"kafka.isolation.level": "read_committed"}
+_SETTLED = {"kafka.isolation.level": "read_committed"}
+_EVERYTHING = {"kafka.isolation.level": "read_uncommitted"}
 
 
-def live_events(spark: SparkSession, bootstrap: str, options: Mapping[str, str] | None = None) -> DataFrame:
-    """All records that the topic has now, decoded: `DECODED`, for `pipeline.decode.tables` and `run_history`.
+def live_events(
+    spark: SparkSession,
+    bootstrap: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    names: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """What `live_reading` reads, as rows of `DECODED`: for `pipeline.decode.tables`."""
+    return live_reading(spark, bootstrap, options, names=names).rows()
 
-    However often the frame is computed, it ends where the topic ended when this was called; what the broker's cleaner
+
+def live_reading(
+    spark: SparkSession,
+    bootstrap: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    names: Mapping[str, str] | None = None,
+) -> Reading:
+    """All records that the topic has now, decoded.
+
+    However often it is computed, it ends where the topic ended when this was called; what the broker's cleaner
     removes meanwhile is gone.
 
     :param bootstrap: servers as host:port, with commas between
     :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as `client_options` gives them
+    :param names: of topics by id, on top of what the cluster tells: it has forgotten those that were deleted
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
+    :raises ValueError: an id in `names` is none
     """
     asked = {**DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
-    names = topic_names(spark, asked)
-    return _decoded(batch_of(spark, topic, asked), topic, names)
+    known = topic_names(spark, asked) | dict(names or {})
+    return _reading(batch_of(spark, topic, asked), topic, known)
 
 
 def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
-    """The records of `topic` between its ends, as Spark's Kafka source gives them."""
+    """The records of `topic` that count, as Spark's Kafka source gives them."""
     spark.conf.set(SEES_INTERNAL_TOPICS, "true")
-    begins = {str(each.partition): each.begin for each in topic.ranges}
-    ends = {str(each.partition): each.stable_end for each in topic.ranges}
-    reader = spark.read.format("kafka").options(**{**options, **_OWN}).option("assign", _partitions(topic))
-    return (
-        reader.option("startingOffsets", json.dumps({OFFSETS_TOPIC: begins}))
-        .option("endingOffsets", json.dumps({OFFSETS_TOPIC: ends}))
-        .load()
-    )
+
+    def between(ranges: Sequence[Range], begin: str, end: str, level: Mapping[str, str]) -> DataFrame:
+        reader = _assigned(spark.read.format("kafka"), {**options, **level}, ranges)
+        reader = reader.option("startingOffsets", _places(ranges, begin))
+        return reader.option("endingOffsets", _places(ranges, end)).load()
+
+    settled = between(topic.ranges, "begin", "stable_end", _SETTLED)
+    behind = [each for each in topic.ranges if each.stable_end < each.end]
+    if not behind:
+        return settled
+    return settled.union(between(behind, "stable_end", "end", _EVERYTHING).where(~_is_commit()))
 
 
 def stream_events(
@@ -77,48 +110,68 @@ def stream_events(
     sink: Sink,
     checkpoint: str,
     every: str | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> StreamingQuery:
     """Follow the topic from its beginning, or from where the checkpoint says: `sink` is given one batch after another.
 
     :param checkpoint: a directory, of this stream alone, wherever Spark writes to
     :param every: how often to look, as in `1 minute`; None: read what is there now, in batches, then end
+    :param names: of topics by id, on top of what the cluster tells
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
+    :raises ValueError: an id in `names` is none
     """
     asked = {**STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
-    spark.conf.set(SEES_INTERNAL_TOPICS, "true")
 
     def take(batch: DataFrame, number: int) -> None:
         # Asked for each time: topics come while the stream runs.
-        sink(_decoded(batch, topic, topic_names(spark, asked)), number)
+        known = topic_names(spark, asked) | dict(names or {})
+        sink(_reading(batch, topic, known), number)
 
-    source = (
-        spark.readStream.format("kafka").options(**{**asked, **_OWN}).option("assign", _partitions(topic))
-    )
-    raw = source.option("startingOffsets", "earliest").load()
-    writer = raw.writeStream.queryName(f"{OFFSETS_TOPIC} of {topic.cluster_id}").foreachBatch(take)
+    writer = stream_of(spark, topic, asked).writeStream.foreachBatch(take)
     writer = writer.option("checkpointLocation", checkpoint)
     timed = writer.trigger(availableNow=True) if every is None else writer.trigger(processingTime=every)
     return timed.start()
 
 
-def _partitions(topic: OffsetsTopic) -> str:
-    return json.dumps({OFFSETS_TOPIC: [each.partition for each in topic.ranges]})
+def stream_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
+    """The records that count, from the topic's beginning on: two sources, as groups and commits count from when on
+    is not the same."""
+    spark.conf.set(SEES_INTERNAL_TOPICS, "true")
+
+    def all_of(level: Mapping[str, str]) -> DataFrame:
+        reader = _assigned(spark.readStream.format("kafka"), {**options, **level}, topic.ranges)
+        return reader.option("startingOffsets", "earliest").load()
+
+    return all_of(_SETTLED).where(_is_commit()).union(all_of(_EVERYTHING).where(~_is_commit()))
 
 
-def _decoded(raw: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> DataFrame:
+def _assigned(reader: AnyReader, options: Mapping[str, str], ranges: Sequence[Range]) -> AnyReader:
+    partitions = json.dumps({OFFSETS_TOPIC: [each.partition for each in ranges]})
+    return reader.options(**options).option("assign", partitions)
+
+
+def _places(ranges: Sequence[Range], of: str) -> str:
+    return json.dumps({OFFSETS_TOPIC: {str(each.partition): getattr(each, of) for each in ranges}})
+
+
+def _is_commit() -> Column:
+    """Whether a record is of an offset, by its key; one without a key is not."""
+    types = [number.to_bytes(2) for number in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)]
+    return f.coalesce(f.substring("key", 1, 2).isin(*types), f.lit(False))
+
+
+def _reading(raw: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> Reading:
     source = f"kafka://{topic.cluster_id}/{OFFSETS_TOPIC}"
+    known = dict(names)
 
-    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return records_to_arrow(batches, source=source, names=names)
+    def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return records_to_arrow(batches, source=source, names=known)
 
-    return _records(raw).mapInArrow(decode, DECODED)
+    return Reading(tasks=_records(raw), read=decode)
 
 
 def _records(raw: DataFrame) -> DataFrame:
     """What decoding needs of the source's columns; times in ms since 1970."""
-    from pyspark.sql import functions as f
-
-    millis: Any = f.unix_millis("timestamp")
-    return raw.select("partition", "offset", millis.alias("timestamp"), "key", "value")
+    return raw.select("partition", "offset", f.unix_millis("timestamp").alias("timestamp"), "key", "value")

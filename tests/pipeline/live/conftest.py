@@ -1,0 +1,53 @@
+"""The session of the pipeline's tests, with Spark's Kafka source; and a broker whose log has groups of every kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipeline.sources.jars import MissingKafkaSource, kafka_jars
+from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.storage.restart import broker_on
+from tests.kafka.broker import Broker
+from tests.kafka.plugin import REQUIRE, SKIPPED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def source_jars() -> tuple[str, ...]:
+    """Give the jars of the Kafka source; where they cannot be had, the test is skipped or fails."""
+    try:
+        return kafka_jars()
+    except MissingKafkaSource as missing:
+        reason = f"{SKIPPED}: {missing}"
+    if os.environ.get(REQUIRE) == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def live_spark(spark: SparkSession, source_jars: tuple[str, ...]) -> SparkSession:
+    """Give the shared session with the jars, as if it had been started with them.
+
+    A process has one session; driver and tasks of a local one share the class loader that Spark starts with.
+    """
+    jvm: Any = spark._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    for jar in source_jars:
+        loader.addURL(jvm.java.io.File(jar).toURI().toURL())
+    return spark
+
+
+@pytest.fixture(scope="session")
+def old_broker(
+    kafka_jars: Path, real_log: RealLog, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
+    """Give a broker that serves a copy of the real log: nobody is there, and nothing expires for five minutes."""
+    with broker_on(kafka_jars, real_log.data, tmp_path_factory.mktemp("old") / "broker") as broker:
+        yield broker
