@@ -16,11 +16,11 @@ from cli.output import notice
 from coordinator.broker.classic_group import ClassicGroup
 from coordinator.broker.consumer_group import ConsumerGroup
 from coordinator.broker.group import Group as StoredGroup
-from coordinator.dry_run import BROKERS_DEFAULT
 from coordinator.group_words import state_of
 from coordinator.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
 from coordinator.storage import described_groups
 from coordinator.storage.damage import DamagedLog
+from coordinator.storage.described_log import described, silent, sized_topics
 from coordinator.storage.loader import LoadedLog, load
 from coordinator.storage.meta_properties import read_meta_properties
 from coordinator.storage.notices import Notice
@@ -32,8 +32,6 @@ INTERNAL = "__"
 """What the names of Kafka's own topics begin with."""
 
 Told = TypeVar("Told", Group, GroupListing)
-DEFAULT_ASSIGNORS = {GroupType.CONSUMER: BROKERS_DEFAULT, GroupType.SHARE: "simple"}
-"""The first of `group.consumer.assignors` and of `group.share.assignors`, unless somebody changed them."""
 EMBEDDED_FEATURES = {"group.version": 1}
 """What the embedded coordinator finalises: it always speaks the consumer protocol. A broker's log does not tell."""
 
@@ -94,32 +92,22 @@ class ReplayedSource:
 
     def _with_defaults(self, groups: Sequence[Told]) -> tuple[Told, ...]:
         """The groups with the assignor that a broker takes where no member names one."""
-        silent = {
-            group.id: DEFAULT_ASSIGNORS[group.type]
-            for group in groups
-            if group.protocol is None and group.type in DEFAULT_ASSIGNORS
-        }
-        if silent.keys() - self._assumed:
-            self._assumed |= silent.keys()
-            (first, *rest), assumed = silent, ", ".join(sorted(set(silent.values())))
+        defaults = silent(groups)
+        if defaults.keys() - self._assumed:
+            self._assumed |= defaults.keys()
+            (first, *rest), assumed = defaults, ", ".join(sorted(set(defaults.values())))
             who = f"{first} and {len(rest)} more groups" if rest else first
             notice(
                 f"{who}: the members name no assignor; taken for {assumed}, which brokers take unless told otherwise"
             )
         return tuple(
-            replace(group, protocol=silent[group.id]) if group.id in silent else group for group in groups
+            replace(group, protocol=defaults[group.id]) if group.id in defaults else group for group in groups
         )
 
     def _group(self, name: str) -> tuple[Group | None, tuple[Problem, ...]]:
-        stored = self.log.state.groups.get(name)
-        if isinstance(stored, ClassicGroup):
-            return described_groups.classic_group(stored)
-        if isinstance(stored, ConsumerGroup):
-            return described_groups.consumer_group(stored, self.topic_names), ()
-        if name in self.log.share:
-            return described_groups.share_group(self.log.share[name], self.topic_names), ()
-        if name in self.log.streams:
-            return described_groups.streams_group(self.log.streams[name]), ()
+        group, oddities = described(self.log, name, self.topic_names)
+        if group is not None:
+            return group, oddities
         where = f"what can be read of {self.name}" if self.log.problems else self.name
         return None, (Problem(subject=name, message=f"no such group in {where}", cause=Cause.ABSENT),)
 
@@ -152,16 +140,12 @@ class ReplayedSource:
         known = self.known_topics
         wanted = sorted(known if names is None else known.keys() & set(names))
         found = [known[name] for name in wanted]
-        sized = [(topic, topic.partitions) for topic in found if topic.partitions is not None]
+        sized = [topic for topic in found if topic.partitions is not None]
         problems: tuple[Problem, ...] = ()
         if names is None or not end_offsets:
             problems = tuple(_unsized(topic.name) for topic in found if topic.partitions is None)
-            self._tell_of_guesses([topic for topic, _ in sized])
-        topics = (
-            Topic(name=topic.name, partitions=partitions, id=topic.id, racks=topic.racks)
-            for topic, partitions in sized
-        )
-        return Read(tuple(topics), problems)
+            self._tell_of_guesses(sized)
+        return Read(tuple(sized_topics(sized)), problems)
 
     def group_settings(self, _groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
         return {}
