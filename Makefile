@@ -1,6 +1,6 @@
 # Every target sets up what it needs; `make demo` and `make test` work in a fresh clone.
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
@@ -18,8 +18,8 @@ $(SETUP): pyproject.toml constraints.txt
 demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: $(SETUP) ## Run all tests, JOBS files at once; fetches Apache Kafka once
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --reruns 1 --only-rerun 'TimeoutError: not within'
+test: $(SETUP) ## Run all tests, JOBS files at once (most of them wait for Kafka); fetches Apache Kafka once
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --reruns 1 --only-rerun 'TimeoutError: not within'
 
 check: $(SETUP) ## Format, lint, types and import rules
 	$(BIN)/ruff format --check .
