@@ -8,19 +8,24 @@ import shutil
 import signal
 import sys
 import tempfile
-import zipfile
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+from pipeline.java import MissingSpark, check_spark
+from pipeline.jvm import jvm
+from pipeline.shipped import root, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PACKAGES = ("assignors", "coordinator", "migration", "pipeline")
-"""What workers import; they need not have Kohort installed, only numpy, pyarrow, kio and the like."""
+__all__ = ["MissingSpark", "SessionSettings", "check_spark", "session"]
+
+DEFAULT_MASTER = "local[*]"
 _LOG4J = """\
 rootLogger.level = {level}
 rootLogger.appenderRef.stderr.ref = console
@@ -30,116 +35,323 @@ appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n
 """
-
-
-class MissingSpark(Exception):
-    """Spark cannot be started here; the message says what to install."""
+_SQL = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+"""What the tables rely on, wherever the session comes from and whatever it was told."""
+_STOP_TIMEOUT_S = 15.0
+_ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSettings:
-    """How to reach Spark. `conf` wins over what Kohort sets itself; `jars` are paths or URLs."""
+    """How to reach Spark.
 
-    master: str = "local[*]"
+    Attributes:
+        master: None is what `spark-submit` was told, else all cores of this machine.
+        conf: wins over what Kohort sets itself, but for the time zone: times are UTC.
+        jars: paths or URLs, for the driver and the workers; besides those that `conf` names.
+        verbose: whether Spark's own log is shown, on standard error.
+    """
+
+    master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     jars: tuple[str, ...] = ()
     verbose: bool = False
-    """Whether Spark's own log is shown."""
 
 
 @contextmanager
 def session(settings: SessionSettings) -> Iterator[SparkSession]:
-    """A session that is stopped at the end, whatever the end is; temporary files go with it.
+    """A session that is stopped at the end, whatever the end is; its JVM, workers and temporary files go with it.
 
-    :raises MissingSpark: the extra or Java is missing
+    SIGTERM and SIGHUP raise SystemExit meanwhile, so that they are such an end, too, as Ctrl-C is. Where this process
+    has a session already, or was begun by `spark-submit`, that one is used: `master` must then be None or the same.
+
+    :raises MissingSpark: the extra or Java is missing, or the JVM did not start
     """
     check_spark()
-    from pyspark.sql import SparkSession
-
-    scratch = Path(tempfile.mkdtemp(prefix="kohort-spark-"))
-    spark: SparkSession | None = None
-    try:
-        builder = SparkSession.builder.appName("kohort").master(settings.master)
-        for name, value in (_own(settings, scratch) | dict(settings.conf)).items():
-            builder = builder.config(name, value)
-        if _is_local(settings.master):
-            os.environ["PYSPARK_PYTHON"] = sys.executable
-        with _heard_by_spark_alone(settings.verbose):
-            spark = builder.getOrCreate()
-        spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
-        if not _is_local(settings.master):
-            spark.sparkContext.addPyFile(str(_zipped(scratch)))
+    _refuse_connect(settings)
+    with ExitStack() as stack:
+        stack.enter_context(_told_to_end())
+        if not settings.verbose:
+            stack.enter_context(_py4j_silenced())
+        spark = stack.enter_context(_begun(settings))
         yield spark
+
+
+@contextmanager
+def _begun(settings: SessionSettings) -> Iterator[SparkSession]:
+    from pyspark import SparkContext
+
+    if SparkContext._active_spark_context is not None:
+        yield _beside(settings)
+        return
+    scratch = Path(tempfile.mkdtemp(prefix="kohort-spark-"))
+    try:
+        if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
+            with _stopped(_in_given_jvm(settings)) as spark:
+                yield _equipped(spark, scratch)
+        else:
+            with _in_own_jvm(settings, scratch) as spark:
+                yield _equipped(spark, scratch)
     finally:
-        if spark is not None:
-            with suppress(Exception):  # the JVM may be gone already
-                spark.stop()
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def check_spark() -> None:
-    """:raises MissingSpark: the extra or Java is missing"""
-    missing = [name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None]
-    if missing:
-        raise MissingSpark(
-            f"{', '.join(missing)} cannot be imported: install Kohort with its extra, `pipx install 'kohort[spark]'`"
-        )
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
-    if java is None:
-        where = f"JAVA_HOME={home} has no bin/java" if home else "there is no java on the PATH"
-        raise MissingSpark(f"Spark needs Java 17 or later, and {where}: install a JDK, or set JAVA_HOME")
+def _beside(settings: SessionSettings) -> SparkSession:
+    """A session that shares the context of the one that is there, and not its settings."""
+    from pyspark import SparkFiles
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.getOrCreate().newSession()
+    _refuse_other_master(spark, settings)
+    for name, value in (dict(settings.conf) | _SQL).items():
+        if spark.conf.isModifiable(name):
+            spark.conf.set(name, value)
+    # The file must stay as long as the context does, which is not ours to stop.
+    return _equipped(spark, Path(SparkFiles.getRootDirectory()))
 
 
-def _own(settings: SessionSettings, scratch: Path) -> dict[str, str]:
+def _in_given_jvm(settings: SessionSettings) -> SparkSession:
+    """A session of the JVM that `spark-submit` began; what it was told wins over what Kohort would say."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    SparkContext._ensure_initialized()
+    conf = SparkConf()  # has what the JVM was told
+    for name, value in {"spark.master": DEFAULT_MASTER, "spark.app.name": "kohort"}.items():
+        conf.setIfMissing(name, value)
+    for name, value in (_asked(settings) | _SQL).items():
+        conf.set(name, value)
+    with _interrupts_kept():
+        spark = SparkSession.builder.config(conf=conf).getOrCreate()
+    _refuse_other_master(spark, settings)
+    spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
+    return spark
+
+
+@contextmanager
+def _in_own_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
+    master = settings.master or DEFAULT_MASTER
+    conf = _own(master, scratch, verbose=settings.verbose) | _asked(settings) | _SQL
+    with jvm(conf, scratch, _environment(master, scratch), verbose=settings.verbose) as gateway:
+        reached = {
+            "PYSPARK_GATEWAY_PORT": str(gateway.port),
+            "PYSPARK_GATEWAY_SECRET": gateway.secret,
+            "PYSPARK_PYTHON": _python(master, settings.conf),
+        }
+        with _forgotten_gateway():
+            with _variables(reached), _interrupts_kept():
+                spark = SparkSession.builder.getOrCreate()
+            with _stopped(spark):
+                spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
+                yield spark
+
+
+def _equipped(spark: SparkSession, directory: Path) -> SparkSession:
+    """With Kohort's packages on workers that are no children of this machine's driver."""
+    if not _is_local(str(spark.sparkContext.master)):
+        spark.sparkContext.addPyFile(str(ship(directory / "kohort.zip")))
+    return spark
+
+
+def _asked(settings: SessionSettings) -> dict[str, str]:
+    asked = dict(settings.conf)
+    if settings.master is not None:
+        asked["spark.master"] = settings.master
+    if settings.jars:
+        named = [asked["spark.jars"]] if asked.get("spark.jars") else []
+        asked["spark.jars"] = ",".join((*named, *settings.jars))
+    return asked
+
+
+def _own(master: str, scratch: Path, *, verbose: bool) -> dict[str, str]:
+    """What Kohort asks of a Spark that it begins itself."""
     log = scratch / "log4j2.properties"
-    log.write_text(_LOG4J.format(level="info" if settings.verbose else "off"))
+    log.write_text(_LOG4J.format(level="info" if verbose else "off"), encoding="utf-8")
+    options = (
+        f"-Dlog4j2.configurationFile={log.as_uri()}",
+        f"-Djava.io.tmpdir={scratch}",
+        "-XX:-UsePerfData",  # a file in /tmp that a killed JVM leaves
+    )
     own = {
+        "spark.app.name": "kohort",
+        "spark.master": master,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log.as_uri()} -Djava.io.tmpdir={scratch}",
+        "spark.driver.extraJavaOptions": " ".join(options),
+        "spark.executorEnv.PYTHONSAFEPATH": "1",  # a module in a directory that a worker happens to be in is not ours
     }
-    if _is_local(settings.master):
+    if _is_local(master):
         own["spark.local.dir"] = str(scratch)
-    if settings.jars:
-        own["spark.jars"] = ",".join(settings.jars)
     return own
+
+
+def _environment(master: str, scratch: Path) -> dict[str, str]:
+    """For the JVM and, as they are its children in local mode, its workers."""
+    if not _is_local(master):
+        return {}
+    paths = [str(root()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "SPARK_LOCAL_IP": "127.0.0.1",  # nobody else is to reach it, and a name of this machine may not resolve
+        "TMPDIR": str(scratch),
+    }
+
+
+def _python(master: str, conf: Mapping[str, str]) -> str:
+    """The Python of the workers: that of this process on this machine, elsewhere one that is on the path there."""
+    here = master.startswith("local")
+    default = sys.executable if here else os.environ.get("PYSPARK_PYTHON", "python3")
+    return conf.get("spark.pyspark.python", default)
 
 
 def _is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
 
-def _zipped(scratch: Path) -> Path:
-    """The packages as a file that workers import from."""
-    archive = scratch / "kohort.zip"
-    root = Path(__file__).resolve().parent.parent
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for package in PACKAGES:
-            for file in sorted((root / package).rglob("*")):
-                if file.is_file() and "__pycache__" not in file.parts:
-                    packed.write(file, file.relative_to(root))
-    return archive
+def _refuse_connect(settings: SessionSettings) -> None:
+    """Spark Connect has neither files for workers nor a log level."""
+    asked = [name for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED") if name in os.environ]
+    if settings.master is not None and settings.master.startswith("sc://"):
+        asked = [settings.master]
+    if asked:
+        raise MissingSpark(
+            f"Kohort works on a Spark master, not through Spark Connect ({asked[0]}): name a master, as spark://host:7077"
+        )
+
+
+def _refuse_other_master(spark: SparkSession, settings: SessionSettings) -> None:
+    has = spark.sparkContext.master
+    if settings.master not in (None, has):
+        raise MissingSpark(
+            f"this process has a Spark session on {has} already, and cannot have one on {settings.master}"
+        )
 
 
 @contextmanager
-def _heard_by_spark_alone(verbose: bool) -> Iterator[None]:
-    """While the JVM starts it inherits its streams and signals: no noise, and Ctrl-C is for Python to handle."""
-    logging.getLogger("py4j").setLevel(logging.INFO if verbose else logging.CRITICAL)
-    before = signal.getsignal(signal.SIGINT)
-    quiet = None if verbose else os.open(os.devnull, os.O_WRONLY)
-    kept = os.dup(2)
+def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
+    """Stop it in the end, from another thread: after an interrupt this one's connection still waits for an answer."""
     try:
-        if quiet is not None:
-            os.dup2(quiet, 2)
+        yield spark
+    finally:
+        with _undisturbed():
+
+            def stop() -> None:
+                with suppress(Exception):  # the JVM may be gone already
+                    spark.stop()
+
+            stopping = threading.Thread(target=stop, name="stop-spark", daemon=True)
+            stopping.start()
+            stopping.join(_STOP_TIMEOUT_S)
+
+
+@contextmanager
+def _forgotten_gateway() -> Iterator[None]:
+    """The JVM ends with the session: the next one in this process is to begin another."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        if quiet is not None:
-            os.close(quiet)
-        with suppress(ValueError):  # not in the main thread
+        gateway = SparkContext._gateway
+        if gateway is not None:
+            with suppress(Exception):
+                gateway.close()
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+@contextmanager
+def _variables(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """A SparkContext takes SIGINT for itself and asks the JVM to cancel, on a connection that is in use."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if _in_main_thread():
             signal.signal(signal.SIGINT, before)
+
+
+class _ToldToEnd(KeyboardInterrupt):
+    """A signal to end; of this kind, since py4j gives up an unanswered call in good order for no other."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Let what would kill this process raise SystemExit instead; who has other plans for a signal keeps them."""
+    taken = [
+        number for number in _ENDINGS if _in_main_thread() and signal.getsignal(number) is signal.SIG_DFL
+    ]
+    for number in taken:
+        signal.signal(number, _leave)
+    try:
+        yield
+    except _ToldToEnd as told:
+        raise SystemExit(told.status) from None
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    raise _ToldToEnd(number)
+
+
+@contextmanager
+def _py4j_silenced() -> Iterator[None]:
+    """It logs lost connections, and interrupts with their traceback; some of it straight to the root logger."""
+
+    def is_not_py4j(record: logging.LogRecord) -> bool:
+        return "py4j" not in Path(record.pathname).parts
+
+    root_logger, py4j = logging.getLogger(), logging.getLogger("py4j")
+    level = py4j.level
+    py4j.setLevel(logging.CRITICAL + 1)
+    root_logger.addFilter(is_not_py4j)
+    try:
+        yield
+    finally:
+        root_logger.removeFilter(is_not_py4j)
+        py4j.setLevel(level)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let no second signal break the cleaning up, which takes some seconds at most."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDINGS)}
+    mine = _in_main_thread()
+    try:
+        for number in before if mine else ():
+            signal.signal(number, signal.SIG_IGN)
+        yield
+    finally:
+        for number, handler in before.items() if mine else ():
+            signal.signal(number, handler)

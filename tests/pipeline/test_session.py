@@ -2,21 +2,305 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.java import check_spark
+from pipeline.jvm import properties, spark_home
+from pipeline.session import MissingSpark, SessionSettings, session
+from tests.kafka.wait import wait_until
+from tests.pipeline.processes import Program
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+CONF = '{"spark.driver.memory": "512m", "spark.default.parallelism": "2"}'
+START = f"""
+from pipeline.session import SessionSettings, session
+settings = SessionSettings(master="local[2]", conf={CONF})
+"""
+BUSY = """
+def forever(batches):
+    import time
+    for batch in batches:
+        time.sleep(3600)
+        yield batch
 
-def test_workers_run_python_on_arrow_batches(spark: SparkSession) -> None:
-    def doubled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def say(spark):
+    import threading, time
+    def watch():
+        tracker = spark.sparkContext.statusTracker()
+        while not any(tracker.getStageInfo(stage).numActiveTasks for stage in tracker.getActiveStageIds()):
+            time.sleep(0.1)
+        print("working", flush=True)
+    threading.Thread(target=watch, daemon=True).start()
+
+try:
+    with session(settings) as spark:
+        say(spark)
+        spark.range(2).mapInArrow(forever, "id long").collect()
+except KeyboardInterrupt:
+    raise SystemExit(130)
+"""
+
+StartProgram = Callable[..., Program]
+
+
+@pytest.fixture
+def start(tmp_path: Path, spark: SparkSession) -> Iterator[StartProgram]:
+    """Start programs, where Spark can be had; whatever becomes of them, nothing of them lives after the test."""
+    started: list[Program] = []
+
+    def begin(source: str, **options: object) -> Program:
+        started.append(Program(tmp_path / str(len(started)), source, **options))  # type: ignore[arg-type]
+        return started[-1]
+
+    yield begin
+    for program in started:
+        program.kill()
+
+
+def test_workers_run_this_very_python_on_arrow_batches(spark: SparkSession) -> None:
+    def named(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import sys
+
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         for batch in batches:
-            yield pa.RecordBatch.from_arrays([pc.multiply(batch.column(0), 2)], ["id"])
+            yield pa.RecordBatch.from_arrays(
+                [batch.column(0), pa.array([sys.executable] * len(batch))], ["id", "python"]
+            )
 
-    frame = spark.range(5).mapInArrow(doubled, "id long")
-    assert sorted(row.id for row in frame.collect()) == [0, 2, 4, 6, 8]
+    rows = spark.range(3).mapInArrow(named, "id long, python string").collect()
+    assert sorted((row.id, row.python) for row in rows) == [(number, sys.executable) for number in range(3)]
+
+
+def test_times_are_utc_whatever_the_settings_say(spark: SparkSession) -> None:
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+
+
+def test_nothing_is_said_and_nothing_stays(start: StartProgram) -> None:
+    program = start(
+        START
+        + """
+import sys
+for number in range(2):  # one after the other, each with a JVM of its own
+    with session(settings) as spark:
+        rows = spark.range(3).rdd.map(lambda row: row.id * 2).collect()
+    print(rows)
+"""
+    )
+    ended = program.end()
+    assert (ended.status, ended.stdout, ended.stderr) == (0, "[0, 2, 4]\n" * 2, "")
+    assert program.left_behind() == []
+    assert program.living() == {}
+
+
+def test_a_module_in_the_working_directory_is_not_taken_for_one_of_pythons(start: StartProgram) -> None:
+    program = start(
+        """
+from pathlib import Path
+Path("uuid.py").write_text("raise SystemExit('not mine')")
+"""
+        + START
+        + """
+with session(settings) as spark:
+    print(spark.range(3).rdd.map(lambda row: row.id).sum())
+"""
+    )
+    ended = program.end()
+    assert (ended.status, ended.stdout, ended.stderr) == (0, "3\n", "")
+
+
+@pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_in_the_middle_of_a_job_leaves_nothing(
+    start: StartProgram, pressed: signal.Signals, status: int
+) -> None:
+    program = start(START + BUSY)
+    program.wait_for("working")
+    wait_until(lambda: len(program.living()) > 3, "a JVM, and Python workers with their parent")
+    program.press(pressed)
+    ended = program.end(timeout_s=60)
+    assert (ended.status, ended.stdout, ended.stderr) == (status, "working\n", "")
+    program.wait_gone()
+    assert program.left_behind() == []
+
+
+def test_an_interrupt_while_the_jvm_starts_leaves_nothing(start: StartProgram) -> None:
+    program = start(START + "print('starting', flush=True)\n" + BUSY)
+    program.wait_for("starting")
+    while not any("SparkSubmit" in line for line in program.living().values()):
+        assert program.process.poll() is None
+    program.press(signal.SIGTERM)
+    assert program.end(timeout_s=60).status == 143
+    program.wait_gone()
+    assert program.left_behind() == []
+
+
+def test_a_killed_driver_leaves_no_process(start: StartProgram) -> None:
+    program = start(START + BUSY)
+    program.wait_for("working")
+    program.process.kill()
+    assert program.end().status == -signal.SIGKILL
+    program.wait_gone()
+
+
+def test_settings_stand_in_no_list_of_processes(start: StartProgram) -> None:
+    source = START.replace("512m", '512m", "spark.hadoop.fs.s3a.secret.key": "a=b: c\\\\\\\\d ü')
+    program = start(
+        source
+        + """
+with session(settings) as spark:
+    print(spark.conf.get("spark.hadoop.fs.s3a.secret.key"), flush=True)
+    print("there", flush=True)
+    input()
+"""
+    )
+    program.wait_for("there")
+    lines = program.living().values()
+    assert any("SparkSubmit" in line for line in lines)
+    assert not [line for line in lines if "a=b" in line]
+    assert program.end().stdout == "a=b: c\\\\d ü\nthere\n"
+
+
+def test_spark_submit_s_session_is_used(start: StartProgram) -> None:
+    submit = str(spark_home() / "bin" / "spark-submit")
+    program = start(
+        """
+from pipeline.session import SessionSettings, session
+with session(SessionSettings(conf={"spark.kohort.asked": "yes"})) as spark:
+    names = ("spark.master", "spark.app.name", "spark.kohort.told", "spark.kohort.asked", "spark.sql.session.timeZone")
+    print([spark.conf.get(name) for name in names])
+    print(spark.range(3).rdd.map(lambda row: row.id).sum())
+""",
+        command=[
+            submit, "--master", "local[1]", "--name", "mine", "--driver-memory", "512m",
+            "--conf", "spark.kohort.told=yes", "--conf", "spark.sql.session.timeZone=Asia/Tokyo",
+        ],
+        variables={"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+    )  # fmt: skip
+    ended = program.end()
+    assert ended.status == 0, ended.stderr
+    assert ended.stdout == "['local[1]', 'mine', 'yes', 'yes', 'UTC']\n3\n"
+    program.wait_gone()
+
+
+def test_a_session_that_is_there_is_used_and_stays(spark: SparkSession) -> None:
+    zone, shuffled = "spark.sql.session.timeZone", "spark.sql.shuffle.partitions"
+    before = spark.conf.get(shuffled)
+    with session(SessionSettings(conf={zone: "Asia/Tokyo", shuffled: "3", "spark.kohort.x": "1"})) as inner:
+        assert inner.sparkContext is spark.sparkContext
+        assert (inner.conf.get(zone), inner.conf.get(shuffled)) == ("UTC", "3")
+    assert spark.conf.get(shuffled) == before
+    assert spark.range(3).count() == 3
+
+
+def test_a_second_master_is_refused(spark: SparkSession) -> None:
+    with (
+        pytest.raises(MissingSpark, match=r"has a Spark session on local\[2\] already, .* one on local\[3\]"),
+        session(SessionSettings(master="local[3]")),
+    ):
+        pass
+
+
+def test_spark_connect_is_refused(spark: SparkSession) -> None:
+    with (
+        pytest.raises(MissingSpark, match=r"not through Spark Connect \(sc://far\)"),
+        session(SessionSettings(master="sc://far")),
+    ):
+        pass
+
+
+def test_a_jvm_that_cannot_begin_is_told_of(start: StartProgram) -> None:
+    program = start(
+        """
+from pipeline.session import MissingSpark, SessionSettings, session
+try:
+    with session(SessionSettings(master="local[1]", conf={"spark.driver.memory": "1000000g"})):
+        pass
+except MissingSpark as error:
+    print(error)
+"""
+    )
+    ended = program.end()
+    assert ended.stderr == ""
+    assert ended.stdout.startswith("Spark's JVM ended at its start: ")
+    assert "Could not" in ended.stdout or "Invalid maximum heap size" in ended.stdout
+    assert program.left_behind() == []
+
+
+def test_properties_are_read_as_they_were_written() -> None:
+    assert properties({"a": "b\\c=d:e\nf"}) == "a=b\\\\c\\=d\\:e\\nf\n"
+
+
+def test_a_spark_home_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    with pytest.raises(MissingSpark, match=r"has no jars of Spark, and pyspark is 4\."):
+        spark_home()
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "spark-core_2.12-3.5.1.jar").touch()
+    with pytest.raises(MissingSpark, match=r"is Spark 3\.5\.1, and pyspark is 4\."):
+        spark_home()
+
+
+class TestJava:
+    """What is said where Java, or a part of it, is missing."""
+
+    @pytest.fixture
+    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+        return tmp_path
+
+    @staticmethod
+    def put(home: Path, script: str) -> None:
+        java = home / "bin" / "java"
+        java.parent.mkdir()
+        java.write_text(f"#!/bin/sh\n{script}\n")
+        java.chmod(0o755)
+
+    def test_no_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("pipeline.java.find_spec", lambda name: None if name == "pyspark" else object())
+        with pytest.raises(
+            MissingSpark, match=r"^pyspark cannot be imported: .* `pipx install 'kohort\[spark\]'`"
+        ):
+            check_spark()
+
+    def test_no_java_on_the_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(
+            MissingSpark, match="there is no java on the PATH: install a JDK, or set JAVA_HOME"
+        ):
+            check_spark()
+
+    def test_no_java_in_java_home(self, home: Path) -> None:
+        with pytest.raises(MissingSpark, match=r"JAVA_HOME=.* has no bin/java"):
+            check_spark()
+
+    @pytest.mark.parametrize(("said", "version"), [("1.8.0_392", 8), ("11.0.2", 11), ("16-ea", 16)])
+    def test_an_old_java(self, home: Path, said: str, version: int) -> None:
+        self.put(home, f"echo 'openjdk version \"{said}\" 2020-01-01' >&2")
+        with pytest.raises(MissingSpark, match=f"Java 17 or later, and .*/bin/java is Java {version}: "):
+            check_spark()
+
+    def test_a_java_without_the_modules(self, home: Path) -> None:
+        self.put(
+            home,
+            "case $1 in -version) echo 'openjdk version \"21.0.1\"' >&2;; "
+            "*) echo java.base@21.0.1; echo java.sql@21.0.1;; esac",
+        )
+        with pytest.raises(
+            MissingSpark, match=r"lacks java\.management, .*jdk\.incubator\.vector.* full JDK"
+        ):
+            check_spark()
+
+    def test_a_java_that_is_none(self, home: Path) -> None:
+        self.put(home, "echo what >&2; exit 1")
+        with pytest.raises(MissingSpark, match="does not say which Java it is, but: what"):
+            check_spark()

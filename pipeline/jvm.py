@@ -1,0 +1,140 @@
+"""The JVM that Spark's driver runs in, as a child process that ends with its parent.
+
+pyspark would start it itself; but then nobody holds the process: an interrupt during the start leaves it behind, it
+lives on after the session, takes Ctrl-C from the terminal into its Python workers, shows secrets of the settings to
+everybody who lists processes, and writes to whatever standard output and error are. pyspark connects to a JVM that is
+there already when PYSPARK_GATEWAY_PORT and PYSPARK_GATEWAY_SECRET say so, as `spark-submit` has it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.java import MissingSpark
+
+_START_TIMEOUT_S = 300.0
+_END_TIMEOUT_S = 10.0
+_POLL_S = 0.02
+_PROPERTIES = "spark.properties"
+_CONNECTION = "connection"
+_SAID = "said"
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "=": "\\=", ":": "\\:"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """Where py4j reaches the JVM."""
+
+    port: int
+    secret: str
+
+
+@contextmanager
+def jvm(
+    conf: Mapping[str, str], scratch: Path, environment: Mapping[str, str], *, verbose: bool
+) -> Iterator[Gateway]:
+    """A driver's JVM, which is gone at the end together with all Python workers that it began.
+
+    :param conf: Spark's settings; they are handed over in a file that only the user can read
+    :param scratch: a directory of the caller's, which is removed afterwards
+    :param environment: variables for the JVM and, in local mode, the workers, besides those of this process
+    :param verbose: whether what the JVM says goes to standard error; its standard output does, too
+    :raises MissingSpark: the JVM ended before it could be reached; the message says why
+    """
+    connection, said = scratch / _CONNECTION, scratch / _SAID
+    (scratch / _PROPERTIES).write_text(properties(conf), encoding="utf-8")
+    home = spark_home()
+    command = [
+        str(home / "bin" / "spark-submit"),
+        *("--properties-file", str(scratch / _PROPERTIES), "--load-spark-defaults"),
+        "pyspark-shell",
+    ]
+    own = {
+        "SPARK_HOME": str(home),
+        "SPARK_CONNECT_MODE": "0",
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
+    }
+    with said.open("wb") as sink:
+        process = subprocess.Popen(  # noqa: S603  (pyspark's own script)
+            command,
+            stdin=subprocess.PIPE,  # the JVM ends when this end is closed, even if this process is killed
+            stdout=2 if verbose else sink,
+            stderr=2 if verbose else sink,
+            env=os.environ | environment | own,
+            start_new_session=True,  # Ctrl-C is for this process to handle, and nothing outlives the group
+        )
+    try:
+        yield _reached(process, connection, said)
+    finally:
+        _end(process)
+
+
+def spark_home() -> Path:
+    """The Spark that the scripts belong to: SPARK_HOME, else what came with pyspark.
+
+    :raises MissingSpark: SPARK_HOME is of another version than pyspark
+    """
+    import pyspark
+
+    named = os.environ.get("SPARK_HOME")
+    if not named:
+        return Path(pyspark.__file__).parent
+    ours = pyspark.__version__
+    jars = sorted((Path(named) / "jars").glob("spark-core_*.jar"))
+    theirs = jars[0].stem.partition("-")[2].partition("-")[2] if jars else None  # spark-core_2.13-4.2.0
+    if theirs is None or theirs.split(".")[:2] != ours.split(".")[:2]:
+        has = "has no jars of Spark" if theirs is None else f"is Spark {theirs}"
+        raise MissingSpark(
+            f"SPARK_HOME={named} {has}, and pyspark is {ours}: unset SPARK_HOME, or install pyspark of that version"
+        )
+    return Path(named)
+
+
+def properties(conf: Mapping[str, str]) -> str:
+    """Settings in the form of java.util.Properties."""
+    return "".join(
+        f"{name.translate(_ESCAPES)}={value.translate(_ESCAPES)}\n" for name, value in conf.items()
+    )
+
+
+def _reached(process: subprocess.Popen[bytes], connection: Path, said: Path) -> Gateway:
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    while not connection.exists():
+        if process.poll() is not None:
+            raise MissingSpark(f"Spark's JVM ended at its start: {_last_words(said)}")
+        if time.monotonic() > deadline:
+            raise MissingSpark(f"Spark's JVM was not there within {_START_TIMEOUT_S:g} s")
+        time.sleep(_POLL_S)
+    # The file appears under its name when it is whole (PythonGatewayServer renames it).
+    packed = connection.read_bytes()
+    port, length = struct.unpack_from(">ii", packed)
+    return Gateway(port=port, secret=packed[8 : 8 + length].decode())
+
+
+def _last_words(said: Path) -> str:
+    lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    lines = [line for line in lines if not line.startswith(("WARNING:", "\tat "))]
+    return "; ".join(lines[-3:]) or "it said nothing"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close its input, which it ends at, and be sure of it."""
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(_END_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
