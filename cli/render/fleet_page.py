@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from itertools import chain, pairwise
+from itertools import chain
 
 from cli.render.cells import duration_text
 from cli.render.document import Cell, Table, columns
@@ -20,7 +20,7 @@ from cli.render.svg_text import shortened_to
 from pipeline.report.numbers import (
     CAUSES,
     PROTOCOLS,
-    SPANS_S,
+    SPANS,
     STAGES,
     VERDICTS,
     GroupCost,
@@ -109,8 +109,8 @@ def _rebalances(numbers: ReportNumbers) -> Iterator[str]:
         return
     most = max(numbers.periods, key=lambda period: period.rebalances)
     yield _paragraph(
-        f"Most of them, {most.rebalances:,} of {numbers.totals.rebalances:,}, "
-        f"{_when(most.day, numbers.step_days)}."
+        f"The most were {_when(most.day, numbers.step_days)}: "
+        f"{most.rebalances:,} of {_count(numbers.totals.rebalances, 'rebalance')}."
     )
     by_cause = list(zip(*(period.causes for period in numbers.periods), strict=True))
     yield from columns_plot(
@@ -137,31 +137,20 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
         return
     yield "<h2>The worst groups</h2>\n"
     first = worst[0]
+    name, often = shortened_to(first.group, LONGEST_NAME), _count(first.rebalances, "rebalance")
     yield _paragraph(
-        f"{shortened_to(first.group, LONGEST_NAME)} rebalanced longest: {_seconds(first.rebalancing_s)} in "
-        f"{_count(first.rebalances, 'rebalance')}."
+        f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}."
+        if first.rebalancing_s
+        else f"The log tells no durations; {name} rebalanced most often: {often}."
     )
-    most = max(group.rebalancing_s for group in worst)
-    yield from bars_plot(
-        [
-            Bar(
-                name=group.group,
-                parts=[
-                    Part(
-                        share=group.rebalancing_s / most if most else 0.0,
-                        style=_style(group.stage, STAGES, STAGE_STYLES),
-                        title=f"{shortened_to(group.group, LONGEST_NAME)}: {_seconds(group.rebalancing_s)} "
-                        f"in {_count(group.rebalances, 'rebalance')}",
-                    )
-                ],
-                value=_seconds(group.rebalancing_s),
-            )
-            for group in worst
-        ]
-    )
+    yield from bars_plot(_cost_bars(worst))
     stages = {group.stage for group in worst}
     yield from legend(
-        [(style, stage, "") for stage, style in zip(STAGES, STAGE_STYLES, strict=True) if stage in stages]
+        [
+            (style, stage or "neither", "")
+            for stage, style in zip((*STAGES, None), (*STAGE_STYLES, "k0"), strict=True)
+            if stage in stages
+        ]
     )
     yield from table_html(
         Table(
@@ -172,6 +161,20 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
             rows=[_cost_row(group) for group in worst],
         )
     )  # fmt: skip
+
+
+def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
+    """By time, or by number where no duration is known."""
+    timed = worst[0].rebalancing_s > 0
+    lengths = [group.rebalancing_s if timed else group.rebalances for group in worst]
+    bars = []
+    for group, length in zip(worst, lengths, strict=True):
+        name = shortened_to(group.group, LONGEST_NAME)
+        title = f"{name}: {_seconds(group.rebalancing_s)} in {_count(group.rebalances, 'rebalance')}"
+        part = Part(share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title)
+        value = _seconds(group.rebalancing_s) if timed else f"{group.rebalances:,}"
+        bars.append(Bar(name=group.group, parts=[part], value=value))
+    return bars
 
 
 def _cost_row(group: GroupCost) -> tuple[Cell, ...]:
@@ -208,23 +211,24 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
             f"{cost.protocol}: {_seconds(cost.without_owner_s / cost.rebalances)} per rebalance"
             for cost in protocols
         )
-        + ". Below, how long a partition had no owner, each time that it had none: the share of the protocol's "
-        "interruptions."
+        + "."
     )
-    yield from legend(
-        [
-            (_style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES), cost.protocol, f"{sum(cost.interruptions):,}")
-            for cost in protocols
-        ]
-    )
-    yield from bars_plot(
-        [
-            _interruptions(cost, place, name)
-            for place, name in enumerate(_classes())
-            for cost in protocols
-            if sum(cost.interruptions)
-        ]
-    )
+    interrupted = [cost for cost in protocols if any(cost.interruptions)]
+    if interrupted:
+        yield _paragraph("How long a partition had no owner, each time that it had none:")
+        yield from legend(
+            [
+                (
+                    _style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES),
+                    cost.protocol,
+                    f"{sum(cost.interruptions):,}",
+                )
+                for cost in interrupted
+            ]
+        )
+        yield from bars_plot(
+            [_interruptions(cost, place, name) for place, name in enumerate(SPANS) for cost in interrupted]
+        )
     yield from table_html(
         Table(
             columns=columns(
@@ -257,12 +261,6 @@ def _interruptions(cost: ProtocolCost, place: int, name: str) -> Bar:
         title=f"{cost.protocol}, {name}: {count:,} of {total:,}",
     )
     return Bar(name=f"{name}, {cost.protocol}", parts=[part], value=f"{count:,}")
-
-
-def _classes() -> list[str]:
-    ends = [_seconds(span) for span in SPANS_S]
-    between = [f"{low} to {high}" for low, high in pairwise(ends)]
-    return [f"under {ends[0]}", *between, f"{ends[-1]} or more"]
 
 
 def _readiness(readiness: Readiness) -> Iterator[str]:

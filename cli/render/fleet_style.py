@@ -3,9 +3,10 @@
 from cli.render.page_style import STYLE
 
 _PLOTS = """\
-.figures { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0; padding: 0; list-style: none; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(max(9rem, 20%), 1fr)); gap: .75rem; }
+.figures { margin: 1rem 0; padding: 0; list-style: none; }
 .figures li {
-  flex: 1 1 8rem; border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; background: var(--shade);
+  border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; background: var(--shade);
 }
 .figures b { display: block; font-size: 1.35rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .figures span, .note { color: var(--faint); font-size: .875rem; }
@@ -26,7 +27,8 @@ svg.key { display: inline-block; width: .8rem; height: .8rem; margin-right: .4re
 .bars .name { overflow-wrap: anywhere; }
 .bars .value { text-align: right; font-variant-numeric: tabular-nums; }
 svg.meter { height: .95rem; background: var(--shade); }
-td, .reason { overflow-wrap: anywhere; }
+td:not(.n) { min-width: 7rem; overflow-wrap: anywhere; }
+.reason { overflow-wrap: anywhere; }
 .drawing { overflow-x: auto; }
 .drawing svg { min-width: 44rem; }
 @media (max-width: 40rem) {

@@ -7,9 +7,11 @@ between them: a storm of a minute in a month is seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC
+from itertools import pairwise
 from math import ceil
+from typing import TypeAlias
 
 from cli.render.cells import duration_text
 from cli.render.page_style import COLOURS, DRAWING, KINDS
@@ -22,8 +24,12 @@ LEFT = 130
 """Where the columns begin: what they show stands before."""
 WIDEST = 90
 """Of a column: few rebalances need not fill the page."""
+BOLD = 7.3
+"""About how wide a bold letter is."""
+UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"), (1.0, "s"), (0.001, "ms"))
 CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
 LONGEST_NAME = 120
+Words: TypeAlias = Callable[[float], str]
 
 
 def timeline_svg(timeline: GroupTimeline) -> str:
@@ -70,13 +76,13 @@ class _Sketch:
         yield from self._times()
         yield from self._protocols()
         yield from self._causes()
-        yield from self._bars("members", lambda mark: mark.members, "k1")
-        yield from self._bars("partitions moved", lambda mark: mark.moved, "bar")
-        yield from self._bars("revoked", lambda mark: mark.revoked, "bar")
-        yield from self._bars("took", lambda mark: mark.rebalancing_s, "bar", _seconds)
-        quiet = [0.0, *(_between(one, two) for one, two in zip(self.marks, self.marks[1:], strict=False))]
-        waits = iter(quiet)
-        yield from self._bars("quiet before", lambda _: next(waits), "bar", _seconds)
+        marks = self.marks
+        yield from self._bars("members", [mark.members for mark in marks], "k1", _number)
+        yield from self._bars("partitions moved", [mark.moved for mark in marks], "bar", _number)
+        yield from self._bars("revoked", [mark.revoked for mark in marks], "bar", _number)
+        yield from self._bars("took", [mark.rebalancing_s for mark in marks], "bar", _seconds, _brief)
+        quiet = [0.0, *(_between(one, two) for one, two in pairwise(marks))]
+        yield from self._bars("quiet before", quiet, "bar", _seconds, _brief)
         self.height += 6
 
     def _x(self, place: int) -> float:
@@ -86,10 +92,9 @@ class _Sketch:
         days = [mark.start.astimezone(UTC).date() for mark in self.marks]
         for day, run in runs(days):
             x, width = self._x(run.start), len(run) * self.column
-            label = next(
-                (text for text in (f"{day.day} {day:%b} {day.year}", str(day.day)) if _fits(text, width)), ""
-            )
-            yield f'<line class="step" x1="{x:.1f}" y1="{self.height:.1f}" x2="{x:.1f}" y2="{self.height + 34:.1f}"/>'
+            labels = (f"{day.day} {day:%b} {day.year}", f"{day.day} {day:%b}", str(day.day), "")
+            label = next(text for text in labels if _fits(text, width - 3, BOLD))
+            yield f'<line class="step" x1="{x:.1f}" y1="{self.height:.1f}" x2="{x:.1f}" y2="{self.height + 16:.1f}"/>'
             yield self._write(x + 3, self.height + 12, label, "strong")
         self.height += 16
 
@@ -129,28 +134,25 @@ class _Sketch:
             self.height += 18
         self.height += 4
 
-    def _bars(
-        self,
-        what: str,
-        value: Callable[[Mark], float],
-        style: str,
-        words: Callable[[float], str] = "{:,}".format,
-    ) -> Iterator[str]:
-        """A row of bars, with their numbers where all of them fit."""
-        values = [value(mark) for mark in self.marks]
-        texts = [words(number) if number else "" for number in values]
-        written = all(_fits(text, self.column - 2) for text in texts)
+    def _bars(self, what: str, values: Sequence[float], style: str, *scales: Words) -> Iterator[str]:
+        """A row of bars, with their numbers in the first of the scales in which all of them fit."""
+        words = scales[0]
+        written = next((each for each in scales if self._all_fit(map(each, filter(None, values)))), None)
         most, bottom = max(values), self.height + 36
         yield self._write(LEFT - 8, bottom - 14, what, "end")
         yield self._write(LEFT - 8, bottom - 2, f"at most {words(most)}" if most else "none", "end faint")
-        for place, (number, text) in enumerate(zip(values, texts, strict=True)):
+        for place, number in enumerate(values):
             if not number:
                 continue
             high = max(1.0, 22 * number / most)
             yield self._box(place, bottom - high, high, style)
             if written:
-                yield self._write(self._x(place) + self.column / 2, bottom - high - 3, text, "middle")
+                middle = self._x(place) + self.column / 2
+                yield self._write(middle, bottom - high - 3, written(number), "middle")
         self.height = bottom + 6
+
+    def _all_fit(self, texts: Iterable[str]) -> bool:
+        return all(_fits(text, self.column - 2) for text in texts)
 
     def _box(self, place: int, y: float, height: float, style: str) -> str:
         gap = min(1.0, self.column / 8)
@@ -192,5 +194,15 @@ def _seconds(seconds: float) -> str:
     return duration_text(round(seconds * 1000))
 
 
-def _fits(text: str, width: float) -> bool:
-    return LETTER * len(text) <= width
+def _brief(seconds: float) -> str:
+    """A time in its greatest unit, cut off."""
+    unit, letter = next((unit for unit in UNITS if seconds >= unit[0]), UNITS[-1])
+    return f"{seconds // unit:.0f}{letter}"
+
+
+def _number(number: float) -> str:
+    return f"{number:,}"
+
+
+def _fits(text: str, width: float, letter: float = LETTER) -> bool:
+    return letter * len(text) <= width

@@ -18,7 +18,9 @@ STAGES = ("classic", "mixed", "consumer")
 """Of a migration, in its order."""
 PROTOCOLS = ("classic", "consumer")
 SPANS_S = (0.1, 1.0, 10.0, 60.0, 600.0)
-"""Where one class of a time without owner ends and the next begins: six classes."""
+"""Where one class of a time without owner ends and the next begins."""
+SPANS = ("under 0.1 s", "0.1 to 1 s", "1 to 10 s", "10 s to 1 min", "1 to 10 min", "10 min or more")
+"""The classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ class ProtocolCost:
     without_owner_s: float
     """Partition-seconds, while the group had members."""
     interruptions: tuple[int, ...]
-    """Times without owner by length, in the classes that SPANS_S parts."""
+    """Times without owner by length, as SPANS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

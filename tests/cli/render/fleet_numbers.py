@@ -7,7 +7,7 @@ from random import Random
 
 from pipeline.report.numbers import (
     CAUSES,
-    SPANS_S,
+    SPANS,
     Candidate,
     GroupCost,
     GroupTimeline,
@@ -94,7 +94,7 @@ def one() -> ReportNumbers:
         protocols=(
             ProtocolCost(
                 protocol="classic", groups=1, rebalances=1, rebalancing_s=0.0, median_s=None, p95_s=None,
-                longest_s=None, moved=0, revoked=0, without_owner_s=0.0, interruptions=(0,) * (len(SPANS_S) + 1),
+                longest_s=None, moved=0, revoked=0, without_owner_s=0.0, interruptions=(0,) * (len(SPANS)),
             ),
         ),
         timelines=(GroupTimeline(group="orders", marks=(mark,)),),
@@ -165,7 +165,7 @@ def _cost(random: Random, group: str, place: int) -> GroupCost:
 
 
 def _protocol(random: Random, protocol: str, scale: float) -> ProtocolCost:
-    counts = [random.randrange(1, 500) for _ in range(len(SPANS_S) + 1)]
+    counts = [random.randrange(1, 500) for _ in range(len(SPANS))]
     return ProtocolCost(
         protocol=protocol,
         groups=20,
