@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.meta_properties import read_meta_properties
+from pipeline.catalog import Catalog, Stored
+from pipeline.jobs import watched
+from pipeline.sources.reading import Reading
+from pipeline.sources.segments import decoded
+from pipeline.store import Store, opened_store
+from pipeline.tables.commits import commits_of_runs
+from pipeline.tables.groups import groups
+from pipeline.tables.schemas import TABLES
+from pipeline.writing import (
+    EVENTS_TABLE,
+    FILE,
+    PARTITION,
+    QUARANTINE_TABLE,
+    RECORDS,
+    RUNS_TABLE,
+    WRITTEN,
+    Target,
+    write_decoded,
+)
+
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 QUARANTINE_SHOWN = 1_000
 """How many quarantined rows a run carries; all of them are in the table."""
@@ -90,9 +114,13 @@ class HistoryRun:
     quarantined_total: int
 
 
+class DifferentClusters(Exception):
+    """What is to be read, or what `out` holds, is of more than one cluster."""
+
+
 def run_history(
     spark: SparkSession,
-    sources: Logs | Decoded,
+    sources: Logs | Decoded | Reading,
     out: str,
     *,
     progress: Callable[[Progress], None] = lambda _: None,
@@ -100,9 +128,190 @@ def run_history(
     """Decode what `out` does not have yet, and bring all tables up to date.
 
     `out` is a directory of tables that Kohort wrote, or one that is empty or not there. A failure leaves its tables
-    as they were. Read them with `pipeline.store.read(spark, out, "rebalances")`.
+    as they were. Records are known by partition of `__consumer_offsets` and offset: those that the tables have are
+    not read into them again, from whichever copy or the live topic they come, and those that compaction took out of
+    the log since stay. Read the tables with `pipeline.store.read(spark, out, "rebalances")`.
 
     :raises pipeline.store.NotATableStore: `out` is something else
+    :raises pipeline.store.StoreInUse: another process writes into `out`
+    :raises DifferentClusters: the logs or `out` are of different clusters
     :raises FileNotFoundError: a path is not there
     """
-    raise NotImplementedError
+    progress(Progress(step=Step.LIST))
+    cluster = cluster_of(sources.paths) if isinstance(sources, Logs) else None
+    reading = reading_of(spark, sources)
+    with opened_store(spark, out) as store:
+        before = store.catalog
+        if cluster is not None and before.cluster not in (None, cluster):
+            raise DifferentClusters(f"{out} is of the cluster {before.cluster}, the logs are of {cluster}")
+        try:
+            after = _Run(store, progress).run(reading)
+        except BaseException:
+            store.sweep()
+            raise
+        if after is not None:
+            progress(Progress(step=Step.PUBLISH, records=_total(after)))
+            store.publish(replace(after, cluster=cluster or before.cluster))
+        return _told(store, before)
+
+
+def reading_of(spark: SparkSession, sources: Logs | Decoded | Reading) -> Reading:
+    """How the records are read."""
+    if isinstance(sources, Reading):
+        return sources
+    if isinstance(sources, Decoded):
+        return Reading(tasks=sources.rows, read=iter)
+    return Reading(tasks=decoded(spark, sources.paths, names=sources.names), read=iter)
+
+
+def cluster_of(paths: Iterable[str]) -> str | None:
+    """The cluster that local log directories belong to, where they tell.
+
+    :raises DifferentClusters: they tell of more than one
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        for directory in (Path(path), Path(path).parent, Path(path).parent.parent):
+            try:
+                meta = read_meta_properties(directory)
+            except (DamagedLog, OSError):
+                continue
+            if meta is not None and meta.cluster_id is not None:
+                found.setdefault(meta.cluster_id, path)
+                break
+    if len(found) > 1:
+        places = " and ".join(f"{path} is of {cluster}" for cluster, path in found.items())
+        raise DifferentClusters(f"the directories are of different clusters: {places}")
+    return next(iter(found), None)
+
+
+class _Run:
+    """One run into a store."""
+
+    def __init__(self, store: Store, progress: Callable[[Progress], None]) -> None:
+        self._store = store
+        self._spark = store.spark
+        self._progress = progress
+        self._before = store.catalog
+        self._records = _total(self._before)
+
+    def run(self, reading: Reading) -> Catalog | None:
+        """What is there then; None: nothing new."""
+        store, run = self._store, self._store.next_run
+        target = Target(out=store.out, run=run, options=store.options, after=self._before.next_offsets)
+        step = Step.EVENTS
+        with watched(self._spark, lambda done, total: self._tell(step, done, total)):
+            self._tell(step)
+            manifest = reading.through(lambda batches: write_decoded(batches, target), WRITTEN).collect()
+        written = _Written(manifest)
+        for table in (EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE):
+            store.keep_only(table, written.files)
+        self._records += written.records.total()
+        tables = dict(self._before.tables)
+        for table in (EVENTS_TABLE, RUNS_TABLE):
+            tables[table] = _added(self._stored(table), run, written.rows[table])
+        quarantine = self._quarantine(written)
+        if quarantine is not None:
+            tables[QUARANTINE_TABLE] = quarantine
+        elif not written.records and run > 1:
+            return None
+        if written.records or run == 1:
+            tables |= self._derived(tables)
+        return Catalog(
+            run=run,
+            next_offsets={**self._before.next_offsets, **written.ends},
+            by_key_version=Counter(self._before.by_key_version) + written.records,
+            tables=tables,
+        )
+
+    def _derived(self, tables: Mapping[str, Stored]) -> dict[str, Stored]:
+        from pipeline.tables.ownership import ownership
+        from pipeline.tables.rebalances import rebalances
+
+        store = self._store
+        events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
+        runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
+        moved = self._write(Step.REBALANCES, lambda: rebalances(events))
+        owned = self._write(Step.OWNERSHIP, lambda: ownership(events))
+        committed = self._write(Step.COMMITS, lambda: commits_of_runs(runs, events))
+        self._write(Step.GROUPS, lambda: groups(events, moved, owned, committed))
+        return {
+            step.value: Stored(
+                runs=(store.next_run,), rows=store.frame(step.value, (store.next_run,)).count()
+            )
+            for step in (Step.REBALANCES, Step.OWNERSHIP, Step.COMMITS, Step.GROUPS)
+        }
+
+    def _write(self, step: Step, rows: Callable[[], DataFrame]) -> DataFrame:
+        with watched(self._spark, lambda done, total: self._tell(step, done, total)):
+            self._tell(step)
+            return self._store.write(step.value, rows())
+
+    def _quarantine(self, written: _Written) -> Stored | None:
+        """The rows of all runs, each once: what cannot be read is found again by every run. None: nothing new."""
+        if not written.rows[QUARANTINE_TABLE]:
+            return None
+        store, before = self._store, self._stored(QUARANTINE_TABLE)
+        found = store.frame(QUARANTINE_TABLE, (*before.runs, store.next_run)).distinct()
+        rows = found.count()
+        if rows == before.rows:
+            return None
+        store.rewrite(QUARANTINE_TABLE, found)
+        return Stored(runs=(store.next_run,), rows=rows)
+
+    def _stored(self, table: str) -> Stored:
+        return self._before.tables.get(table, Stored())
+
+    def _tell(self, step: Step, done: int = 0, total: int = 0) -> None:
+        self._progress(Progress(step=step, done=done, total=total, records=self._records))
+
+
+class _Written:
+    """What the manifests of the tasks say together."""
+
+    def __init__(self, manifest: Iterable[Row]) -> None:
+        self.files: set[str] = set()
+        self.rows: Counter[str] = Counter()
+        self.records: Counter[int | None] = Counter()
+        self.ends: dict[int, int] = {}
+        for what, name, number, count in manifest:
+            if what == FILE:
+                self.files.add(name)
+                self.rows[name.partition("/")[0]] += count
+            elif what == RECORDS:
+                self.records[number] += count
+            elif what == PARTITION:
+                self.ends[number] = max(self.ends.get(number, 0), count)
+
+
+def _added(table: Stored, run: int, rows: int) -> Stored:
+    return Stored(runs=(*table.runs, run), rows=table.rows + rows) if rows else table
+
+
+def _total(catalog: Catalog) -> int:
+    return sum(catalog.by_key_version.values())
+
+
+def _told(store: Store, before: Catalog) -> HistoryRun:
+    now = store.catalog
+    tables = {}
+    for name in TABLES:
+        stored, earlier = now.tables.get(name, Stored()), before.tables.get(name, Stored())
+        kept = set(earlier.runs) & set(stored.runs)
+        tables[name] = Table(
+            name=name,
+            path=store.path(name),
+            rows=stored.rows,
+            added=stored.rows - earlier.rows if kept else stored.rows,
+        )
+    quarantined = store.frame(QUARANTINE_TABLE, now.tables.get(QUARANTINE_TABLE, Stored()).runs)
+    shown = quarantined.orderBy("source", "file", "position", "offset", "reason").limit(QUARANTINE_SHOWN)
+    return HistoryRun(
+        out=store.out,
+        tables=tables,
+        records=_total(now),
+        added=_total(now) - _total(before),
+        by_key_version=now.by_key_version,
+        quarantined=tuple(Quarantined(**row.asDict()) for row in shown.collect()),
+        quarantined_total=tables[QUARANTINE_TABLE].rows,
+    )

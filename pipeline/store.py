@@ -1,20 +1,218 @@
-"""The tables on disk: written whole or not at all, added to by later runs, described in `tables.json`."""
+"""The tables on disk: written whole or not at all, added to by later runs, described in `tables.json`.
+
+Theory of operation. A table is a directory; each run that writes into it has a directory `run=N` there, with one per
+day below. `tables.json` says which runs count, and is replaced in one step when everything of a run is written:
+before it, a failure leaves the tables as they were, and what is left of the run is removed by the next one. Events
+are only added to; what is made of them is written anew by every run that has new events, and the old goes after the
+new is there. Any tool that knows Parquet and Hive's way of partitioning reads a table: by the directory's name.
+
+Where the file system is local, one process at a time writes. Elsewhere it is for the user to see to that.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pyarrow import fs
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
+
+from coordinator.storage.errors import DirectoryInUse
+from coordinator.storage.lock import LOCK_FILE, DirectoryLock
+from pipeline.catalog import NAME, Catalog, NotATableStore
+from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.tables.commit_runs import RUNS
+from pipeline.tables.schemas import TABLES
+from pipeline.writing import METADATA, RUNS_TABLE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+__all__ = ["NotATableStore", "Store", "StoreInUse", "opened_store", "read", "read_catalog"]
 
-class NotATableStore(Exception):
-    """A directory holds something else than Kohort's tables; nothing in it was touched."""
+SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS}
+"""Of all tables, with the one that only the next run reads."""
+_DAY = "day"
+_NEW = f".{NAME}.new"
+
+
+class StoreInUse(Exception):
+    """Another process writes into the directory."""
 
 
 def read(spark: SparkSession, out: str, table: str) -> DataFrame:
-    """One of `pipeline.tables.schemas.TABLES`, exactly in its schema.
+    """One of `pipeline.tables.schemas.TABLES`, in the columns of its schema.
 
     :raises NotATableStore: `out` has no tables of Kohort
     """
-    raise NotImplementedError
+    catalog = read_catalog(spark, out)
+    runs = catalog.tables[table].runs if table in catalog.tables else ()
+    return Store(spark, out, catalog).frame(table, runs)
+
+
+def read_catalog(spark: SparkSession, out: str) -> Catalog:
+    """What `tables.json` says. :raises NotATableStore: `out` has no tables of Kohort"""
+    out = absolute(out)
+    found = _found(out, hadoop_options(spark))
+    if found is None:
+        raise NotATableStore(f"{out} holds no tables of Kohort: there is no {NAME} in it")
+    return found
+
+
+@contextmanager
+def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
+    """The tables in `out`, to be written; `out` may be empty or not there yet.
+
+    :raises NotATableStore: something else is there
+    :raises StoreInUse: another process writes into it
+    """
+    out = absolute(out)
+    options = hadoop_options(spark)
+    catalog = _found(out, options)
+    system, inside = opened(out, options)
+    if catalog is None:
+        _check_empty(system, inside, out)
+        system.create_dir(inside, recursive=True)
+        catalog = Catalog()
+    with _locked(system, inside, out):
+        store = Store(spark, out, catalog)
+        if catalog.run == 0:
+            store.publish(catalog)
+        yield store
+
+
+class Store:
+    """See the module. `catalog` is what counts."""
+
+    def __init__(self, spark: SparkSession, out: str, catalog: Catalog) -> None:
+        self.spark = spark
+        self.out = absolute(out)
+        self.catalog = catalog
+        self.options = hadoop_options(spark)
+        self._system, self._inside = opened(self.out, self.options)
+
+    @property
+    def next_run(self) -> int:
+        """The number of the run that is to write now."""
+        return self.catalog.run + 1
+
+    def path(self, table: str) -> str:
+        """The directory of a table."""
+        return child(self.out, table)
+
+    def frame(self, table: str, runs: tuple[int, ...]) -> DataFrame:
+        """The rows that some runs wrote into a table."""
+        schema = SCHEMAS[table]
+        paths = [child(self.path(table), f"run={run}") for run in runs]
+        paths = [path for path in paths if self._is_there(path)]
+        if not paths:
+            return self.spark.createDataFrame([], schema)
+        reader = self.spark.read.schema(schema).option("basePath", self.path(table))
+        return reader.parquet(*paths).select(*schema.names)
+
+    def write(self, table: str, rows: DataFrame) -> DataFrame:
+        """Write the rows as what the next run says; gives them as they were written."""
+        schema = SCHEMAS[table]
+        run = self.next_run
+        described = rows.select(*(f.col(name).alias(name, metadata=dict(METADATA)) for name in schema.names))
+        target = child(self.path(table), f"run={run}")
+        if _DAY in schema.names:
+            described.repartition(_DAY).write.mode("overwrite").partitionBy(_DAY).parquet(target)
+        else:
+            described.write.mode("overwrite").parquet(target)
+        return self.frame(table, (run,))
+
+    def rewrite(self, table: str, rows: DataFrame) -> None:
+        """Put `rows`, which come from what the next run wrote into a table, in its place."""
+        target = f"{self._inside}/{table}/run={self.next_run}"
+        aside = f"{self._inside}/{table}/.run={self.next_run}"
+        rows.coalesce(1).write.mode("overwrite").parquet(child(self.path(table), f".run={self.next_run}"))
+        if self._system.get_file_info(target).type is fs.FileType.Directory:
+            self._system.delete_dir(target)
+        self._system.move(aside, target)
+
+    def keep_only(self, table: str, names: set[str]) -> None:
+        """Remove what the next run has in a table and is not in `names`, paths below `out` without `run=N`."""
+        root = f"{self._inside}/{table}/run={self.next_run}"
+        for entry in self._entries(root, recursive=True):
+            if entry.type is fs.FileType.File:
+                name = f"{table}/{entry.path.removeprefix(root).lstrip('/')}"
+                if name not in names:
+                    self._system.delete_file(entry.path)
+
+    def publish(self, catalog: Catalog) -> None:
+        """From here on the tables are what `catalog` says; what no longer counts is removed."""
+        data = catalog.to_json().encode()
+        with self._system.open_output_stream(f"{self._inside}/{_NEW}") as file:
+            file.write(data)
+        self._system.move(f"{self._inside}/{_NEW}", f"{self._inside}/{NAME}")
+        self.catalog = catalog
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Remove what runs left that do not count: those that failed, and those that newer ones replaced."""
+        for table in SCHEMAS:
+            counts = self.catalog.tables[table].runs if table in self.catalog.tables else ()
+            for entry in self._entries(f"{self._inside}/{table}", recursive=False):
+                name = entry.base_name
+                if name.lstrip(".").startswith("run=") and name not in {f"run={run}" for run in counts}:
+                    self._system.delete_dir(entry.path)
+
+    def _is_there(self, path: str) -> bool:
+        system, inside = opened(path, self.options)
+        return bool(system.get_file_info(inside).type is fs.FileType.Directory)
+
+    def _entries(self, directory: str, *, recursive: bool) -> list[fs.FileInfo]:
+        selector = fs.FileSelector(directory, recursive=recursive, allow_not_found=True)
+        return list(self._system.get_file_info(selector))
+
+
+def hadoop_options(spark: SparkSession) -> dict[str, str]:
+    """What is set for Hadoop's file systems in this session."""
+    prefix = "spark.hadoop."
+    return {
+        name.removeprefix(prefix): value
+        for name, value in spark.sparkContext.getConf().getAll()
+        if name.startswith(prefix)
+    }
+
+
+def _found(out: str, options: Mapping[str, str]) -> Catalog | None:
+    system, inside = opened(out, options)
+    path = f"{inside}/{NAME}"
+    if system.get_file_info(path).type is not fs.FileType.File:
+        return None
+    with system.open_input_file(path) as file:
+        data = file.read()
+    return Catalog.from_json(data.decode("utf-8", "replace"), child(out, NAME))
+
+
+def _check_empty(system: fs.FileSystem, inside: str, out: str) -> None:
+    kind = system.get_file_info(inside).type
+    if kind is fs.FileType.File:
+        raise NotATableStore(f"{out} is a file, and tables need a directory")
+    if kind is fs.FileType.Directory:
+        found = [each.base_name for each in system.get_file_info(fs.FileSelector(inside))]
+        others = sorted(set(found) - {LOCK_FILE, _NEW})
+        if others:
+            raise NotATableStore(
+                f"{out} holds something else than tables of Kohort ({others[0]}): name another directory"
+            )
+
+
+@contextmanager
+def _locked(system: fs.FileSystem, inside: str, out: str) -> Iterator[None]:
+    if not isinstance(system, fs.LocalFileSystem):
+        yield
+        return
+    try:
+        lock = DirectoryLock.take(Path(inside))
+    except DirectoryInUse:
+        raise StoreInUse(f"another process is writing into {out}") from None
+    try:
+        yield
+    finally:
+        lock.release()

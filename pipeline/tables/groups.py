@@ -1,0 +1,201 @@
+"""What each group was like, day by day: a row for each day on which its log, its rebalances or its commits say
+anything of a group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as f
+
+from pipeline.tables.schemas import GROUPS
+from pipeline.tables.shape import shaped
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+STORM_LEAST = 3
+"""From so many rebalances on, one behind the other, it is a storm."""
+STORM_GAP_S = 60.0
+"""A rebalance that begins at most so long after the end of the one before belongs to the same storm."""
+ZOMBIE_LEAST_S = 600.0
+"""Who owned a partition for less than this within a day is no zombie: it may not have come to commit."""
+
+CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
+MIXED = "mixed"
+_GONE = "gone"
+_TYPES = {
+    "group": CLASSIC,
+    "group_epoch": CONSUMER,
+    "share_group_epoch": SHARE,
+    "streams_group_epoch": STREAMS,
+}
+"""Kinds of the records that a group of a type has one of."""
+_CONSUMERS = "consumer"
+"""The protocol type of classic groups of consumers; others (connect, of a schema registry) do not migrate."""
+_COUNTS = ("rebalances", "joined", "left", "storms", "commits", "zombies")
+
+
+def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commits: DataFrame) -> DataFrame:
+    """The table `GROUPS`.
+
+    - `type`: that of the day's last record of a group, or what it was before; a group of which there are only
+      offsets is classic, as for a broker.
+    - `members_most`: the most members between two rebalances; 0 for groups that have none (share and streams).
+    - `storms`: runs of at least `STORM_LEAST` rebalances, on the day on which they begin.
+    - `rebalancing_s`: of the rebalances that began on the day, where their durations are known.
+    - `zombies`: members that owned partitions for `ZOMBIE_LEAST_S` and more, none of which anybody committed
+      meanwhile, though the group committed other offsets on that day. Topics of which the group never commits do
+      not count: it may keep their offsets elsewhere.
+    - `migration`: at the end of the day. mixed: a consumer group with members of the classic protocol.
+    """
+    grouped = events.where(f.col("group").isNotNull())
+    daily = (
+        _days(grouped, rebalances, commits)
+        .join(_types(grouped), ["day", "group"], "left")
+        .join(_moved(rebalances), ["day", "group"], "left")
+        .join(_storms(rebalances), ["day", "group"], "left")
+        .join(_committed(commits), ["day", "group"], "left")
+        .join(_zombies(ownership, commits), ["day", "group"], "left")
+    )
+    before = Window.partitionBy("group").orderBy("day").rowsBetween(Window.unboundedPreceding, -1)
+    carried = (
+        daily.withColumn("earlier", _last("end_type").over(before))
+        .withColumn("earlier_protocol", _last("protocol_type").over(before))
+        .withColumn("earlier_classic", _last("classic_members").over(before))
+        .withColumn("earlier_members", _last("members_last").over(before))
+    )
+    alive = f.when(f.col("earlier") != _GONE, f.col("earlier"))
+    kind = f.coalesce("type_seen", alive, f.lit(CLASSIC))
+    whole = carried.withColumn("type", kind).withColumn("migration", _migration())
+    return shaped(
+        whole.select(
+            "*",
+            f.coalesce(f.greatest("members_most", "earlier_members"), f.lit(0)).alias("most"),
+            f.coalesce("rebalancing", f.lit(0.0)).alias("rebalancing_s"),
+        )
+        .drop("members_most")
+        .withColumnRenamed("most", "members_most")
+        .fillna(0, list(_COUNTS)),
+        GROUPS,
+    )
+
+
+def _last(column: str) -> Column:
+    return f.last(column, ignorenulls=True)
+
+
+def _days(events: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
+    kinds = events.where(f.col("kind") != "offset")
+    tables = (each.select("day", "group") for each in (kinds, rebalances, commits))
+    first, second, third = tables
+    return first.unionByName(second).unionByName(third).distinct()
+
+
+def _types(events: DataFrame) -> DataFrame:
+    """Of each day: the type seen last, what the group is at its end, and what migration depends on."""
+    place = f.col("offset")
+    kind = f.create_map(*(f.lit(each) for pair in _TYPES.items() for each in pair))[f.col("kind")]
+    stands = ~f.col("tombstone")
+    states = events.where(f.col("kind").isin(*_TYPES)).withColumn("kind", kind)
+    by_day = states.groupBy("day", "group").agg(
+        f.max_by("kind", f.when(stands, place)).alias("type_seen"),
+        f.max_by(f.when(stands, f.col("kind")).otherwise(_GONE), place).alias("end_type"),
+        f.max_by(
+            f.coalesce("protocol_type", f.lit("")), f.when(stands & (f.col("kind") == CLASSIC), place)
+        ).alias("protocol_type"),
+    )
+    return by_day.join(_classic_members(events), ["day", "group"], "full")
+
+
+def _classic_members(events: DataFrame) -> DataFrame:
+    """How many members of a consumer group speak the classic protocol at the end of each day."""
+    of_member = Window.partitionBy("group", "member").orderBy("offset")
+    classic = (~f.col("tombstone") & (f.col("member_protocol") == CLASSIC)).cast("int")
+    changes = (
+        events.where(f.col("kind") == "member")
+        .withColumn("is_classic", f.coalesce(classic, f.lit(0)))
+        .withColumn("change", f.col("is_classic") - f.coalesce(f.lag("is_classic").over(of_member), f.lit(0)))
+    )
+    by_day = changes.groupBy("day", "group").agg(f.sum("change").alias("change"))
+    to_day = Window.partitionBy("group").orderBy("day").rowsBetween(Window.unboundedPreceding, 0)
+    return by_day.select("day", "group", f.sum("change").over(to_day).alias("classic_members"))
+
+
+def _migration() -> Column:
+    protocol_type = f.coalesce("protocol_type", "earlier_protocol")
+    classic_members = f.coalesce("classic_members", "earlier_classic", f.lit(0))
+    return (
+        f.when((f.col("type") == CLASSIC) & (protocol_type == _CONSUMERS), f.lit(CLASSIC))
+        .when((f.col("type") == CONSUMER) & (classic_members > 0), f.lit(MIXED))
+        .when(f.col("type") == CONSUMER, f.lit(CONSUMER))
+    )
+
+
+def _moved(rebalances: DataFrame) -> DataFrame:
+    time = f.coalesce("end", "start")
+    return rebalances.groupBy("day", "group").agg(
+        f.count("*").alias("rebalances"),
+        f.sum(f.size("joined")).alias("joined"),
+        f.sum(f.size("left")).alias("left"),
+        f.sum("duration_s").alias("rebalancing"),
+        f.max(f.greatest("members", "members_before")).alias("members_most"),
+        f.max_by("members", f.struct(time, f.col("epoch"))).alias("members_last"),
+    )
+
+
+def _storms(rebalances: DataFrame) -> DataFrame:
+    begin, end = f.coalesce("start", "end"), f.coalesce("end", "start")
+    in_order = Window.partitionBy("group").orderBy("begin", "finish", "epoch")
+    far = f.max("finish").over(in_order.rowsBetween(Window.unboundedPreceding, -1))
+    pause = (f.unix_micros("begin") - f.unix_micros(far)) / f.lit(1_000_000.0)
+    runs = (
+        rebalances.select("day", "group", "epoch", begin.alias("begin"), end.alias("finish"))
+        .where(f.col("begin").isNotNull())
+        .withColumn("is_first", f.coalesce(pause > STORM_GAP_S, f.lit(True)).cast("int"))
+        .withColumn("run", f.sum("is_first").over(in_order))
+    )
+    sizes = runs.groupBy("group", "run").agg(f.count("*").alias("size"), f.min("day").alias("day"))
+    return sizes.where(f.col("size") >= STORM_LEAST).groupBy("day", "group").agg(f.count("*").alias("storms"))
+
+
+def _committed(commits: DataFrame) -> DataFrame:
+    return commits.groupBy("day", "group").agg(f.sum("commits").alias("commits"))
+
+
+def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
+    """By day and group; only days on which the group commits."""
+    made = commits.where(f.col("commits") > 0)
+    days = made.select(f.col("day").alias("on"), "group").distinct()
+    topics = made.select("group", "topic").distinct()
+    midnight = f.col("on").cast("timestamp")
+    next_midnight = f.date_add("on", 1).cast("timestamp")
+    until = f.coalesce("until", next_midnight)
+    owned = (
+        ownership.where(f.col("member").isNotNull())
+        .join(topics, ["group", "topic"], "left_semi")
+        .join(days, "group")
+        .where((f.col("since") < next_midnight) & (until > midnight))
+        .select(
+            "on",
+            "group",
+            "member",
+            "topic",
+            "topic_partition",
+            f.greatest("since", midnight).alias("from"),
+            f.least(until, next_midnight).alias("to"),
+        )
+    )
+    owned = owned.where(f.unix_micros("to") - f.unix_micros("from") >= int(ZOMBIE_LEAST_S * 1_000_000))
+    seen = made.select(f.col("day").alias("on"), "group", "topic", "topic_partition", "first", "last")
+    busy = (f.col("first") <= f.col("to")) & (f.col("last") >= f.col("from"))
+    by_member = (
+        owned.join(seen, ["on", "group", "topic", "topic_partition"], "left")
+        .groupBy("on", "group", "member")
+        .agg(f.max(f.coalesce(busy, f.lit(False))).alias("commits"))
+    )
+    return (
+        by_member.where(~f.col("commits"))
+        .groupBy(f.col("on").alias("day"), "group")
+        .agg(f.count("*").alias("zombies"))
+    )

@@ -1,0 +1,244 @@
+"""Decoded rows as files of Parquet, written in the task that decodes them.
+
+Theory of operation. A task writes files whose names no other attempt uses, and gives a manifest of them. Only what
+the manifests of the tasks that succeeded name is kept (`pipeline.store`), so that a task that fails, or runs twice,
+neither loses nor doubles. Offsets and everything else go into files of their own: whoever looks for groups passes by
+the files of offsets, most of a log, because their statistics say that there is nothing else in them. What the task
+holds in memory at once is bounded, whatever it reads.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark import TaskContext
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+from pipeline.sources.filesystem import opened
+from pipeline.tables.commit_runs import OFFSET, runs_of
+from pipeline.tables.schemas import EVENTS, QUARANTINE, VERSION
+
+WRITTEN = StructType(
+    [
+        StructField("what", StringType(), False),  # file, records, partition
+        StructField(
+            "name", StringType(), True
+        ),  # file: below the run's directory; its table is the first part
+        StructField("number", IntegerType(), True),  # records: the type of the key; partition: of the log
+        StructField(
+            "count", LongType(), False
+        ),  # file: rows; records: how many; partition: the offset behind the last
+    ]
+)
+"""A manifest."""
+FILE, RECORDS, PARTITION = "file", "records", "partition"
+EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE = "events", "quarantine", "commit_runs"
+METADATA = {"kohort.schema": str(VERSION)}
+"""What stands in every file beside its columns."""
+
+_ROW_GROUP_BYTES = 32 << 20
+_HELD_BYTES = 128 << 20
+_MOST_OPEN = 16
+_EPOCH = date(1970, 1, 1)
+_EVENTS = [name for name in EVENTS.names if name != "day"]
+_QUARANTINE = QUARANTINE.names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a run writes: `out/<table>/run=<run>/…`. `options` are Hadoop's; `after`: by partition of the log, the
+    first offset that is not there yet."""
+
+    out: str
+    run: int
+    options: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[int, int] = field(default_factory=dict)
+
+    def directory(self, table: str) -> str:
+        """Of the run's part of a table."""
+        return f"{self.out.rstrip('/')}/{table}/run={self.run}"
+
+
+def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator[pa.RecordBatch]:
+    """Write batches of `DECODED`; gives the manifest, as `WRITTEN`."""
+    files = _Files(target)
+    records: Counter[int | None] = Counter()
+    ends: dict[int, int] = {}
+    for batch in batches:
+        fresh = _fresh(batch, target.after)
+        _note_ends(fresh, ends)
+        told = pc.is_null(fresh.column("reason"))
+        events, quarantined = fresh.filter(told), fresh.filter(pc.invert(told))
+        if quarantined.num_rows:
+            files.add(QUARANTINE_TABLE, "", _of_quarantine(quarantined))
+        if not events.num_rows:
+            continue
+        records.update(_by_key_version(events))
+        is_offset = pc.equal(events.column("kind"), OFFSET)
+        for name, chosen in (("offsets", is_offset), ("others", pc.invert(is_offset))):
+            part = events.filter(chosen)
+            for day, rows in _by_day(part):
+                files.add(EVENTS_TABLE, f"day={day}/{name}", rows.select(_EVENTS))
+            if name == "offsets" and part.num_rows:
+                files.add(RUNS_TABLE, "", runs_of(part))
+    rows = [
+        *({"what": FILE, "name": path, "count": count} for path, count in files.close()),
+        *({"what": RECORDS, "number": number, "count": count} for number, count in records.items()),
+        *({"what": PARTITION, "number": number, "count": end} for number, end in ends.items()),
+    ]
+    yield pa.RecordBatch.from_pylist(rows, schema=_manifest_schema())
+
+
+class _Files:
+    """The files of a task, some of them open. What is added is held until it is worth a row group."""
+
+    def __init__(self, target: Target) -> None:
+        context = TaskContext.get()
+        task = (0, 0) if context is None else (context.partitionId(), context.taskAttemptId())
+        self._name = f"part-{task[0]:05d}-{task[1]}"
+        self._target = target
+        self._held: OrderedDict[tuple[str, str], list[pa.RecordBatch]] = OrderedDict()
+        self._sizes: Counter[tuple[str, str]] = Counter()
+        self._open: OrderedDict[tuple[str, str], _File] = OrderedDict()
+        self._written: list[tuple[str, int]] = []
+        self._count = 0
+
+    def add(self, table: str, part: str, rows: pa.RecordBatch) -> None:
+        key = table, part
+        self._held.setdefault(key, []).append(rows)
+        self._sizes[key] += rows.nbytes
+        if self._sizes[key] >= _ROW_GROUP_BYTES:
+            self._flush(key)
+        while self._sizes.total() >= _HELD_BYTES:
+            self._flush(self._sizes.most_common(1)[0][0])
+
+    def close(self) -> list[tuple[str, int]]:
+        """The files by name below the run's directories, and their rows."""
+        for key in list(self._held):
+            self._flush(key)
+            self._close(key)
+        for key in list(self._open):
+            self._close(key)
+        return self._written
+
+    def _flush(self, key: tuple[str, str]) -> None:
+        rows = pa.Table.from_batches(_alike(self._held.pop(key)))
+        del self._sizes[key]
+        if key not in self._open:
+            if len(self._open) >= _MOST_OPEN:
+                self._close(next(iter(self._open)))
+            self._open[key] = self._opened(key, rows.schema)
+        self._open.move_to_end(key)
+        self._open[key].write(rows)
+
+    def _opened(self, key: tuple[str, str], schema: pa.Schema) -> _File:
+        table, part = key
+        directory, _, kind = part.rpartition("/")
+        name = "-".join(filter(None, (self._name, str(self._count), kind))) + ".parquet"
+        below = f"{directory}/{name}" if directory else name
+        self._count += 1
+        return _File(
+            f"{self._target.directory(table)}/{below}", f"{table}/{below}", schema, self._target.options
+        )
+
+    def _close(self, key: tuple[str, str]) -> None:
+        file = self._open.pop(key, None)
+        if file is not None:
+            file.close()
+            self._written.append((file.name, file.rows))
+
+
+class _File:
+    """A file that is being written."""
+
+    def __init__(self, path: str, name: str, schema: pa.Schema, options: Mapping[str, str]) -> None:
+        system, inside = opened(path, options)
+        system.create_dir(inside.rpartition("/")[0], recursive=True)
+        self.name = name
+        self.rows = 0
+        self._schema = schema.with_metadata(METADATA)
+        self._sink = system.open_output_stream(inside)
+        # Arrow's own schema stays out: it would be of dictionary arrays in one file, of plain ones in another.
+        self._writer = pq.ParquetWriter(self._sink, self._schema, store_schema=False)
+        self._writer.add_key_value_metadata(METADATA)
+
+    def write(self, rows: pa.Table) -> None:
+        if rows.schema.types != self._schema.types:
+            rows = rows.cast(self._schema)
+        self.rows += rows.num_rows
+        self._writer.write_table(rows, row_group_size=rows.num_rows)
+
+    def close(self) -> None:
+        self._writer.close()
+        self._sink.close()
+
+
+def _manifest_schema() -> pa.Schema:
+    return pa.schema(
+        [("what", pa.string()), ("name", pa.string()), ("number", pa.int32()), ("count", pa.int64())]
+    )
+
+
+def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Batches of one schema: that of the first."""
+    schema = batches[0].schema
+    return [each if each.schema == schema else each.cast(schema) for each in batches]
+
+
+def _fresh(batch: pa.RecordBatch, after: Mapping[int, int]) -> pa.RecordBatch:
+    """Without the records that are there already."""
+    if not after:
+        return batch
+    offsets = batch.column("offset").to_numpy()
+    partitions = batch.column("partition").to_numpy()
+    # What is no record has no offset; it is never there already.
+    fresh = offsets < 0
+    for partition in np.unique(partitions).tolist():
+        fresh |= (partitions == partition) & (offsets >= after.get(partition, 0))
+    return batch if fresh.all() else batch.filter(pa.array(fresh))
+
+
+def _note_ends(batch: pa.RecordBatch, ends: dict[int, int]) -> None:
+    offsets = batch.column("offset").to_numpy()
+    partitions = batch.column("partition").to_numpy()
+    for partition in np.unique(partitions).tolist():
+        end = int(offsets[partitions == partition].max()) + 1
+        if end > 0:
+            ends[partition] = max(ends.get(partition, 0), end)
+
+
+def _by_key_version(events: pa.RecordBatch) -> dict[int | None, int]:
+    return {
+        each["values"]: each["counts"] for each in pc.value_counts(events.column("key_version")).to_pylist()
+    }
+
+
+def _by_day(events: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
+    if not events.num_rows:
+        return
+    days = events.column("day").cast(pa.int32()).to_numpy()
+    for day in np.unique(days).tolist():
+        of_day = days == day
+        rows = events if of_day.all() else events.filter(pa.array(of_day))
+        yield _EPOCH + timedelta(days=day), rows
+
+
+def _of_quarantine(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """As `pipeline.decode.tables.quarantine` makes them."""
+    offset = rows.column("offset")
+    columns: dict[str, Any] = {
+        "source": rows.column("source"),
+        "file": pc.coalesce(rows.column("file"), rows.column("source")),
+        "position": rows.column("position"),
+        "offset": pc.if_else(pc.greater_equal(offset, 0), offset, None),
+        "reason": rows.column("reason"),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in _QUARANTINE], names=_QUARANTINE)
