@@ -123,14 +123,18 @@ REBALANCES = _table(
         StringType(),
         False,
     ),  # join, leave, expiry, subscription, metadata, assignor, conversion, unknown
+    ("causes", ArrayType(StringType(), containsNull=False), False),  # all of them, `cause` first
     ("assignor", StringType(), True),
     ("members_before", IntegerType(), False),
     ("members", IntegerType(), False),  # once the generation or epoch stands
     ("joined", ArrayType(StringType(), containsNull=False), False),
     ("left", ArrayType(StringType(), containsNull=False), False),
+    ("expired", ArrayType(StringType(), containsNull=False), False),  # those of `left` that seem to have
     ("partitions", IntegerType(), False),
     ("moved", IntegerType(), False),
     ("revoked", IntegerType(), False),
+    # generations or epochs between the row before and this one that the log does not have; null: the log begins here
+    ("skipped", IntegerType(), True),
 )
 
 OWNERSHIP = _table(
