@@ -128,7 +128,8 @@ def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> 
         fields = group_row(key, value, names)
     except (MalformedRecord, MalformedControlRecord, UnknownKeyType) as error:
         return _quarantined(raw, lane, str(error))
-    return row | {"key_version": key_type, "kind": KINDS[key_type], "tombstone": value is None} | fields
+    known = {"key_version": key_type, "kind": KINDS[key_type], "tombstone": value is None}
+    return row | known | fields | {"key": key, "value": value}
 
 
 def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch | None, dict[int, str]]:

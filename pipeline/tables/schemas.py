@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pyspark.sql.types import (
     ArrayType,
+    BinaryType,
     BooleanType,
     DataType,
     DateType,
@@ -96,6 +97,9 @@ EVENTS = _table(
     ("revoking", ASSIGNMENT, True),
     ("members", ArrayType(CLASSIC_MEMBER, containsNull=False), True),  # of a classic group
     ("fields", StringType(), True),  # JSON of what has no column: share and streams groups, metadata
+    # The record as it is in the log, for what replays it; of offsets, whose columns say everything, null.
+    ("key", BinaryType(), True),
+    ("value", BinaryType(), True),
 )
 
 QUARANTINE = _table(
