@@ -1,0 +1,273 @@
+"""The course of a classic group: a record per generation, written when the leader has handed out the partitions.
+
+What a log can tell. A generation that no leader handed out anything in has no record, nor has the moment in which a
+rebalance began. A record says since when the group had been in the state that ended with it: since everybody had
+joined. That is the start of a row, and the wait for the members to join is missing in its duration; of a group's first
+generation it is not, because a new group is written down when its first member asks to join (Kafka 4). A group that
+its last member left is written down at once.
+
+A static member that comes back under another id is written down with the generation that stands: no rebalance.
+
+Members of an eager group have given up everything by the start. A group counts as eager by its assignor's name, and
+as eager where that is not known: among members that support an eager assignor besides a cooperative one partitions
+are given up, too, and the log does not tell.
+
+A cooperative group that takes partitions from members hands them out in a second rebalance: it has the first one's
+cause.
+
+Source: GroupMetadataManager.classicGroupSyncToClassicGroup, GroupMetadataValue.currentStateTimestamp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from assignors.assignor import Side
+from assignors.rebalance import Procedure, procedure_of
+from assignors.registry import UnknownAssignorError, find
+from pipeline.course.events import GroupEvent, Place, Seat
+from pipeline.course.rows import Cause, Departure, Protocol, Rebalance
+from pipeline.course.trail import Past, Trail
+
+_FIRST_GENERATION = 1
+_MOST_NAMES = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """From one generation to the next. Members by identity."""
+
+    event: GroupEvent
+    generation: int
+    before: Mapping[str, Seat]
+    after: Mapping[str, Seat]
+    had: Mapping[Place, Seat]
+    assigned: Mapping[Place, Seat]
+    converted: Past | None
+    """The consumer group that it was."""
+    known: bool
+    """Whether the log tells what was before."""
+    cooperative: bool
+    """Whether members keep what is not taken from them."""
+    start: int | None
+
+    @property
+    def begun(self) -> int:
+        """When members had given up what they give up to join again."""
+        return self.event.time if self.start is None else self.start
+
+    @property
+    def joined(self) -> list[str]:
+        return [identity for identity in self.after if identity not in self.before]
+
+    @property
+    def left(self) -> list[str]:
+        return [identity for identity in self.before if identity not in self.after]
+
+    @property
+    def given_up(self) -> Mapping[Place, Seat]:
+        """By whoever had it."""
+        if not self.cooperative:
+            return self.had
+        owners = {place: seat.identity for place, seat in self.assigned.items()}
+        return {place: seat for place, seat in self.had.items() if owners.get(place) != seat.identity}
+
+    @property
+    def withheld(self) -> frozenset[Place]:
+        """Taken from members that stay, to be handed out in the generation after."""
+        if not self.cooperative or self.converted is not None:
+            return frozenset()
+        return frozenset(
+            place
+            for place, seat in self.given_up.items()
+            if place not in self.assigned and seat.identity in self.after
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class ClassicLife:
+    """A classic group from one deletion or conversion to the next."""
+
+    trail: Trail
+    past: Past | None
+    """What it was before, where the log tells it."""
+    generation: int | None = None
+    _seats: Mapping[str, Seat] = field(default_factory=dict)
+    """By identity."""
+    _owned: Mapping[Place, Seat] = field(default_factory=dict)
+    _assignor: str | None = None
+    _causes: tuple[Cause, ...] = ()
+    _withheld: frozenset[Place] = frozenset()
+    _written: int = 0
+    """When the last record was."""
+
+    def record(self, event: GroupEvent) -> None:
+        """Take in a record that is no tombstone, and of no earlier generation."""
+        generation = event.epoch or 0
+        after = {seat.identity: seat for seat, _ in event.members}
+        assigned = {place: seat for seat, places in event.members for place in places}
+        if generation == self.generation:
+            self._hand_over(assigned, event.time)
+        elif after or generation:
+            self._rebalance(self._step(event, generation, after, assigned))
+        self.generation, self._written, self._assignor = generation, event.time, event.assignor
+        self._seats, self._owned = after, assigned
+
+    def end(self, time: int) -> Past:
+        """The group is deleted, or converted."""
+        generation = self.generation or 0
+        for place in self._owned:
+            self.trail.holders.release(place, generation, time)
+        return Past(
+            protocol=Protocol.CLASSIC, epoch=generation, seats=self._seats, owned=self._owned, time=time
+        )
+
+    def _step(
+        self,
+        event: GroupEvent,
+        generation: int,
+        after: Mapping[str, Seat],
+        assigned: Mapping[Place, Seat],
+    ) -> _Step:
+        first = self.generation is None
+        past = self.past if first else None
+        converted = past if past is not None and past.becomes(Protocol.CLASSIC, event.time) else None
+        known = not first or past is not None or generation <= _FIRST_GENERATION
+        before = self._seats if converted is None else converted.seats
+        return _Step(
+            event=event,
+            generation=generation,
+            before=before if known else after,
+            after=after,
+            had=self._owned if converted is None else converted.owned,
+            assigned=assigned,
+            converted=converted,
+            known=known,
+            cooperative=converted is not None or self._is_cooperative(event.assignor),
+            start=event.time if converted is not None else self._start(event),
+        )
+
+    def _start(self, event: GroupEvent) -> int | None:
+        """When everybody had joined, or when a new group's first member came."""
+        if self.generation == 0:
+            return min(self._written, event.time)
+        since = event.state_since
+        return since if since is not None and self._written <= since <= event.time else None
+
+    def _is_cooperative(self, assignor: str | None) -> bool:
+        """Members keep what the new assignor leaves them, if the one before let them, too."""
+        return _cooperates(assignor) and (self._assignor is None or _cooperates(self._assignor))
+
+    def _rebalance(self, step: _Step) -> None:
+        causes = self._why(step)
+        self.trail.tell(
+            Rebalance(
+                group=step.event.group,
+                protocol=Protocol.CLASSIC,
+                epoch=step.generation,
+                start=step.start,
+                end=step.event.time,
+                causes=causes,
+                assignor=step.event.assignor,
+                members_before=len(step.before),
+                members=len(step.after),
+                joined=tuple(step.after[identity].member for identity in step.joined),
+                left=tuple(step.before[identity].member for identity in step.left),
+                partitions=len(step.assigned),
+                moved=self.trail.moved({place: seat.identity for place, seat in step.assigned.items()}),
+                revoked=sum(1 for seat in step.given_up.values() if seat.identity in step.after),
+                skipped=self._skipped(step),
+                departures=_departures(step),
+            )
+        )
+        self._causes, self._withheld = causes, step.withheld
+        self._hand_out(step)
+
+    def _skipped(self, step: _Step) -> int | None:
+        if not step.known:
+            return None
+        if step.converted is not None:
+            return max(step.generation - step.converted.epoch, 0)
+        return step.generation - (self.generation or 0) - 1
+
+    def _why(self, step: _Step) -> tuple[Cause, ...]:
+        if not step.known:
+            return (Cause.UNKNOWN,)
+        old, new = self._assignor, step.event.assignor
+        found = {
+            Cause.CONVERSION: step.converted is not None,
+            Cause.LEAVE: bool(step.left),
+            Cause.JOIN: bool(step.joined),
+            Cause.ASSIGNOR: old is not None and new is not None and old != new,
+            Cause.SUBSCRIPTION: any(
+                _resubscribed(seat, step.after.get(identity)) for identity, seat in step.before.items()
+            ),
+        }
+        return in_order(found) or self._why_with_the_same_members(step)
+
+    def _why_with_the_same_members(self, step: _Step) -> tuple[Cause, ...]:
+        if Cause.CONVERSION in self._causes:
+            # A group that is converted back when a member left rebalances next.
+            return (Cause.CONVERSION,)
+        if self._withheld and step.assigned.keys() - step.had.keys() <= self._withheld:
+            return self._causes
+        return (Cause.METADATA if step.assigned.keys() != step.had.keys() else Cause.UNKNOWN,)
+
+    def _hand_out(self, step: _Step) -> None:
+        """Members give up at the start; cooperative ones that stay, when they learn what is taken from them."""
+        holders, time = self.trail.holders, step.event.time
+        for place, seat in step.given_up.items():
+            learns = step.cooperative and seat.identity in step.after
+            holders.release(place, step.generation, time if learns else step.begun)
+        if not step.after:
+            self.trail.clear(step.begun)
+            return
+        for place, seat in step.assigned.items():
+            holders.take(place, seat, step.generation, time)
+        holders.give_up_on(holders.vacant(but=self._withheld), time)
+
+    def _hand_over(self, assigned: Mapping[Place, Seat], time: int) -> None:
+        """The same generation, with another member in a static member's place."""
+        holders = self.trail.holders
+        for place, seat in assigned.items():
+            holders.take(place, seat, self.generation or 0, time)
+        holders.give_up_on(self._owned.keys() - assigned.keys(), time)
+
+
+def in_order(causes: Mapping[Cause, bool]) -> tuple[Cause, ...]:
+    """Those that are true, as `Cause` has them."""
+    return tuple(cause for cause in Cause if causes.get(cause))
+
+
+def _departures(step: _Step) -> tuple[Departure, ...]:
+    places: dict[str, list[Place]] = {identity: [] for identity in step.left}
+    for place, seat in step.had.items():
+        if seat.identity in places:
+            places[seat.identity].append(place)
+    return tuple(
+        Departure(
+            member=step.before[identity].member,
+            at=step.begun,
+            session_timeout_ms=step.before[identity].session_timeout_ms,
+            places=tuple(places[identity]),
+        )
+        for identity in step.left
+    )
+
+
+def _resubscribed(before: Seat, after: Seat | None) -> bool:
+    if after is None or before.topics is None or after.topics is None:
+        return False
+    return before.topics != after.topics
+
+
+@lru_cache(_MOST_NAMES)
+def _cooperates(assignor: str | None) -> bool:
+    if assignor is None:
+        return False
+    try:
+        return procedure_of(find(assignor, Side.CLIENT)) is Procedure.COOPERATIVE
+    except UnknownAssignorError:
+        return False

@@ -1,0 +1,341 @@
+"""The course of a consumer group (KIP-848): a record per group epoch, and what each member has reached.
+
+What a log can tell. Whatever changes a group is written before the epoch that it makes. The broker computes the
+target when a member next heartbeats, so several epochs may have one target: the last of them. An epoch stands when
+every member that it has found has reached it or a later one, and neither gives up nor waits for anything; epochs may
+stand at the same moment. A static member that is away is not waited for, nor has it anything meanwhile.
+
+A member that joins with a regular expression does not make an epoch before that is resolved: it counts as joined
+with the next one. A leave and an expiry are written the same way (see `pipeline.tables.expiry`).
+
+Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from pipeline.course.classic import in_order
+from pipeline.course.events import (
+    CURRENT,
+    GROUP_EPOCH,
+    MEMBER,
+    REGEX,
+    STABLE,
+    TARGET,
+    TARGET_EPOCH,
+    GroupEvent,
+    Place,
+    Seat,
+)
+from pipeline.course.rows import Cause, Departure, Protocol, Rebalance
+from pipeline.course.trail import Past, Trail
+
+_FIRST_EPOCH = 2
+"""Of a group's record: 1 up to Kafka 4.2, 2 since."""
+_NOWHERE = -1
+"""The epoch of a member that has reached none."""
+
+
+@dataclass(slots=True)
+class _Present:
+    """A member of the group."""
+
+    seat: Seat
+    counts_from: int
+    """The first epoch that has to wait for it."""
+    reached: int = _NOWHERE
+    away: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """An epoch that does not stand yet."""
+
+    row: Rebalance
+    behind: int
+    """How many members have not reached it."""
+    has_target: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class ConsumerLife:
+    """A consumer group from one deletion or conversion to the next."""
+
+    trail: Trail
+    past: Past | None
+    """What it was before, where the log tells it."""
+    epoch: int | None = None
+    _members: dict[str, _Present] = field(default_factory=dict)
+    """By identity."""
+    _identities: dict[str, str] = field(default_factory=dict)
+    """By member id, of static members."""
+    _base: dict[str, Seat] = field(default_factory=dict)
+    """By identity, as the last epoch found them."""
+    _touched: dict[str, None] = field(default_factory=dict)
+    """Identities of which something was written since."""
+    _changes: set[Cause] = field(default_factory=set)
+    """What else was, among members that stayed."""
+    _current: dict[str, frozenset[Place]] = field(default_factory=dict)
+    """By member id."""
+    _lost: dict[str, frozenset[Place]] = field(default_factory=dict)
+    """By identity, what members had when their current assignment was deleted, since the last epoch."""
+    _targets: dict[str, frozenset[Place]] = field(default_factory=dict)
+    """By member id."""
+    _wanted: Counter[Place] = field(default_factory=Counter)
+    _replaced: dict[str, frozenset[Place]] = field(default_factory=dict)
+    """By identity, targets as they were when the last target stood."""
+    _open: list[_Open] = field(default_factory=list)
+
+    def record(self, event: GroupEvent) -> None:
+        """Take in a record; a deletion of the group's epoch ends the group: see `end`."""
+        kind = event.key_version
+        if kind == MEMBER:
+            self._member(event)
+        elif kind == GROUP_EPOCH:
+            self._group_epoch(event)
+        elif kind == TARGET_EPOCH and not event.tombstone:
+            self._target_epoch(event)
+        elif kind == TARGET:
+            self._target(event)
+        elif kind == CURRENT:
+            self._assignment(event)
+        elif kind == REGEX and not event.tombstone:
+            self._changes.add(Cause.METADATA)
+        self._stand(event.time)
+
+    def end(self, time: int) -> Past:
+        """The group is deleted, or converted: its members were deleted before."""
+        for opened in self._open:
+            self._tell(opened, time)
+        self._open = []
+        epoch = self.epoch or 0
+        seats = {identity: seat for identity, seat in self._base.items() if identity in self._lost}
+        seats |= {identity: present.seat for identity, present in self._members.items()}
+        owned = {place: seats[it] for it, places in self._lost.items() if it in seats for place in places}
+        for member, places in self._current.items():
+            owned |= dict.fromkeys(places, seats.get(self._identity(member), Seat(member=member)))
+            for place in places:
+                self.trail.holders.release(place, epoch, time)
+        return Past(protocol=Protocol.CONSUMER, epoch=epoch, seats=seats, owned=owned, time=time)
+
+    def finish(self) -> None:
+        """The log ends here."""
+        for opened in self._open:
+            self._tell(opened, None)
+        self._open = []
+
+    def _identity(self, member: str) -> str:
+        return self._identities.get(member, member)
+
+    # Members.
+
+    def _member(self, event: GroupEvent) -> None:
+        seat = event.seat
+        if seat is None:
+            return
+        if event.tombstone:
+            identity = self._identities.pop(seat.member, seat.member)
+            present = self._members.get(identity)
+            if present is not None and present.seat.member == seat.member:
+                self._drop(present)
+                del self._members[identity]
+                self._touched[identity] = None
+            return
+        identity = seat.identity
+        if seat.instance is not None:
+            self._identities[seat.member] = identity
+        self._touched[identity] = None
+        present = self._members.get(identity)
+        known = self._base.get(identity) if present is None else present.seat
+        if known is not None:
+            if (known.topics, known.regex) != (seat.topics, seat.regex):
+                self._changes.add(Cause.SUBSCRIPTION)
+            if known.assignor != seat.assignor:
+                self._changes.add(Cause.ASSIGNOR)
+        if present is None:
+            first = _NOWHERE if self.epoch is None else self.epoch + 1
+            self._members[identity] = _Present(seat, first)
+        else:
+            present.seat = seat
+
+    def _drop(self, present: _Present) -> None:
+        """Epochs that it has not reached wait for it no longer."""
+        self._reach(present, None)
+
+    def _reach(self, present: _Present, epoch: int | None) -> None:
+        """A member reaches an epoch; None: it is gone, and holds up none."""
+        for opened in self._open if not present.away else ():
+            number = opened.row.epoch
+            if (
+                number >= present.counts_from
+                and present.reached < number
+                and (epoch is None or number <= epoch)
+            ):
+                opened.behind -= 1
+        if epoch is not None:
+            present.reached = max(present.reached, epoch)
+
+    # Epochs.
+
+    def _group_epoch(self, event: GroupEvent) -> None:
+        epoch = event.epoch or 0
+        if epoch == self.epoch:
+            return
+        past = self.past if self.epoch is None else None
+        converted = past is not None and past.becomes(Protocol.CONSUMER, event.time)
+        known = past is not None or (epoch <= _FIRST_EPOCH if self.epoch is None else epoch > self.epoch)
+        before = dict(past.seats) if past is not None and converted else self._base
+        present = {identity: each.seat for identity, each in self._members.items()}
+        if not known:
+            before = dict(present)
+        touched = [*before, *present] if before is not self._base else list(self._touched)
+        joined = [each for each in dict.fromkeys(touched) if each in present and each not in before]
+        left = [each for each in dict.fromkeys(touched) if each in before and each not in present]
+        wishes = Counter(sorted(seat.assignor for seat in present.values() if seat.assignor is not None))
+        gap = self.epoch is not None and epoch > self.epoch + 1
+        row = Rebalance(
+            group=event.group,
+            protocol=Protocol.CONSUMER,
+            epoch=epoch,
+            start=event.time,
+            end=None,
+            causes=self._why(known=known, converted=converted, joined=bool(joined), left=bool(left), gap=gap),
+            assignor=max(wishes, key=lambda name: wishes[name], default=None),
+            members_before=len(before),
+            members=len(present),
+            joined=tuple(present[identity].member for identity in joined),
+            left=tuple(before[identity].member for identity in left),
+            partitions=0,
+            moved=0,
+            revoked=0,
+            skipped=self._skipped(epoch, past, converted=converted) if known else None,
+            departures=tuple(
+                Departure(
+                    member=before[identity].member,
+                    at=event.time,
+                    session_timeout_ms=None,
+                    places=tuple(sorted(self._lost.get(identity, ()))),
+                )
+                for identity in left
+            ),
+        )
+        behind = sum(1 for each in self._members.values() if not each.away and each.reached < epoch)
+        self._open.append(_Open(row, behind))
+        self.epoch = epoch
+        for identity in touched:
+            if identity in present:
+                self._base[identity] = present[identity]
+            else:
+                self._base.pop(identity, None)
+        self._touched, self._changes, self._lost = {}, set(), {}
+        if not present:
+            self.trail.clear(event.time)
+
+    def _why(self, *, known: bool, converted: bool, joined: bool, left: bool, gap: bool) -> tuple[Cause, ...]:
+        if not known:
+            return (Cause.UNKNOWN,)
+        found = dict.fromkeys(self._changes, True) | {
+            Cause.CONVERSION: converted,
+            Cause.LEAVE: left,
+            Cause.JOIN: joined,
+        }
+        if converted or joined or left or Cause.SUBSCRIPTION in self._changes:
+            # Regexes are resolved for those who come with them.
+            found.pop(Cause.METADATA, None)
+        # Nothing but another set of topics and partitions makes an epoch by itself.
+        return in_order(found) or (Cause.UNKNOWN if gap else Cause.METADATA,)
+
+    def _skipped(self, epoch: int, past: Past | None, *, converted: bool) -> int:
+        if past is not None and converted:
+            return max(epoch - past.epoch, 0)
+        if self.epoch is None:
+            return max(epoch - _FIRST_EPOCH, 0)
+        return epoch - self.epoch - 1
+
+    # Targets.
+
+    def _target(self, event: GroupEvent) -> None:
+        if event.seat is None:
+            return
+        member = event.seat.member
+        old = self._targets.pop(member, frozenset())
+        new = frozenset() if event.tombstone else frozenset(event.places)
+        if not event.tombstone:
+            self._targets[member] = new
+        self._replaced.setdefault(self._identity(member), old)
+        self._wanted.update(new - old)
+        for place in old - new:
+            self._wanted[place] -= 1
+            if not self._wanted[place]:
+                del self._wanted[place]
+
+    def _target_epoch(self, event: GroupEvent) -> None:
+        given: dict[Place, str] = {}
+        revoked = 0
+        for identity, old in self._replaced.items():
+            present = self._members.get(identity)
+            new = frozenset() if present is None else self._targets.get(present.seat.member, frozenset())
+            given |= dict.fromkeys(new - old, identity)
+            revoked += len(old - new) if present is not None else 0
+        self._replaced = {}
+        moved = self.trail.moved(given)
+        for opened in self._open:
+            if opened.row.epoch == event.epoch:
+                opened.row = replace(opened.row, moved=moved, revoked=revoked, partitions=len(self._wanted))
+                opened.has_target = True
+        holders = self.trail.holders
+        holders.give_up_on(holders.vacant(but=self._wanted), event.time)
+
+    # Current assignments.
+
+    def _assignment(self, event: GroupEvent) -> None:
+        if event.seat is None:
+            return
+        member, holders = event.seat.member, self.trail.holders
+        had = self._current.pop(member, frozenset())
+        identity = self._identity(member)
+        present = self._members.get(identity)
+        epoch = self.epoch or 0
+        if event.tombstone:
+            self._lost[identity] = had
+            for place in had:
+                holders.release(place, epoch, event.time)
+            return
+        away = (event.epoch or 0) < 0
+        has = frozenset() if away else frozenset(event.places)
+        self._current[member] = has
+        for place in had - has:
+            if away or place in self._wanted:
+                holders.release(place, epoch, event.time)
+            else:
+                holders.give_up_on([place], event.time)
+        seat = event.seat if present is None else present.seat
+        for place in has - had:
+            holders.take(place, seat, epoch, event.time)
+        if present is not None:
+            self._progress(present, event, away=away)
+
+    def _progress(self, present: _Present, event: GroupEvent, *, away: bool) -> None:
+        if away:
+            self._drop(present)
+        elif event.state == STABLE and event.epoch is not None:
+            self._reach(present, event.epoch)
+        if present.away and not away:
+            present.counts_from = (self.epoch or 0) + 1
+        present.away = away
+
+    # Rows.
+
+    def _stand(self, time: int) -> None:
+        """Tell of the epochs that stand by now."""
+        if any(opened.behind <= 0 for opened in self._open):
+            for opened in self._open:
+                if opened.behind <= 0:
+                    self._tell(opened, time)
+            self._open = [opened for opened in self._open if opened.behind > 0]
+
+    def _tell(self, opened: _Open, time: int | None) -> None:
+        row = opened.row if opened.has_target else replace(opened.row, partitions=len(self._wanted))
+        self.trail.tell(replace(row, end=time))

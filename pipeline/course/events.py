@@ -1,0 +1,143 @@
+"""What is read of the records of groups: the rows of the table of events that say who is in a group and has what.
+
+Times are µs since 1970, UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+CLASSIC_GROUP = 2
+GROUP_EPOCH = 3
+MEMBER = 5
+TARGET_EPOCH = 6
+TARGET = 7
+CURRENT = 8
+REGEX = 16
+KEY_VERSIONS = (CLASSIC_GROUP, GROUP_EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX)
+"""Of the records that a course is made of."""
+COLUMNS = (
+    "group",
+    "partition",
+    "offset",
+    "time",
+    "key_version",
+    "tombstone",
+    "epoch",
+    "previous_epoch",
+    "member",
+    "instance",
+    "client_id",
+    "host",
+    "metadata_hash",
+    "state_since",
+    "assignor",
+    "topics",
+    "regex",
+    "state",
+    "assignment",
+    "revoking",
+    "members",
+)
+"""The columns of events that a course is made of."""
+STABLE = "stable"
+
+Place: TypeAlias = tuple[str, int]
+"""A topic's name, or its id where the name is not known, and the number of a partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A member, as far as its place in the group goes."""
+
+    member: str
+    instance: str | None = None
+    client_id: str | None = None
+    host: str | None = None
+    topics: frozenset[str] | None = None
+    """None: not known, for instance since it speaks no protocol of consumers."""
+    regex: str | None = None
+    assignor: str | None = None
+    """Of a member of a consumer group: the one that it asks for."""
+    session_timeout_ms: int | None = None
+    """Where the log knows it: of members of classic groups."""
+
+    @property
+    def identity(self) -> str:
+        """What stays when a static member is restarted: its instance, else the member id."""
+        return self.member if self.instance is None else f"instance {self.instance}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupEvent:
+    """A record of a group. Columns that a type of record has not got are None or empty."""
+
+    group: str
+    partition: int
+    offset: int
+    time: int
+    key_version: int
+    tombstone: bool
+    epoch: int | None = None
+    previous_epoch: int | None = None
+    metadata_hash: int | None = None
+    state_since: int | None = None
+    assignor: str | None = None
+    state: str | None = None
+    seat: Seat | None = None
+    """Of the records of members, and of their targets and current assignments."""
+    places: tuple[Place, ...] = ()
+    """The target; or what the member has, partitions that it is to give up among them."""
+    members: tuple[tuple[Seat, tuple[Place, ...]], ...] = ()
+    """Of a classic group, with what each was given."""
+
+
+def event_of(row: Mapping[str, Any]) -> GroupEvent:
+    """An event from a row with `COLUMNS`, as Arrow's `to_pylist` gives it with times as integers."""
+    member = row["member"]
+    return GroupEvent(
+        group=row["group"],
+        partition=row["partition"],
+        offset=row["offset"],
+        time=row["time"],
+        key_version=row["key_version"],
+        tombstone=row["tombstone"],
+        epoch=row["epoch"],
+        previous_epoch=row["previous_epoch"],
+        metadata_hash=row["metadata_hash"],
+        state_since=row["state_since"],
+        assignor=row["assignor"],
+        state=row["state"],
+        seat=None
+        if member is None
+        else Seat(
+            member=member,
+            instance=row["instance"] or None,
+            client_id=row["client_id"],
+            host=row["host"],
+            topics=frozenset(row["topics"] or ()),
+            regex=row["regex"] or None,
+            assignor=row["assignor"],
+        ),
+        places=(*_places(row["assignment"]), *_places(row["revoking"])),
+        members=tuple((_classic_seat(each), _places(each["assignment"])) for each in row["members"] or ()),
+    )
+
+
+def _classic_seat(row: Mapping[str, Any]) -> Seat:
+    topics = row["topics"]
+    return Seat(
+        member=row["member"],
+        instance=row["instance"] or None,
+        client_id=row["client_id"],
+        host=row["host"],
+        topics=None if topics is None else frozenset(topics),
+        session_timeout_ms=row["session_timeout_ms"],
+    )
+
+
+def _places(assignment: Iterable[tuple[str, Iterable[int]]] | None) -> tuple[Place, ...]:
+    """Arrow gives a map as pairs."""
+    return tuple((topic, number) for topic, numbers in assignment or () for number in numbers)

@@ -1,0 +1,124 @@
+"""Who holds the partitions of a group, from when to when.
+
+A span goes on over generations and epochs, and through a conversion, as long as the same member keeps the partition
+without a break. Between two holders nobody has it: a span of its own. A partition that nobody is to have, since the
+group is empty or no longer wants it, has no span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from pipeline.course.events import Place, Seat
+from pipeline.course.rows import Holding
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    seat: Seat
+    epoch: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Vacancy:
+    ended: _Span
+    """It goes on if the same member has the partition again at once."""
+    epoch: int
+    since: int
+
+
+class Holders:
+    """See the module. `emit` gets the spans as they end; times never go back."""
+
+    def __init__(self, group: str, emit: Callable[[Holding], None]) -> None:
+        self._group, self._emit = group, emit
+        self._spans: dict[Place, _Span] = {}
+        self._vacant: dict[Place, _Vacancy] = {}
+
+    def take(self, place: Place, seat: Seat, epoch: int, time: int) -> None:
+        """A member has a partition from now on; whoever had it before has not."""
+        span = self._spans.get(place)
+        if span is not None:
+            if span.seat.member == seat.member:
+                return
+            self._end(place, span, time)
+        vacancy = self._vacant.pop(place, None)
+        if vacancy is not None:
+            if vacancy.since >= time and vacancy.ended.seat.member == seat.member:
+                self._spans[place] = vacancy.ended
+                return
+            self._end_vacancy(place, vacancy, time)
+        self._spans[place] = _Span(seat, epoch, time)
+
+    def release(self, place: Place, epoch: int, time: int) -> None:
+        """Nobody has a partition from now on, and somebody is to have it."""
+        span = self._spans.pop(place, None)
+        if span is not None:
+            self._vacant[place] = _Vacancy(span, epoch, max(time, span.since))
+
+    def give_up_on(self, places: Iterable[Place], time: int) -> None:
+        """Nobody is to have these from now on, and whoever has them has not."""
+        for place in list(places):
+            span = self._spans.pop(place, None)
+            if span is not None:
+                self._end(place, span, time)
+            vacancy = self._vacant.pop(place, None)
+            if vacancy is not None:
+                self._end_vacancy(place, vacancy, time)
+
+    def vacant(self, *, but: Collection[Place] = ()) -> list[Place]:
+        """What nobody has."""
+        return [place for place in self._vacant if place not in but]
+
+    def everything(self) -> list[Place]:
+        """What somebody has, or is to have."""
+        return [*self._spans, *self._vacant]
+
+    def finish(self) -> None:
+        """The log ends here."""
+        for place, span in self._spans.items():
+            self._tell(place, span, None)
+        for place, vacancy in self._vacant.items():
+            self._end(place, vacancy.ended, vacancy.since)
+            self._tell_vacancy(place, vacancy, None)
+        self._spans, self._vacant = {}, {}
+
+    def _end(self, place: Place, span: _Span, time: int) -> None:
+        if time > span.since:
+            self._tell(place, span, time)
+
+    def _end_vacancy(self, place: Place, vacancy: _Vacancy, time: int) -> None:
+        self._end(place, vacancy.ended, vacancy.since)
+        if time > vacancy.since:
+            self._tell_vacancy(place, vacancy, time)
+
+    def _tell(self, place: Place, span: _Span, until: int | None) -> None:
+        seat = span.seat
+        self._emit(
+            Holding(
+                group=self._group,
+                place=place,
+                member=seat.member,
+                client_id=seat.client_id,
+                host=seat.host,
+                epoch=span.epoch,
+                since=span.since,
+                until=until,
+            )
+        )
+
+    def _tell_vacancy(self, place: Place, vacancy: _Vacancy, until: int | None) -> None:
+        self._emit(
+            Holding(
+                group=self._group,
+                place=place,
+                member=None,
+                client_id=None,
+                host=None,
+                epoch=vacancy.epoch,
+                since=vacancy.since,
+                until=until,
+            )
+        )

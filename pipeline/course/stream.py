@@ -1,0 +1,102 @@
+"""Courses of many groups in a task of Spark: batches of events in, batches of rows out, one group in memory at a time.
+
+The events come group by group, each in the order of its log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+from pipeline.course.events import COLUMNS, KEY_VERSIONS, event_of
+from pipeline.course.rows import Holding, Rebalance
+from pipeline.course.walk import Walk
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+Row: TypeAlias = dict[str, Any]
+
+_BATCH_ROWS = 4096
+_SLICE_ROWS = 256
+"""Rows of Arrow that are Python objects at a time: one of a large classic group has thousands of members."""
+
+
+def rows_of_groups(
+    events: DataFrame,
+    schema: StructType,
+    *,
+    rebalance: Callable[[Rebalance], Row] | None = None,
+    holding: Callable[[Holding], Row] | None = None,
+) -> DataFrame:
+    """A table made of the rebalances, or of the spans, of all groups in the table of events.
+
+    `rebalance` or `holding` makes its rows, with times in µs; the function is shipped to workers.
+    """
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    arrow = to_arrow_schema(schema, timezone="UTC")
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _batches(_rows(batches, rebalance, holding), arrow)
+
+    wanted = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
+    by_group = wanted.select(*COLUMNS).repartition("group")
+    return by_group.sortWithinPartitions("group", "partition", "offset").mapInArrow(task, schema)
+
+
+def _rows(
+    batches: Iterable[pa.RecordBatch],
+    rebalance: Callable[[Rebalance], Row] | None,
+    holding: Callable[[Holding], Row] | None,
+) -> Iterator[Row]:
+    out: list[Row] = []
+
+    def tell(row: Rebalance) -> None:
+        if rebalance is not None:
+            out.append(rebalance(row))
+
+    def emit(row: Holding) -> None:
+        if holding is not None:
+            out.append(holding(row))
+
+    group, walk = None, Walk("")
+    for row in _python_rows(batches):
+        if row["group"] != group:
+            walk.finish()
+            group = row["group"]
+            walk = Walk(row["group"], tell=tell, emit=emit)
+        walk.add(event_of(row))
+        yield from out
+        out.clear()
+    walk.finish()
+    yield from out
+
+
+def _python_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        plain = _with_numbers_for_times(batch)
+        for start in range(0, plain.num_rows, _SLICE_ROWS):
+            yield from plain.slice(start, _SLICE_ROWS).to_pylist()
+
+
+def _with_numbers_for_times(batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [
+        column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    held: list[Row] = []
+    for row in rows:
+        held.append(row)
+        if len(held) >= _BATCH_ROWS:
+            yield pa.RecordBatch.from_pylist(held, schema=schema)
+            held = []
+    if held:
+        yield pa.RecordBatch.from_pylist(held, schema=schema)

@@ -1,0 +1,45 @@
+"""Ownership: who had a partition from when to when, and when nobody had it who should have.
+
+A consumer group's log tells to the record what each member has been given and still has: partitions that it has yet
+to give up are its own. A static member that is away has nothing.
+
+A classic group's log tells what was handed out, and since when all members were there to be handed something: eager
+ones have given up everything by then at the latest. So the time without an owner is a lower bound: between a member's
+rejoining, or going, and that moment nothing is written. What cooperative members keep is theirs without a break; what
+they lose is theirs until they are told.
+
+Partitions of a group without members, and such as a group no longer wants, have no rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.course.rows import Holding
+from pipeline.course.stream import Row, rows_of_groups
+from pipeline.tables.days import day_of
+from pipeline.tables.schemas import OWNERSHIP
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def ownership(events: DataFrame) -> DataFrame:
+    """The table `OWNERSHIP` of all events; its rows are of single groups, whatever else is in the events."""
+    return rows_of_groups(events, OWNERSHIP, holding=_row)
+
+
+def _row(holding: Holding) -> Row:
+    topic, number = holding.place
+    return {
+        "day": day_of(holding.since),
+        "group": holding.group,
+        "topic": topic,
+        "topic_partition": number,
+        "member": holding.member,
+        "client_id": holding.client_id,
+        "host": holding.host,
+        "epoch": holding.epoch,
+        "since": holding.since,
+        "until": holding.until,
+    }
