@@ -1,10 +1,10 @@
 """The live `__consumer_offsets` through Spark's Kafka source: once as it stands, or on and on.
 
 The rows are those that the files of the same log give, but for what Kafka tells no consumer: ends of transactions
-have no row, and no row names a producer. So of commits, which transactions may write, only those are read that are
-settled, up to the last stable offset of their partition: what an aborted transaction wrote is left out, and commits
-behind an open one wait for its end (`OffsetsTopic.held_back`). Records of groups are never of a transaction
-(GroupCoordinatorService writes them itself); they are read up to the end.
+have no row, and no row names a producer. So only what is settled is read, up to the last stable offset of each
+partition: what an aborted transaction wrote is left out, and what stands behind an open one, whatever it is, waits
+for its end (`OffsetsTopic.held_back`). What was read of a partition is so always a beginning of its log, without
+gaps, to which later reads add.
 
 Reading leaves nothing in the topic that it reads: partitions are assigned, not subscribed to, so that Spark's
 consumers join no group, and commit nothing.
@@ -13,20 +13,18 @@ consumers join no group, and commit nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
 from pipeline.decode.records import records_to_arrow
-from pipeline.sources.cluster import BOOTSTRAP, OFFSETS_TOPIC, OffsetsTopic, Range, offsets_topic, topic_names
+from pipeline.sources.cluster import BOOTSTRAP, OFFSETS_TOPIC, OffsetsTopic, offsets_topic, topic_names
 from pipeline.sources.reading import Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.readwriter import DataFrameReader
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamReader
@@ -40,14 +38,13 @@ and must leave one copy of it."""
 SEES_INTERNAL_TOPICS = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
 """The newer way of finding offsets leaves internal topics out, silently."""
 
-DEFAULTS: Mapping[str, str] = {
+_DEFAULTS: Mapping[str, str] = {
+    "kafka.isolation.level": "read_committed",
     "maxRecordsPerPartition": "500000",  # of a task: one large partition of the topic is many tasks
     "kafka.max.poll.records": "10000",
     "kafka.max.partition.fetch.bytes": str(8 << 20),
 }
-STREAM_DEFAULTS: Mapping[str, str] = {**DEFAULTS, "maxOffsetsPerTrigger": "5000000"}
-_SETTLED = {"kafka.isolation.level": "read_committed"}
-_EVERYTHING = {"kafka.isolation.level": "read_uncommitted"}
+_STREAM_DEFAULTS: Mapping[str, str] = {**_DEFAULTS, "maxOffsetsPerTrigger": "5000000"}
 
 
 def live_events(
@@ -80,26 +77,22 @@ def live_reading(
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
     :raises ValueError: an id in `names` is none
     """
-    asked = {**DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
+    asked = {**_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
     known = topic_names(spark, asked) | dict(names or {})
     return _reading(batch_of(spark, topic, asked), topic, known)
 
 
 def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
-    """The records of `topic` that count, as Spark's Kafka source gives them."""
-    spark.conf.set(SEES_INTERNAL_TOPICS, "true")
-
-    def between(ranges: Sequence[Range], begin: str, end: str, level: Mapping[str, str]) -> DataFrame:
-        reader = _assigned(spark.read.format("kafka"), {**options, **level}, ranges)
-        reader = reader.option("startingOffsets", _places(ranges, begin))
-        return reader.option("endingOffsets", _places(ranges, end)).load()
-
-    settled = between(topic.ranges, "begin", "stable_end", _SETTLED)
-    behind = [each for each in topic.ranges if each.stable_end < each.end]
-    if not behind:
-        return settled
-    return settled.union(between(behind, "stable_end", "end", _EVERYTHING).where(~_is_commit()))
+    """The settled records of `topic`, as Spark's Kafka source gives them."""
+    begins = {str(each.partition): each.begin for each in topic.ranges}
+    ends = {str(each.partition): each.stable_end for each in topic.ranges}
+    return (
+        _assigned(spark, spark.read, topic, options)
+        .option("startingOffsets", json.dumps({OFFSETS_TOPIC: begins}))
+        .option("endingOffsets", json.dumps({OFFSETS_TOPIC: ends}))
+        .load()
+    )
 
 
 def stream_events(
@@ -121,7 +114,7 @@ def stream_events(
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
     :raises ValueError: an id in `names` is none
     """
-    asked = {**STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
+    asked = {**_STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
 
     def take(batch: DataFrame, number: int) -> None:
@@ -129,37 +122,18 @@ def stream_events(
         known = topic_names(spark, asked) | dict(names or {})
         sink(_reading(batch, topic, known), number)
 
-    writer = stream_of(spark, topic, asked).writeStream.foreachBatch(take)
-    writer = writer.option("checkpointLocation", checkpoint)
+    raw = _assigned(spark, spark.readStream, topic, asked).option("startingOffsets", "earliest").load()
+    writer = raw.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint)
     timed = writer.trigger(availableNow=True) if every is None else writer.trigger(processingTime=every)
     return timed.start()
 
 
-def stream_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
-    """The records that count, from the topic's beginning on: two sources, as groups and commits count from when on
-    is not the same."""
+def _assigned(
+    spark: SparkSession, reader: AnyReader, topic: OffsetsTopic, options: Mapping[str, str]
+) -> AnyReader:
     spark.conf.set(SEES_INTERNAL_TOPICS, "true")
-
-    def all_of(level: Mapping[str, str]) -> DataFrame:
-        reader = _assigned(spark.readStream.format("kafka"), {**options, **level}, topic.ranges)
-        return reader.option("startingOffsets", "earliest").load()
-
-    return all_of(_SETTLED).where(_is_commit()).union(all_of(_EVERYTHING).where(~_is_commit()))
-
-
-def _assigned(reader: AnyReader, options: Mapping[str, str], ranges: Sequence[Range]) -> AnyReader:
-    partitions = json.dumps({OFFSETS_TOPIC: [each.partition for each in ranges]})
-    return reader.options(**options).option("assign", partitions)
-
-
-def _places(ranges: Sequence[Range], of: str) -> str:
-    return json.dumps({OFFSETS_TOPIC: {str(each.partition): getattr(each, of) for each in ranges}})
-
-
-def _is_commit() -> Column:
-    """Whether a record is of an offset, by its key; one without a key is not."""
-    types = [number.to_bytes(2) for number in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)]
-    return f.coalesce(f.substring("key", 1, 2).isin(*types), f.lit(False))
+    partitions = json.dumps({OFFSETS_TOPIC: [each.partition for each in topic.ranges]})
+    return reader.format("kafka").options(**options).option("assign", partitions)
 
 
 def _reading(raw: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> Reading:

@@ -1,0 +1,176 @@
+"""The live topic gives what its files give, as a batch and as a stream, and reading leaves nothing in it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from pipeline.decode.schema import DECODED
+from pipeline.decode.tables import events, quarantine
+from pipeline.sources.cluster import BOOTSTRAP, ClusterUnreadable, OffsetsTopic, offsets_topic, topic_names
+from pipeline.sources.live import live_events, stream_events
+from pipeline.sources.reading import Reading
+from pipeline.tables.commits import commits
+from pipeline.tables.schemas import COMMITS, EVENTS
+from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.storage.real_log_story import ORDERS, PAYMENTS, commit
+from tests.coordinator.storage.restart import broker_on
+from tests.kafka.broker import Broker
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.topics import create_topics
+from tests.pipeline.live.tables import comparable, events_of_files, settled
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.kafka
+
+
+def test_the_live_topic_gives_the_events_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:
+    live = live_events(live_spark, old_broker.bootstrap)
+    of_files = events_of_files(live_spark, old_broker.data)
+
+    assertSchemaEqual(live.schema, DECODED)
+    found = comparable(events(live))
+    assert found == comparable(settled(of_files))
+    assert len(found) > 5_000
+    assert quarantine(live).isEmpty()
+
+
+def test_the_live_topic_gives_the_commits_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:
+    live = commits(events(live_events(live_spark, old_broker.bootstrap)))
+
+    assertSchemaEqual(live.schema, COMMITS)
+    assertDataFrameEqual(live, commits(events_of_files(live_spark, old_broker.data)))
+
+
+def test_a_compacted_topic_is_read_over_its_gaps(
+    live_spark: SparkSession, compacted_log: Path, kafka_jars: Path, tmp_path: Path
+) -> None:
+    with broker_on(kafka_jars, compacted_log, tmp_path / "broker") as broker:
+        found = comparable(events(live_events(live_spark, broker.bootstrap)))
+
+        assert found == comparable(settled(events_of_files(live_spark, broker.data)))
+    holes = sum(a.partition == b.partition and a.offset + 1 < b.offset for a, b in pairwise(found))
+    assert holes > 50
+
+
+def test_reading_leaves_nothing_in_the_topic(live_spark: SparkSession, old_broker: Broker) -> None:
+    before = _topic(live_spark, old_broker)
+
+    for _ in range(2):
+        live_events(live_spark, old_broker.bootstrap).count()
+
+    assert _topic(live_spark, old_broker).ranges == before.ranges
+
+
+def test_a_frame_ends_where_the_topic_ended_when_it_was_made(
+    live_spark: SparkSession, old_broker: Broker
+) -> None:
+    live = live_events(live_spark, old_broker.bootstrap)
+    count = live.count()
+
+    commit(old_broker, "comes-late", ORDERS, {0: 1})
+
+    assert live.count() == count
+    assert live_events(live_spark, old_broker.bootstrap).count() == count + 1
+
+
+def test_a_stream_in_many_batches_gives_what_one_batch_gives(
+    live_spark: SparkSession, old_broker: Broker, tmp_path: Path
+) -> None:
+    out, numbers = str(tmp_path / "rows"), []
+
+    def add(batch: Reading, number: int) -> None:
+        numbers.append(number)
+        batch.rows().write.mode("append").parquet(out)
+
+    stream = stream_events(
+        live_spark, old_broker.bootstrap, {"maxOffsetsPerTrigger": "2500"}, sink=add,
+        checkpoint=str(tmp_path / "checkpoint"),
+    )  # fmt: skip
+    stream.awaitTermination()
+
+    assert len(numbers) >= 3
+    streamed = events(live_spark.read.schema(DECODED).parquet(out))
+    assert comparable(streamed) == comparable(events(live_events(live_spark, old_broker.bootstrap)))
+
+
+def test_what_stands_behind_an_open_transaction_waits_for_its_end(
+    live_spark: SparkSession, old_broker: Broker
+) -> None:
+    group, topic = "waits-for-the-end", _topic(live_spark, old_broker)
+    assert topic.held_back == 0
+    producer = Producer({"bootstrap.servers": old_broker.bootstrap, "transactional.id": group})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    consumer = Consumer({"bootstrap.servers": old_broker.bootstrap, "group.id": group})
+    place = TopicPartition(PAYMENTS, 0, 1)
+    producer.send_offsets_to_transaction([place], consumer.consumer_group_metadata(), 30)
+    consumer.close()
+    commit(old_broker, group, PAYMENTS, {1: 2})
+
+    def committed() -> list[tuple[int, int]]:
+        rows = events(live_events(live_spark, old_broker.bootstrap)).where(f"`group` = '{group}'")
+        return sorted((row.topic_partition, row.committed) for row in rows.collect())
+
+    assert committed() == []
+    assert _topic(live_spark, old_broker).held_back == 2
+    producer.commit_transaction(30)
+    assert committed() == [(0, 1), (1, 2)]
+
+
+def test_topics_are_named_by_what_the_cluster_says_and_by_what_is_known_besides(
+    live_spark: SparkSession, old_broker: Broker, real_log: RealLog
+) -> None:
+    create_topics(old_broker, {"a.topic-with_signs": 1})
+    told = topic_names(live_spark, {BOOTSTRAP: old_broker.bootstrap})
+
+    assert {ORDERS, PAYMENTS, "a.topic-with_signs", "__consumer_offsets"} <= set(told.values())
+    orders = next(topic_id for topic_id, name in told.items() if name == ORDERS)
+    live = events(live_events(live_spark, old_broker.bootstrap, names={orders: "renamed"}))
+    targets = [
+        set(row.assignment) for row in live.where("kind = 'target' and assignment is not null").collect()
+    ]
+    assert any("renamed" in topics for topics in targets)
+    assert not any(ORDERS in topics for topics in targets)
+
+
+def test_a_cluster_without_the_topic_says_so(
+    live_spark: SparkSession, kafka_jars: Path, tmp_path: Path
+) -> None:
+    broker = Broker(kafka_jars, tmp_path / "fresh")
+    broker.directory.mkdir()
+    try:
+        broker.start()
+        with pytest.raises(
+            ClusterUnreadable, match="there is no __consumer_offsets that this client may see"
+        ):
+            live_events(live_spark, broker.bootstrap)
+    finally:
+        broker.stop()
+
+
+def test_a_cluster_that_is_not_there_says_so(live_spark: SparkSession) -> None:
+    nowhere = f"{HOST}:{free_ports(1)[0]}"
+    options = {"kafka.default.api.timeout.ms": "500", "kafka.request.timeout.ms": "400"}
+
+    with pytest.raises(ClusterUnreadable, match=f"^{nowhere}: TimeoutException: "):
+        live_events(live_spark, nowhere, options)
+
+
+def test_the_rows_are_those_of_the_table_of_events(live_spark: SparkSession, old_broker: Broker) -> None:
+    live = events(live_events(live_spark, old_broker.bootstrap))
+
+    assertSchemaEqual(live.schema, EVENTS)
+    sources = {row.source for row in live.select("source").distinct().collect()}
+    assert sources == {f"kafka://S29ob3J0VGVzdHNLYWZrYQ/__consumer_offsets-{number}" for number in range(5)}
+
+
+def _topic(spark: SparkSession, broker: Broker) -> OffsetsTopic:
+    return offsets_topic(spark, {BOOTSTRAP: broker.bootstrap})
