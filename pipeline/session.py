@@ -299,30 +299,35 @@ def _interrupts_kept() -> Iterator[None]:
 class _ToldToEnd(KeyboardInterrupt):
     """A signal to end; of this kind, since py4j gives up an unanswered call in good order for no other."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.status = 128 + number
-
 
 @contextmanager
 def _told_to_end() -> Iterator[None]:
-    """Let what would kill this process raise SystemExit instead; who has other plans for a signal keeps them."""
-    taken = [
-        number for number in _ENDINGS if _in_main_thread() and signal.getsignal(number) is signal.SIG_DFL
-    ]
-    for number in taken:
-        signal.signal(number, _leave)
+    """Let what would kill this process raise SystemExit instead; who has other plans for a signal keeps them.
+
+    A signal is not forgotten when what it raised is caught, or another exception takes its place: connections that
+    break off make some.
+    """
+    told: list[int] = []
+
+    def tell(number: int, _frame: FrameType | None) -> NoReturn:
+        told.append(number)
+        raise _ToldToEnd
+
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDINGS) if _in_main_thread()}
+    taken = {number: handler for number, handler in before.items() if handler in usual}
     try:
-        yield
-    except _ToldToEnd as told:
-        raise SystemExit(told.status) from None
-    finally:
         for number in taken:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    raise _ToldToEnd(number)
+            signal.signal(number, tell)
+        yield
+    except BaseException:
+        if not told:
+            raise
+    finally:
+        for number, handler in taken.items():
+            signal.signal(number, handler)
+    if told:
+        raise KeyboardInterrupt if told[0] == signal.SIGINT else SystemExit(128 + told[0])
 
 
 @contextmanager
