@@ -3,6 +3,10 @@
 One member that stands for all, the one in the middle by the partitions it owns, is stopped and started again with what
 it lists today, by the same walk that a plan's steps are computed by. At the destination the group is taken to be where
 the dry run of the destination's assignor leaves it.
+
+Two things cost: that a partition has no owner for a while, and that it stops at all. An eager group gives up everything
+whoever restarts, and gets it back soon, in less time than a member of the consumer protocol needs to learn of one
+partition; but every partition was stopped, twice. So each stop counts as so many seconds more (`RESUME_S`).
 """
 
 from __future__ import annotations
@@ -16,17 +20,21 @@ from coordinator.group_spec import current_of
 from coordinator.model import Group, GroupType, Member, MemberProtocol, Topic
 from migration.commands import Connection
 from migration.course import Course, Manner, Start
-from migration.expectation import expected
-from migration.model import Destination
+from migration.expectation import foresee
+from migration.model import Destination, Step
 from migration.paths import Trip
 from migration.rules import Case
 
 COOPERATIVE = "cooperative-sticky"
+RESUME_S = 1.0
+"""What an application loses of a partition that it gives up and somebody takes up again at once: the last batch is
+finished and committed, the position is fetched, and the first records of it, for which a fetch may wait half a second.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartCost:
-    """Partition-seconds without an owner per restart of a member; None where nothing can be computed."""
+    """Partition-seconds lost per restart of a member; None where nothing can be computed."""
 
     now_s: float | None
     then_s: float | None
@@ -74,8 +82,12 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
             return None
         start = Start(protocol=MemberProtocol.CLASSIC, assignors=listed)
     course = Course(manner=Manner.RESTART, rounds=((member.id,),), start=start)
-    found = expected(case, course, topics=topics, bounce_s=bounce_s)
-    return None if found is None else found.without_owner_s
+    step = Step(title="", actions=(), course=course)
+    foreseen = foresee(case, [step], topics=topics, bounce_s=bounce_s)
+    if foreseen.steps[0].expectation is None:
+        return None
+    waits = [wait for moment in foreseen.moments for wait in moment.waits]
+    return round(sum(wait.total_s + wait.partitions * RESUME_S for wait in waits), 1)
 
 
 def _size(group: Group, member: Member) -> int:
@@ -84,7 +96,10 @@ def _size(group: Group, member: Member) -> int:
 
 def _arrived(case: Case, run: DryRun) -> Group:
     """The group when it rests at its destination, every member as the dry run leaves it."""
-    assigned = run.rebalances[-1].assignment
+    assigned = {
+        member: {topic: tuple(numbers) for topic, numbers in partitions.items()}
+        for member, partitions in run.rebalances[-1].assignment.items()
+    }
     protocol = MemberProtocol.CONSUMER if case.destination is Destination.CONSUMER else MemberProtocol.CLASSIC
     members = tuple(
         replace(

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from functools import reduce
 
-from migration.client_config import ClientConfig
-from migration.clients import ToldClients
-from migration.model import Destination
-from migration.plan import DEFAULT_BOUNCE_S
-from pipeline.history import Logs, Quarantined
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pipeline.audit.java_regexes import beside_java
+from pipeline.audit.judge import AuditSettings
+from pipeline.audit.judging import judge_all
+from pipeline.audit.logs import log_work
+from pipeline.audit.order import ranked
+from pipeline.audit.snapshots import list_snapshots, snapshot_work
+from pipeline.audit.tables import check_audit_directory, read_table, write_tables
+from pipeline.history import QUARANTINE_SHOWN, Logs, Quarantined
+from pipeline.jobs import watched
+from pipeline.store import hadoop_options
 
 FIRST_SHOWN = 1_000
 """How many ranked groups a run carries per destination; all of them are in the table."""
+
+
+CHUNKS_PER_TASK = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,20 +33,6 @@ class Snapshots:
     """Snapshot files, and directories that are searched for them (`*.yaml`, `*.yml`, `*.json`) with all below."""
 
     paths: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditSettings:
-    """What holds for every group, as the options of `kohort plan` say it for one."""
-
-    destinations: tuple[Destination, ...] = (Destination.COOPERATIVE, Destination.CONSUMER)
-    told: ToldClients = field(default_factory=ToldClients)
-    configs: tuple[ClientConfig, ...] = ()
-    regexes: tuple[str, ...] = ()
-    concurrency: int = 1
-    bounce_s: float = DEFAULT_BOUNCE_S
-    with_costs: bool = True
-    """Whether it is computed what a migration costs and gains; without, nothing is ranked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +46,8 @@ class RankedGroup:
     verdict: str
     members: int
     partitions: int
-    gain_s: float
-    risk: float
+    gain_s: float | None
+    risk: float | None
     path: str | None
 
 
@@ -94,5 +89,105 @@ def audit(
     replaces. `progress` is told of tasks done and all tasks, from another thread.
 
     :raises FileNotFoundError: a path is not there
+    :raises OSError: it cannot be listed
+    :raises pipeline.store.NotATableStore: `out` holds something else
+    :raises ValueError: an id among the names of a log's topics is none
     """
-    raise NotImplementedError
+    settings = settings or AuditSettings()
+    with watched(spark, progress):
+        options = hadoop_options(spark)
+        if out is not None:
+            check_audit_directory(out, options)
+        work, kept = _work(spark, sources, options, settings)
+        tasks = _tasks(spark, work)
+        judged = judge_all(work, settings, tasks).persist(StorageLevel.DISK_ONLY)
+        tables = tables_of(work, judged)
+        paths: dict[str, str] = {}
+        if out is not None:
+            paths = write_tables(tables, out, options)
+            tables = {name: read_table(spark, name, path) for name, path in paths.items()}
+        else:
+            tables = {name: table.persist(StorageLevel.DISK_ONLY) for name, table in tables.items()}
+        run = _summed(tables, settings, paths)
+    for frame in (*kept, judged) if out is not None else ():
+        frame.unpersist()
+    return run
+
+
+def tables_of(work: DataFrame, judged: DataFrame) -> dict[str, DataFrame]:
+    """The tables of `pipeline.audit.schemas.TABLES`, from rows of WORK and of JUDGED."""
+    names = work.where("names is not null").select("source", f.explode("names").alias("name"))
+    regexes = judged.where("regex is not null").select("regex.*")
+    return {
+        "audit": ranked(judged.where("audit is not null").select("audit.*")),
+        "audit_regexes": beside_java(regexes, names),
+        "quarantine": judged.where("quarantined is not null").select("quarantined.*"),
+    }
+
+
+def _work(
+    spark: SparkSession,
+    sources: Sequence[Snapshots | Logs],
+    options: Mapping[str, str],
+    settings: AuditSettings,
+) -> tuple[DataFrame, list[DataFrame]]:
+    """Rows of WORK, and what Spark keeps for as long as they are worked on."""
+    all_topics = bool(settings.regexes)
+    saved = [path for source in sources if isinstance(source, Snapshots) for path in source.paths]
+    parts = [snapshot_work(spark, list_snapshots(saved, options), options, all_topics=all_topics)]
+    kept = []
+    for source in sources:
+        if isinstance(source, Logs):
+            part, loaded = log_work(spark, source, options, all_topics=all_topics)
+            parts.append(part)
+            kept.append(loaded)
+    work = reduce(DataFrame.unionByName, parts).persist(StorageLevel.DISK_ONLY)
+    return work, [*kept, work]
+
+
+def _tasks(spark: SparkSession, work: DataFrame) -> int:
+    """So many tasks that their ends are near one another, and not so many that starting them is the work."""
+    chunks = work.where("chunk is not null").count()
+    cores = spark.sparkContext.defaultParallelism
+    return max(1, min(chunks, max(4 * cores, chunks // CHUNKS_PER_TASK)))
+
+
+def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Mapping[str, str]) -> AuditRun:
+    audited, regexes, quarantine = tables["audit"], tables["audit_regexes"], tables["quarantine"]
+    destinations = [destination.value for destination in settings.destinations]
+    verdicts: dict[str, dict[str, int]] = {each: {} for each in destinations}
+    outcome = f.when(f.col("arrived") & (f.col("verdict") != "blocked"), "arrived").otherwise(
+        f.col("verdict")
+    )
+    for row in audited.groupBy("destination", outcome.alias("outcome")).count().orderBy("outcome").collect():
+        verdicts[row["destination"]][row["outcome"]] = row["count"]
+    blocked: dict[str, dict[str, int]] = {each: {} for each in destinations}
+    rules = audited.select("destination", f.explode("blocked_by").alias("rule")).groupBy(
+        "destination", "rule"
+    )
+    for row in rules.count().orderBy(f.desc("count"), "rule").collect():
+        blocked[row["destination"]][row["rule"]] = row["count"]
+    lost = f.col("danger").isNotNull() | ~f.col("valid") | (f.coalesce(f.size("lost"), f.lit(0)) > 0)
+    shown = quarantine.orderBy("source", "file", "reason").limit(QUARANTINE_SHOWN).collect()
+    return AuditRun(
+        audit=audited,
+        regexes=regexes,
+        groups=audited.where(f.col("destination") == destinations[0]).count(),
+        verdicts=verdicts,
+        blocked_by=blocked,
+        first=_first(audited, destinations),
+        regexes_lost=regexes.where(~f.col("literal") & lost).count(),
+        quarantined=tuple(Quarantined(**row.asDict()) for row in shown),
+        quarantined_total=quarantine.count(),
+        paths=paths,
+    )
+
+
+def _first(audited: DataFrame, destinations: Sequence[str]) -> dict[str, tuple[RankedGroup, ...]]:
+    names = [each.name for each in fields(RankedGroup)]
+    rows = audited.where(f.col("rank") <= FIRST_SHOWN).select("destination", *names).orderBy("rank").collect()
+    first: dict[str, list[RankedGroup]] = {each: [] for each in destinations}
+    for row in rows:
+        found = row.asDict()
+        first[found.pop("destination")].append(RankedGroup(**found))
+    return {destination: tuple(groups) for destination, groups in first.items()}

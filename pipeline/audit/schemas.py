@@ -77,7 +77,11 @@ AUDIT = _table(
     ("without_owner_s", DoubleType(), True),  # partition-seconds that the migration costs
     ("dry_run", DRY_RUN, True),  # the destination's assignor on the group as it is
     ("dry_run_problem", StringType(), True),  # why there is none, or where the real assignor would fail
-    ("restart_now_s", DoubleType(), True),  # partition-seconds that a restart of one member costs today
+    (
+        "restart_now_s",
+        DoubleType(),
+        True,
+    ),  # partition-seconds lost by a restart of one member today (migration.restart_cost)
     ("restart_then_s", DoubleType(), True),  # and at the destination
     ("gain_s", DoubleType(), True),  # the difference
     ("risk", DoubleType(), True),  # see pipeline.audit.order

@@ -1,0 +1,249 @@
+"""Judging one group for one destination, with what `kohort plan` and `kohort dry-run` ask: the tables' rows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assignors.assignor import Leader
+from coordinator.dry_run import DryRun, Request, dry_run_all
+from coordinator.group_spec import current_of
+from coordinator.model import Cluster, Group, GroupType, Topic
+from migration.client_config import ClientConfig, configs_of_group
+from migration.clients import ToldClients
+from migration.model import Destination, Finding, Level, Plan
+from migration.paths import has_arrived
+from migration.plan import DEFAULT_BOUNCE_S, case_of, plan_of
+from migration.regexes.compare import Comparison
+from migration.restart_cost import destinations_assignor, restart_cost
+from migration.rules import Case
+from migration.rules.regexes import ComparedRegex, compared_regexes
+from pipeline.audit.java_cost import why_unasked
+
+ROUNDS_WALKED = 3
+"""Of each step: what a thousand plans cost is told from the first round, the last and one between."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """What holds for every group, as the options of `kohort plan` say it for one."""
+
+    destinations: tuple[Destination, ...] = (Destination.COOPERATIVE, Destination.CONSUMER)
+    told: ToldClients = field(default_factory=ToldClients)
+    configs: tuple[ClientConfig, ...] = ()
+    regexes: tuple[str, ...] = ()
+    concurrency: int = 1
+    bounce_s: float = DEFAULT_BOUNCE_S
+    with_costs: bool = True
+    """Whether it is computed what a migration costs and gains; without, nothing is ranked."""
+
+
+def judged(
+    group: Group,
+    cluster: Cluster,
+    topics: tuple[Topic, ...],
+    destination: Destination,
+    settings: AuditSettings,
+) -> dict[str, Any]:
+    """The columns of AUDIT that one group decides: all but the source and those of the order."""
+    case = _case(group, cluster, topics, destination, settings)
+    plan = plan_of(
+        case,
+        concurrency=settings.concurrency,
+        bounce_s=settings.bounce_s,
+        with_costs=settings.with_costs,
+        most_rounds=ROUNDS_WALKED,
+    )
+    by_name = case.topics or {}
+    run, problem = _tried(case, by_name)
+    known = {**_about(case), **_of_plan(case, plan), "dry_run": _of_run(run), "dry_run_problem": problem}
+    if not settings.with_costs:
+        return known | _NO_COSTS
+    costs = restart_cost(case, run, topics=by_name, bounce_s=settings.bounce_s)
+    return {
+        **known,
+        **_of_steps(plan),
+        "restart_now_s": costs.now_s,
+        "restart_then_s": costs.then_s,
+        "gain_s": costs.gain_s,
+    }
+
+
+def judged_regexes(
+    group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
+) -> list[dict[str, Any]]:
+    """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, which Java's are compared with."""
+    case = _case(group, cluster, topics, Destination.CONSUMER, settings)
+    return [_of_regex(case, compared) for compared in compared_regexes(case)]
+
+
+_NO_COSTS = dict.fromkeys(
+    ("restarts", "rebalances", "moved", "without_owner_s", "restart_now_s", "restart_then_s", "gain_s")
+)
+
+
+def _case(
+    group: Group,
+    cluster: Cluster,
+    topics: tuple[Topic, ...],
+    destination: Destination,
+    settings: AuditSettings,
+) -> Case:
+    return case_of(
+        group,
+        cluster,
+        destination,
+        settings.told,
+        topics=topics,
+        regexes=settings.regexes,
+        configs=configs_of_group(settings.configs, group.id),
+    )
+
+
+def _about(case: Case) -> dict[str, Any]:
+    group = case.group
+    owned = {
+        (topic, number)
+        for member in group.members
+        for topic, numbers in current_of(group, member).items()
+        for number in numbers
+    }
+    named = {topic for topic, _ in owned}
+    named |= {
+        topic for member in group.members if member.subscription for topic in member.subscription.topics
+    }
+    libraries = {client.library.name for client in case.clients.values() if client.library}
+    return {
+        "cluster": case.cluster.id,
+        "group": group.id,
+        "destination": case.destination.value,
+        "type": group.type.value,
+        "state": group.state.value,
+        "protocol_type": group.protocol_type,
+        "protocol": group.protocol,
+        "epoch": group.generation if group.type is GroupType.CLASSIC else group.group_epoch,
+        "members": len(group.members),
+        "topics": len(named),
+        "partitions": len(owned),
+        "libraries": sorted(libraries),
+    }
+
+
+def _of_plan(case: Case, plan: Plan) -> dict[str, Any]:
+    return {
+        "arrived": has_arrived(case),
+        "verdict": plan.verdict.value,
+        "blocked_by": _rules(plan, Level.BLOCKER),
+        "warned_by": _rules(plan, Level.WARNING),
+        "findings": [finding_row(finding) for finding in plan.findings],
+        "path": plan.path or None,
+    }
+
+
+def _rules(plan: Plan, level: Level) -> list[str]:
+    return sorted({finding.rule for finding in plan.findings if finding.level is level})
+
+
+def finding_row(finding: Finding) -> dict[str, Any]:
+    """A finding in the schema FINDING."""
+    return {
+        "rule": finding.rule,
+        "level": finding.level.value,
+        "message": finding.message,
+        "remedy": finding.remedy,
+        "source": finding.source,
+        "member": finding.member,
+        "members": list(finding.members),
+    }
+
+
+def _of_steps(plan: Plan) -> dict[str, Any]:
+    """The sums over the steps; null where a step that has a course could not be computed."""
+    if not plan.steps:
+        return dict.fromkeys(("restarts", "rebalances", "moved", "without_owner_s"))
+    restarts = sum(len(members) for step in plan.steps for members in step.rounds)
+    moving = [step for step in plan.steps if step.course is not None]
+    costs = [step.expectation for step in moving if step.expectation is not None]
+    if len(costs) < len(moving):
+        return {"restarts": restarts, "rebalances": None, "moved": None, "without_owner_s": None}
+    return {
+        "restarts": restarts,
+        "rebalances": sum(cost.rebalances for cost in costs),
+        "moved": sum(cost.moved for cost in costs),
+        "without_owner_s": round(sum(cost.without_owner_s for cost in costs), 1),
+    }
+
+
+def _tried(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str | None]:
+    """The dry run of the destination's assignor, and why there is none, or where it would fail."""
+    assignor, side = destinations_assignor(case)
+    runs, problems = dry_run_all(
+        [case.group], topics, Request(assignor=assignor, side=side, leader=_leader(case))
+    )
+    return (runs[0] if runs else None), (problems[0].message if problems else None)
+
+
+def _leader(case: Case) -> Leader | None:
+    """The library that all members are known to run, where Kafka's assignors are known as it has them."""
+    names = {client.library.name if client.library else None for client in case.clients.values()}
+    return next((leader for leader in Leader if names == {leader.value}), None)
+
+
+def _of_run(run: DryRun | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "assignor": run.assignor,
+        "side": run.side.value,
+        "procedure": run.procedure.value,
+        "rebalances": len(run.rebalances),
+        "rests": run.rests,
+        "owned": run.owned,
+        "moved": run.moved,
+        "minimum_moved": run.minimum_moved,
+        "revoked": sum(rebalance.revoked for rebalance in run.rebalances),
+        "spread_before": run.before.spread,
+        "spread_after": run.after.spread,
+    }
+
+
+def _of_regex(case: Case, compared: ComparedRegex) -> dict[str, Any]:
+    found = compared.comparison
+    names = tuple(case.topics) if case.topics is not None else None
+    return {
+        "cluster": case.cluster.id,
+        "group": case.group.id,
+        "pattern": compared.pattern,
+        "members": len(compared.members),
+        "library": None if compared.engine is None else compared.engine.value,
+        "valid": found.verdict.valid,
+        "reason": found.verdict.reason,
+        "danger": found.verdict.danger,
+        "literal": found.is_literal,
+        "client_reason": found.client_reason,
+        "flagged": list(found.flagged),
+        "stands": found.stands,
+        "broker_topics": _count(found.matched.broker),
+        "client_topics": _count(found.matched.client),
+        "gained": _listed(found.matched.gained),
+        "lost": _listed(found.matched.lost),
+        "rewritten": found.rewritten,
+        "broker_names": _broker_names(found),
+        "java_unasked": why_unasked(compared, names),
+    }
+
+
+def _broker_names(found: Comparison) -> list[str] | None:
+    """What the broker matches: nothing by a pattern that it refuses."""
+    if not found.verdict.valid:
+        return []
+    return _listed(found.matched.broker)
+
+
+def _count(names: tuple[str, ...] | None) -> int | None:
+    return None if names is None else len(names)
+
+
+def _listed(names: tuple[str, ...] | None) -> list[str] | None:
+    return None if names is None else list(names)

@@ -1,0 +1,262 @@
+"""Groups out of brokers' logs, a task for each partition of `__consumer_offsets`: that has all records of a group.
+
+A task loads its partition as `kohort describe --log-dir` does, with all copies of it that there are; it holds a segment
+at a time, and the last commits. What is not on a local disk is copied to the task's own for that time. Members of
+consumer groups name topics by id: the ids that each partition's records tell by name are gathered, and beside local
+segments the brokers' own directories of topics are looked at, before any group is judged.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pyarrow as pa
+from pyarrow import fs
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+from coordinator.model import Cluster, Group, GroupType, Member, Partitions
+from coordinator.snapshot import Snapshot
+from coordinator.storage.damage import DamagedLog
+from coordinator.storage.described_log import described, group_ids, sized_topics, with_default
+from coordinator.storage.loader import LoadedLog, load
+from coordinator.storage.meta_properties import read_meta_properties
+from coordinator.storage.notices import Notice
+from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
+from coordinator.storage.replay import HeardTopic
+from coordinator.storage.topic_names import KnownTopics, known_topics
+from coordinator.told_members import named_partitions
+from coordinator.uuids import format_uuid, parse_uuid
+from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, failed, work_of
+from pipeline.history import Logs
+from pipeline.sources.filesystem import absolute, child, opened
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+LOADED = StructType(
+    [
+        StructField("groups", BinaryType(), True),  # a tuple of Group, topics named by id where ids name them
+        StructField("heard", BinaryType(), True),  # what records tell of topics: HeardTopic by id
+        StructField("file", StringType(), True),
+        StructField("reason", StringType(), True),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """The copies of a partition, absolute paths: directories, or single segments."""
+
+    partition: int
+    paths: tuple[str, ...]
+
+
+def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Copies]:
+    """The partitions at log directories, directories of partitions and single files. `options` are Hadoop's.
+
+    :raises FileNotFoundError: a path is not there
+    :raises OSError: it cannot be listed
+    """
+    found: dict[int, dict[str, None]] = {}
+    for path in map(absolute, paths):
+        system, inside = opened(path, options)
+        info = system.get_file_info(inside)
+        if info.type is fs.FileType.NotFound:
+            raise FileNotFoundError(f"{path} is not there")
+        number = _partition_of(path.rstrip("/").rpartition("/")[0] if info.is_file else path)
+        if info.is_file or number is not None:
+            found.setdefault(number or 0, {}).setdefault(path)
+            continue
+        for entry in system.get_file_info(fs.FileSelector(inside)):
+            number = _partition_of(entry.base_name)
+            if number is not None and entry.type is fs.FileType.Directory:
+                found.setdefault(number, {}).setdefault(child(path, entry.base_name))
+    return [Copies(partition=number, paths=tuple(found[number])) for number in sorted(found)]
+
+
+def log_work(
+    spark: SparkSession, logs: Logs, options: Mapping[str, str], *, all_topics: bool
+) -> tuple[DataFrame, DataFrame]:
+    """Rows of WORK, and the rows of LOADED that they come from: Spark keeps those, because they are needed twice."""
+    copies = list_partitions(logs.paths, options)
+    numbers = spark.range(0, len(copies), 1, max(1, len(copies)))
+    loaded = numbers.mapInArrow(_loader(copies, dict(options)), LOADED).persist()
+    heard: dict[UUID, HeardTopic] = {}
+    for row in loaded.where("heard is not null").select("heard").toLocalIterator():
+        heard |= pickle.loads(row["heard"])  # noqa: S301
+    directories = local_log_directories(logs.paths)
+    topics = _told(known_topics(directories, heard), logs.names)
+    source = ", ".join(logs.paths)
+    cluster = Cluster(id=_cluster_id(directories), features=topics.features)
+    return loaded.mapInArrow(_worker(source, cluster, topics, all_topics), WORK), loaded
+
+
+def local_log_directories(paths: Sequence[str]) -> list[Path]:
+    """The log directories that local paths are, or are in."""
+    found: dict[Path, None] = {}
+    for path in map(absolute, paths):
+        local = path.removeprefix("file://")
+        if "://" in local:
+            continue
+        place = Path(local)
+        place = place.parent if place.is_file() else place
+        found.setdefault(place.parent if _partition_of(place.name) is not None else place)
+    return [place for place in found if place.is_dir()]
+
+
+def _loader(
+    copies: Sequence[Copies], options: Mapping[str, str]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = to_arrow_schema(LOADED)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for row in _loaded(copies[number], options):
+                    yield pa.RecordBatch.from_pylist([row], schema=schema)
+
+    return read
+
+
+def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    with TemporaryDirectory(prefix="kohort-audit-") as scratch:
+        places: dict[str, str] = {}
+        directories = []
+        for number, path in enumerate(copies.paths):
+            directory = Path(scratch) / str(number)
+            directory.mkdir()
+            directories.append(directory)
+            place = directory / f"{OFFSETS_TOPIC}-{copies.partition}"
+            try:
+                _bring(path, place, options)
+            except OSError as error:
+                yield {"file": path, "reason": f"cannot be read: {error}"}
+            places[str(place)] = path
+        log = load(directories)
+        yield from _rows(log, places)
+
+
+def _bring(path: str, place: Path, options: Mapping[str, str]) -> None:
+    """Let a partition's directory, or a single segment, be found at a local place."""
+    system, inside = opened(path, options)
+    info = system.get_file_info(inside)
+    if isinstance(system, fs.LocalFileSystem):
+        if info.is_file:
+            place.mkdir()
+            (place / Path(inside).name).symlink_to(inside)
+        else:
+            place.symlink_to(inside, target_is_directory=True)
+        return
+    place.mkdir()
+    found = [info] if info.is_file else system.get_file_info(fs.FileSelector(inside))
+    for entry in found:
+        if entry.is_file and ".log" in entry.base_name:
+            fs.copy_files(
+                entry.path, str(place / entry.base_name), source_filesystem=system,
+                destination_filesystem=fs.LocalFileSystem(),
+            )  # fmt: skip
+
+
+def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    groups: list[Group] = []
+    for name in group_ids(log):
+        group, oddities = described(log, name, {})
+        if group is not None:
+            groups.append(with_default(group))
+        for oddity in oddities:
+            yield {"file": next(iter(places.values())), "reason": f"{oddity.subject}: {oddity.message}"}
+    for start in range(0, len(groups), GROUPS_PER_CHUNK):
+        yield {"groups": pickle.dumps(tuple(groups[start : start + GROUPS_PER_CHUNK]))}
+    if log.heard:
+        yield {"heard": pickle.dumps(dict(log.heard))}
+    for notice in log.notices:
+        if notice.file is not None:
+            yield {"file": _place(notice, places), "reason": _reason(notice)}
+
+
+def _place(notice: Notice, places: Mapping[str, str]) -> str:
+    """The file's name, in place of the one that the task gave it."""
+    name = str(notice.file)
+    for place, path in places.items():
+        if name.startswith(place):
+            rest = name.removeprefix(place)
+            return path if path.endswith(rest) else path + rest
+    return name
+
+
+def _reason(notice: Notice) -> str:
+    return notice.message if notice.position is None else f"byte {notice.position}: {notice.message}"
+
+
+def _worker(
+    source: str, cluster: Cluster, topics: KnownTopics, all_topics: bool
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    names = {format_uuid(topic_id): name for topic_id, name in topics.names.items()}
+    sized = {topic.name: topic for topic in sized_topics(topics.topics.values())}
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = to_arrow_schema(WORK)
+        for batch in batches:
+            for row in batch.to_pylist():
+                if row["reason"] is not None:
+                    yield pa.RecordBatch.from_pylist(
+                        [failed(source, row["file"] or source, row["reason"])], schema=schema
+                    )
+                elif row["groups"] is not None:
+                    groups = [_named(group, names) for group in pickle.loads(row["groups"])]  # noqa: S301
+                    snapshot = Snapshot(
+                        cluster=cluster, topics=sized, groups={each.id: each for each in groups}
+                    )
+                    for made in work_of(source, snapshot, all_topics=all_topics):
+                        yield pa.RecordBatch.from_pylist([made], schema=schema)
+
+    return work
+
+
+def _named(group: Group, names: Mapping[str, str]) -> Group:
+    """The group with names in place of topic ids, which only some types of groups have."""
+    if group.type not in (GroupType.CONSUMER, GroupType.SHARE):
+        return group
+    return replace(group, members=tuple(_with_names(member, names) for member in group.members))
+
+
+def _with_names(member: Member, names: Mapping[str, str]) -> Member:
+    return replace(member, owned=_renamed(member.owned, names), target=_renamed(member.target, names))
+
+
+def _renamed(partitions: Partitions | None, names: Mapping[str, str]) -> Partitions | None:
+    if partitions is None:
+        return None
+    return named_partitions((names.get(topic, topic), None, numbers) for topic, numbers in partitions.items())
+
+
+def _told(topics: KnownTopics, names: Mapping[str, str]) -> KnownTopics:
+    """What is known, and on top of it the names that were told; ValueError for an id that is none."""
+    return replace(
+        topics, names={**topics.names, **{parse_uuid(topic_id): name for topic_id, name in names.items()}}
+    )
+
+
+def _cluster_id(directories: Sequence[Path]) -> str | None:
+    for directory in directories:
+        try:
+            meta = read_meta_properties(directory)
+        except (DamagedLog, OSError):
+            continue
+        if meta is not None and meta.cluster_id is not None:
+            return meta.cluster_id
+    return None
+
+
+def _partition_of(path: str) -> int | None:
+    """The partition of `__consumer_offsets` whose directory this is; None: of none."""
+    name = parse_partition_name(path.rstrip("/").rpartition("/")[2])
+    if name is None or name.topic != OFFSETS_TOPIC or name.fate is not Fate.NONE:
+        return None
+    return name.partition

@@ -1,0 +1,102 @@
+"""Snapshots of many clusters: files and directories of them, wherever pyarrow reads from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyarrow import fs
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from coordinator.snapshot import SnapshotError
+from coordinator.snapshot.read import parse_snapshot
+from pipeline.audit.work import WORK, failed, work_of
+from pipeline.sources.filesystem import absolute, opened
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ENDINGS = (".yaml", ".yml", ".json")
+MOST_BYTES = 1 << 30
+"""A snapshot is one document, read whole: parsed it takes twenty times its bytes. Ten thousand groups have 40 MB."""
+
+MOST_TASKS = 200
+"""Of a fleet with a file for every group, a task reads many."""
+
+
+def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:
+    """The files, each once: those that are named, and those in directories, by name. `options` are Hadoop's.
+
+    :raises FileNotFoundError: a path is not there
+    :raises OSError: it cannot be read
+    """
+    found: dict[str, None] = {}
+    for path in map(absolute, paths):
+        system, inside = opened(path, options)
+        info = system.get_file_info(inside)
+        if info.type is fs.FileType.NotFound:
+            raise FileNotFoundError(f"{path} is not there")
+        if info.type is fs.FileType.File:
+            found.setdefault(path)
+            continue
+        below = system.get_file_info(fs.FileSelector(inside, recursive=True))
+        start = path.rstrip("/")
+        for entry in sorted(below, key=lambda each: each.path):
+            relative = entry.path[len(inside.rstrip("/")) :]
+            if entry.type is fs.FileType.File and _is_meant(relative):
+                found.setdefault(start + relative)
+    return list(found)
+
+
+def snapshot_work(
+    spark: SparkSession, files: Sequence[str], options: Mapping[str, str], *, all_topics: bool
+) -> DataFrame:
+    """Rows of WORK: the groups of the files, and the files that are no snapshots. A task reads one file
+    after the other."""
+    rows = spark.createDataFrame([(file,) for file in files], "file string")
+    tasks = min(len(files), MOST_TASKS)
+    return rows.repartition(max(1, tasks)).mapInArrow(_reader(dict(options), all_topics), WORK)
+
+
+def _reader(
+    options: Mapping[str, str], all_topics: bool
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = to_arrow_schema(WORK)
+        for batch in batches:
+            for file in batch.column(0).to_pylist():
+                for row in _work_of_file(file, options, all_topics):
+                    yield pa.RecordBatch.from_pylist([row], schema=schema)
+
+    return read
+
+
+def _work_of_file(file: str, options: Mapping[str, str], all_topics: bool) -> Iterator[dict[str, object]]:
+    try:
+        snapshot = parse_snapshot(Path(file), _text(file, options))
+    except SnapshotError as error:
+        place = f"line {error.line}: " if error.line else ""
+        yield failed(file, file, f"{place}{error.field + ': ' if error.field else ''}{error.message}")
+    except UnicodeDecodeError as error:
+        yield failed(file, file, f"not a text file in UTF-8 (byte {error.start})")
+    except (OSError, RecursionError) as error:
+        yield failed(file, file, f"cannot be read: {error}")
+    else:
+        yield from work_of(file, snapshot, all_topics=all_topics)
+
+
+def _text(file: str, options: Mapping[str, str]) -> str:
+    system, inside = opened(file, options)
+    size = system.get_file_info(inside).size
+    if size is not None and size > MOST_BYTES:
+        raise OSError(f"it has {size:,} bytes, and a snapshot is read whole: split it by groups")
+    with system.open_input_file(inside) as stream:
+        return bytes(stream.read()).decode("utf-8-sig")
+
+
+def _is_meant(relative: str) -> bool:
+    """Neither another kind of file nor a hidden one: editors and stores keep files of their own beside."""
+    parts = relative.strip("/").split("/")
+    return relative.lower().endswith(ENDINGS) and not any(part.startswith((".", "_")) for part in parts)

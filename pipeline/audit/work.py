@@ -1,0 +1,87 @@
+"""What goes from the tasks that read sources to the tasks that judge groups."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, StructType
+
+from coordinator.group_spec import wanted_topics
+from coordinator.model import Cluster, Group, Topic
+from coordinator.snapshot import Snapshot
+from coordinator.what_if import WhatIf
+
+GROUPS_PER_CHUNK = 32
+"""What a task judges takes longest of all: chunks are small, so that no task has the long ones alone."""
+
+WORK = StructType(
+    [
+        StructField("source", StringType(), False),
+        StructField("chunk", BinaryType(), True),  # a Chunk, for `opened`; null: what follows is said instead
+        StructField("names", ArrayType(StringType(), containsNull=False), True),  # of all topics, for regexes
+        StructField("file", StringType(), True),  # that could not be read …
+        StructField("reason", StringType(), True),  # … and why
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Some groups of one source. `topics` are all topics of the source, or those that these groups name."""
+
+    source: str
+    cluster: Cluster
+    topics: tuple[Topic, ...]
+    groups: tuple[Group, ...]
+
+    def topics_of(self, group: Group, *, all_of_them: bool) -> tuple[Topic, ...]:
+        """What `kohort plan` reads for one group: the topics that it names, or all where a regex may want any."""
+        wanted = None if all_of_them else wanted_topics([group], WhatIf())
+        return self.topics if wanted is None else tuple(each for each in self.topics if each.name in wanted)
+
+
+def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[dict[str, object]]:
+    """Rows of WORK. `all_topics`: every group may want any topic, because regexes were told."""
+    topics = tuple(
+        replace(topic, end_offsets=None) if topic.end_offsets is not None else topic
+        for _, topic in sorted(snapshot.topics.items())
+    )
+    names: list[Group] = []
+    regexes: list[Group] = []
+    for _, group in sorted(snapshot.groups.items()):
+        wants_any = all_topics or wanted_topics([group], WhatIf()) is None
+        (regexes if wants_any else names).append(replace(group, offsets=None))
+    for groups in _batched(names):
+        wanted = wanted_topics(groups, WhatIf()) or set()
+        chosen = tuple(topic for topic in topics if topic.name in wanted)
+        yield _row(Chunk(source=source, cluster=snapshot.cluster, topics=chosen, groups=groups))
+    for groups in _batched(regexes):
+        yield _row(Chunk(source=source, cluster=snapshot.cluster, topics=topics, groups=groups))
+    if regexes:
+        yield {"source": source, "names": [topic.name for topic in topics]}
+
+
+def failed(source: str, file: str, reason: str) -> dict[str, object]:
+    """The row of WORK for what could not be read."""
+    return {"source": source, "file": file, "reason": reason}
+
+
+def opened(chunk: bytes) -> Chunk:
+    """A chunk as `work_of` packed it: Spark carries it from one of our own tasks to another, it is nobody else's."""
+    found = pickle.loads(chunk)  # noqa: S301
+    if not isinstance(found, Chunk):
+        raise TypeError(f"expected a chunk of groups, found {type(found).__name__}")
+    return found
+
+
+def _row(chunk: Chunk) -> dict[str, object]:
+    return {"source": chunk.source, "chunk": pickle.dumps(chunk, protocol=pickle.HIGHEST_PROTOCOL)}
+
+
+def _batched(groups: Sequence[Group]) -> Iterator[tuple[Group, ...]]:
+    rest: Iterable[Group] = iter(groups)
+    while batch := tuple(islice(rest, GROUPS_PER_CHUNK)):
+        yield batch
