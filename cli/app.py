@@ -32,6 +32,13 @@ COMMANDS = {
 OWN_PARSERS = {"gate": "cli.commands.gate:WithWait"}
 """Commands whose options typer alone cannot read."""
 FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "fleet": (
+        "Look at thousands of groups or months of history, with Spark: history, audit.",
+        {
+            "history": "cli.commands.fleet_history:fleet_history",
+            "audit": "cli.commands.fleet_audit:fleet_audit",
+        },
+    ),
     "log": (
         "Look into a broker's own log of groups and offsets.",
         {"dump": "cli.commands.log_dump:log_dump", "verify": "cli.commands.log_verify:log_verify"},
@@ -155,7 +162,7 @@ def _status_of(error: Exception) -> ExitStatus:
 
 def _message_of(error: Exception) -> str:
     known = isinstance(error, CommandError) or type(error).__module__.partition(".")[0] in (
-        "assignors", "cli", "coordinator", "migration",
+        "assignors", "cli", "coordinator", "migration", "pipeline",
     )  # fmt: skip
     if known:
         return str(error)

@@ -7,7 +7,7 @@ _kohort_spec() {
   commands=() options=() arguments=()
   case $1 in
     'kohort')
-      commands=('list' 'describe' 'validate-regex' 'dry-run' 'plan' 'gate' 'delete' 'snapshot' 'serve' 'demo' 'watch' 'completion' 'help' 'log' 'offsets' 'config' 'context')
+      commands=('list' 'describe' 'validate-regex' 'dry-run' 'plan' 'gate' 'delete' 'snapshot' 'serve' 'demo' 'watch' 'completion' 'help' 'fleet' 'log' 'offsets' 'config' 'context')
       options=('--version' '--debug' '--help')
       ;;
     'kohort list')
@@ -59,6 +59,16 @@ _kohort_spec() {
     'kohort help')
       options=('--output' '--help')
       arguments=('+words assignors contexts cooperative epochs exit-status lag offsets-reset protocols regexes security share-and-streams sources states static-membership two-bounces upgrade')
+      ;;
+    'kohort fleet')
+      commands=('history' 'audit')
+      options=('--help')
+      ;;
+    'kohort fleet history')
+      options=('--group*' '--as-of' '--since' '--until' '--out' '--report*' '--svg' '--log-dir*' '--bootstrap-server' '--command-config' '--embedded' '--context' '--topics' '--master' '--conf*' '--jars*' '--spark-log' '--output' '--columns' '--sort' '--no-header' '--help')
+      ;;
+    'kohort fleet audit')
+      options=('--to*' '--group*' '--client*' '--clients' '--client-config*' '--regex*' '--concurrency' '--bounce-seconds' '--out' '--report*' '--snapshots*' '--log-dir*' '--embedded' '--topics' '--master' '--conf*' '--jars*' '--spark-log' '--output' '--columns' '--sort' '--no-header' '--help')
       ;;
     'kohort log')
       commands=('dump' 'verify')
@@ -160,6 +170,7 @@ _kohort_value() {
     *' --columns') value='any' ;;
     *' --command-config') value='files' ;;
     *' --concurrency') value='any' ;;
+    *' --conf') value='any' ;;
     *' --config') value='any' ;;
     *' --confirm') value='ask contexts' ;;
     *' --context') value='ask contexts' ;;
@@ -174,14 +185,21 @@ _kohort_value() {
     *' --from-file') value='files' ;;
     *' --fsync') value='words always interval' ;;
     'kohort gate --group') value='ask groups' ;;
+    'kohort fleet history --group') value='ask groups' ;;
+    'kohort fleet audit --group') value='any' ;;
     'kohort log dump --group') value='any' ;;
     'kohort-consumer-groups --group') value='ask groups' ;;
+    *' --jars') value='files' ;;
     *' --key-type') value='any' ;;
     *' --leader') value='words java librdkafka' ;;
     *' --listen') value='any' ;;
     *' --log-dir') value='directories' ;;
+    *' --master') value='any' ;;
     *' --match') value='any' ;;
-    *' --out') value='files' ;;
+    'kohort snapshot --out') value='files' ;;
+    'kohort fleet history --out') value='directories' ;;
+    'kohort fleet audit --out') value='directories' ;;
+    'kohort offsets export --out') value='files' ;;
     'kohort list --output') value='words table json yaml csv markdown html' ;;
     'kohort describe --output') value='words table json yaml csv markdown html' ;;
     'kohort validate-regex --output') value='words table json yaml csv markdown html' ;;
@@ -191,6 +209,8 @@ _kohort_value() {
     'kohort delete --output') value='words table json yaml csv markdown html' ;;
     'kohort watch --output') value='words table json' ;;
     'kohort help --output') value='words text markdown json' ;;
+    'kohort fleet history --output') value='words table json yaml csv markdown html' ;;
+    'kohort fleet audit --output') value='words table json yaml csv markdown html' ;;
     'kohort log dump --output') value='words table ndjson json yaml csv' ;;
     'kohort log verify --output') value='words table json yaml csv markdown html' ;;
     'kohort offsets reset --output') value='words table json yaml csv markdown html' ;;
@@ -211,13 +231,16 @@ _kohort_value() {
     *' --regex') value='any' ;;
     *' --remove') value='ask members' ;;
     *' --replay') value='files' ;;
+    *' --report') value='files' ;;
     *' --round') value='any' ;;
     *' --secret') value='any' ;;
     *' --secret-env') value='any' ;;
     *' --secret-file') value='any' ;;
     *' --shift-by') value='any' ;;
     *' --side') value='words client broker' ;;
+    *' --since') value='any' ;;
     *' --snapshot') value='files' ;;
+    *' --snapshots') value='directories' ;;
     *' --sort') value='any' ;;
     *' --speed') value='any' ;;
     'kohort list --state') value='list PreparingRebalance CompletingRebalance Assigning Reconciling Stable Empty Dead NotReady Unknown' ;;
@@ -227,6 +250,7 @@ _kohort_value() {
     *' --svg') value='files' ;;
     *' --timeout') value='any' ;;
     'kohort plan --to') value='words cooperative consumer eager classic generic' ;;
+    'kohort fleet audit --to') value='words cooperative consumer' ;;
     'kohort log dump --to') value='any' ;;
     *' --to-datetime') value='any' ;;
     *' --to-group') value='ask groups' ;;

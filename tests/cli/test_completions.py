@@ -27,9 +27,9 @@ from tests.cli.shells.terminal import SCRIPTS
 PROGRAMS = programs()
 FREE_TEXT = {
     "--add", "--as-of", "--bootstrap-server", "--bounce-seconds", "--by-duration", "--columns",
-    "--concurrency", "--config", "--every", "--fail-rack", "--for", "--from", "--group",
-    "--key-type", "--listen", "--match", "--property", "--regex", "--round", "--secret", "--secret-env",
-    "--secret-file", "--shift-by", "--sort", "--speed", "--step", "--timeout", "--to", "--to-datetime",
+    "--concurrency", "--conf", "--config", "--every", "--fail-rack", "--for", "--from", "--group",
+    "--key-type", "--listen", "--master", "--match", "--property", "--regex", "--round", "--secret", "--secret-env",
+    "--secret-file", "--shift-by", "--since", "--sort", "--speed", "--step", "--timeout", "--to", "--to-datetime",
     "--to-offset", "--topic", "--until", "--validate-regex", "--wait", "--watch",
 }  # fmt: skip
 """Options whose values nobody can guess. Any other must say in cli/completion/kinds.py what it takes."""

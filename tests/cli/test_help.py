@@ -15,14 +15,25 @@ from cli.app import app
 from tests.cli.command import Kohort, command_names
 
 COMMANDS = command_names()
-HEAVY = ("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.console")
+HEAVY = (
+    "confluent_kafka",
+    "numpy",
+    "yaml",
+    "kio",
+    "re2",
+    "asyncio",
+    "rich.console",
+    "pyspark",
+    "pyarrow",
+    "pipeline",
+)
 
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
         "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
-        "delete", "demo", "describe", "dry-run", "gate", "help",
+        "delete", "demo", "describe", "dry-run", "fleet audit", "fleet history", "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
         "plan", "serve", "snapshot", "validate-regex", "watch",
@@ -78,7 +89,15 @@ def test_version(kohort: Kohort) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["list", "--help"], ["dry-run", "--help"], ["log", "dump", "--help"], ["--version"]],
+    [
+        ["--help"],
+        ["list", "--help"],
+        ["dry-run", "--help"],
+        ["log", "dump", "--help"],
+        ["fleet", "history", "--help"],
+        ["fleet", "audit", "--help"],
+        ["--version"],
+    ],
     ids=" ".join,
 )
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:

@@ -1,0 +1,221 @@
+"""Carrying out `kohort fleet history`: logs to tables, and of the tables what was asked for."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.errors import UsageError
+from cli.fleet.files import check_writable, write_report, write_text
+from cli.fleet.options import SparkOptions
+from cli.fleet.progress import FleetProgress
+from cli.fleet.sources import LiveTopic, LogPaths
+from cli.fleet.spark import fleet_session, is_local, settings_of
+from cli.times import parse_moment
+from cli.views.fleet_history import History, TableFacts
+from coordinator.problem import Cause, Problem
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from coordinator.model import Group
+    from pipeline.history import HistoryRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRequest:
+    """What is asked. Times are in ms since 1970."""
+
+    source: LogPaths | LiveTopic
+    out: str | None = None
+    groups: tuple[str, ...] = ()
+    as_of_ms: int | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    reports: tuple[Path, ...] = ()
+    svg: Path | None = None
+    for_programs: bool = False
+    """All rebalances are told, not only those of the groups that are named."""
+
+    def check(self, spark: SparkOptions) -> None:
+        """Refuse what makes no sense, before hours of work. :raises UsageError:"""
+        if self.as_of_ms is not None and not self.groups:
+            raise UsageError("--as-of shows groups as they were; name them with --group")
+        if self.svg is not None and len(self.groups) != 1:
+            raise UsageError("--svg draws the rebalances of one group; name it with --group")
+        if None not in (self.since_ms, self.until_ms) and (self.since_ms or 0) > (self.until_ms or 0):
+            raise UsageError("--since is after --until")
+        for report in self.reports:
+            check_writable("--report", report)
+        if self.svg is not None:
+            check_writable("--svg", self.svg)
+        if self.out is None and not is_local(spark.master):
+            raise UsageError(
+                f"the workers of {spark.master} write the tables: give --out with a directory that they reach"
+            )
+
+
+def moment_of(option: str, text: str | None) -> int | None:
+    """Milliseconds since 1970. UsageError for a text that is no time."""
+    if text is None:
+        return None
+    try:
+        return parse_moment(text, time.time_ns() // 1_000_000)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
+    """Bring the tables up to date and read off them what was asked for.
+
+    :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
+    """
+    request.check(options)
+    settings = settings_of(options, request.source.jars(options))
+    with (
+        FleetProgress(quiet=options.verbose) as progress,
+        fleet_session(settings) as spark,
+        _tables(request) as out,
+    ):
+        from pipeline.history import run_history
+
+        run = run_history(spark, request.source.open(spark), out, progress=progress.history)
+        return _Answer(spark, request, run, progress).history()
+
+
+@contextmanager
+def _tables(request: HistoryRequest) -> Iterator[str]:
+    """Where the tables go: for the while only, where nobody wants to keep them."""
+    if request.out is not None:
+        yield request.out
+        return
+    with tempfile.TemporaryDirectory(prefix="kohort-history-", ignore_cleanup_errors=True) as scratch:
+        yield str(Path(scratch) / "tables")
+
+
+class _Answer:
+    """Reads the tables of a run."""
+
+    def __init__(
+        self, spark: SparkSession, request: HistoryRequest, run: HistoryRun, progress: FleetProgress
+    ) -> None:
+        self._spark, self._request, self._run, self._progress = spark, request, run, progress
+
+    def history(self) -> History:
+        request, run = self._request, self._run
+        self._progress.say("reading tables")
+        groups = self._groups()
+        problems = tuple(self._missing(groups))
+        described = self._described()
+        shows = bool(request.groups)
+        rebalances = self._rebalances() if shows or request.for_programs else []
+        self._write_reports()
+        self._draw(problems)
+        return History(
+            records=run.records,
+            by_key_version=run.by_key_version,
+            groups=groups,
+            rebalances=rebalances,
+            quarantined=[
+                {
+                    "source": each.source,
+                    "file": each.file,
+                    "position": each.position,
+                    "offset": each.offset,
+                    "reason": each.reason,
+                }
+                for each in run.quarantined
+            ],
+            quarantined_total=run.quarantined_total,
+            tables=[
+                TableFacts(
+                    name=each.name,
+                    path=None if request.out is None else each.path,
+                    rows=each.rows,
+                    added=each.added,
+                )
+                for each in run.tables.values()
+            ],
+            since_ms=request.since_ms,
+            until_ms=request.until_ms,
+            as_of_ms=request.as_of_ms,
+            described=described,
+            shows_rebalances=shows,
+            problems=problems,
+        )
+
+    def _table(self, name: str) -> DataFrame:
+        from pipeline.store import read
+
+        return read(self._spark, self._run.out, name)
+
+    def _chosen(self, name: str) -> DataFrame:
+        from pipeline.overview import of_groups
+
+        return of_groups(self._table(name), self._request.groups)
+
+    def _groups(self) -> Sequence[dict[str, Any]]:
+        from pipeline.overview import between, days_between, overview, plain
+
+        since, until = self._request.since_ms, self._request.until_ms
+        rows = overview(
+            days_between(self._chosen("groups"), since, until),
+            between(self._chosen("rebalances"), since, until),
+            days_between(self._chosen("commits"), since, until),
+        )
+        return sorted(plain(rows), key=lambda row: (-row["rebalancing_s"], -row["rebalances"], row["group"]))
+
+    def _missing(self, groups: Sequence[dict[str, Any]]) -> Iterator[Problem]:
+        there = {row["group"] for row in groups}
+        for group in self._request.groups:
+            if group not in there:
+                message = "nothing is told of this group in what was read"
+                yield Problem(subject=group, message=message, cause=Cause.ABSENT)
+
+    def _rebalances(self) -> Sequence[dict[str, Any]]:
+        from pipeline.overview import between, plain
+
+        request = self._request
+        chosen = between(self._chosen("rebalances"), request.since_ms, request.until_ms)
+        rows = list(plain(chosen))
+        rows.sort(key=lambda row: (row["group"], row["end"] or row["start"] or 0, row["epoch"]))
+        return rows
+
+    def _described(self) -> Sequence[Group]:
+        if self._request.as_of_ms is None:
+            return ()
+        from pipeline.as_of import as_of
+
+        moment = datetime.fromtimestamp(self._request.as_of_ms / 1_000, UTC)
+        events = self._table("events")
+        found = [as_of(events, group, moment) for group in self._request.groups]
+        return [group for group in found if group is not None]
+
+    def _write_reports(self) -> None:
+        if not self._request.reports:
+            return
+        from pipeline.report.measure import numbers_of
+
+        self._progress.say("measuring for the report")
+        tables = {name: self._chosen(name) for name in self._run.tables if name != "quarantine"}
+        tables["quarantine"] = self._table("quarantine")
+        numbers = numbers_of(tables, made=datetime.now(UTC), sources=self._request.source.places)
+        for file in self._request.reports:
+            write_report(file, numbers)
+
+    def _draw(self, problems: Sequence[Problem]) -> None:
+        request = self._request
+        if request.svg is None or problems:
+            return
+        from cli.render.rebalances_svg import timeline_svg
+        from pipeline.overview import between
+        from pipeline.report.measure import timeline_of
+
+        chosen = between(self._chosen("rebalances"), request.since_ms, request.until_ms)
+        write_text(request.svg, timeline_svg(timeline_of(chosen, request.groups[0])))

@@ -1,0 +1,191 @@
+"""From the options to the logs that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.errors import CommandError, UsageError
+from cli.fleet.options import LogOptions, SparkOptions
+from cli.fleet.spark import conf_of
+from cli.selection import split_list
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cli.options import SourceOptions
+    from pipeline.history import Decoded, Logs
+
+BOOTSTRAP = "kafka.bootstrap.servers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPaths:
+    """Logs in files. `names`: topics by id, on top of what the logs tell. `snapshots` stand in their place."""
+
+    paths: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    snapshots: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """For people."""
+        return self.paths
+
+    def jars(self, _options: SparkOptions) -> tuple[str, ...]:
+        """None beside those that the options name."""
+        return ()
+
+    def logs(self) -> Logs:
+        """For the pipeline."""
+        from pipeline.history import Logs
+
+        return Logs(paths=self.paths, names=self.names)
+
+    def open(self, _spark: SparkSession) -> Logs:
+        """For the pipeline."""
+        return self.logs()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveTopic:
+    """The topic of a live cluster. `client`: options of Spark's Kafka source, secrets among them."""
+
+    bootstrap: str
+    client: Mapping[str, str]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """For people."""
+        return (self.bootstrap,)
+
+    def jars(self, options: SparkOptions) -> tuple[str, ...]:
+        """Those of Spark's Kafka source, fetched where they must be. :raises MissingKafkaSource:"""
+        from pipeline.sources.jars import kafka_jars
+
+        given = split_list(options.jars)
+        return kafka_jars(given, conf_of(options))[len(given) :]
+
+    def open(self, spark: SparkSession) -> Decoded:
+        """Its records, for the pipeline. :raises ClusterUnreadable:"""
+        from pipeline.history import Decoded
+        from pipeline.sources.live import live_events
+
+        return Decoded(rows=live_events(spark, self.bootstrap, self.client))
+
+
+def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths | LiveTopic:
+    """What is to be read; the default data directory where nothing is said, here, in the environment or in a context.
+
+    A snapshot that these name is taken only where `snapshots_too` says so.
+
+    :raises UsageError: several are named, or one that has no log
+    """
+    if options.log_dirs:
+        return _log_dirs(options)
+    from cli.contexts.settle import settle_source
+    from cli.options import SourceOptions
+
+    named = SourceOptions(
+        bootstrap_server=options.bootstrap_server,
+        command_config=options.command_config,
+        embedded=options.embedded,
+        context=options.context,
+        topics_file=options.topics_file,
+    )
+    settled = settle_source(named)
+    if settled.snapshot is None:
+        return _settled(settled)
+    if not snapshots_too:
+        raise UsageError(
+            f"{settled.snapshot} is a snapshot, which has no history; name a log or a live cluster"
+        )
+    return LogPaths(snapshots=(str(settled.snapshot),))
+
+
+def check_snapshots(paths: tuple[str, ...]) -> None:
+    """CommandError for a local path that is not there, before Spark is started."""
+    for path in paths:
+        if "://" not in path and not Path(path).exists():
+            raise CommandError(f"{path} is not there")
+
+
+def _log_dirs(options: LogOptions) -> LogPaths:
+    others = {
+        "--bootstrap-server": options.bootstrap_server,
+        "--command-config": options.command_config,
+        "--embedded": options.embedded,
+        "--context": options.context,
+    }
+    for option, value in others.items():
+        if value is not None:
+            raise UsageError(f"--log-dir and {option} name different sources; give one")
+    return _paths(tuple(dict.fromkeys(options.log_dirs or ())), options.topics_file)
+
+
+def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
+    from cli.cluster.choose import data_directory, is_log_directory
+
+    if source.snapshot is not None:
+        raise UsageError(
+            f"{source.snapshot} is a snapshot, which has no history; name a log or a live cluster"
+        )
+    live = source.bootstrap_server is not None or source.command_config is not None
+    if live and source.embedded is not None:
+        raise UsageError("--embedded and a live cluster are different sources; give one")
+    if live:
+        return _live(source.bootstrap_server, source.command_config)
+    if source.log_dirs:
+        return _paths(tuple(map(str, source.log_dirs)), source.topics_file)
+    if source.topics_file is not None:
+        raise UsageError("--topics is for a broker's log; it makes no sense without --log-dir")
+    directory = source.embedded or data_directory()
+    if not is_log_directory(directory):
+        raise CommandError(
+            f"{directory} holds no groups; name a source (--log-dir, --bootstrap-server, --embedded), "
+            "or run `kohort demo` to fill it with a sample"
+        )
+    return LogPaths(paths=(str(directory),))
+
+
+def _paths(paths: tuple[str, ...], topics_file: Path | None) -> LogPaths:
+    _check_local([Path(path) for path in paths if "://" not in path])
+    if topics_file is None:
+        return LogPaths(paths=paths)
+    from cli.cluster.topics_file import read_topics_file
+    from coordinator.uuids import format_uuid
+
+    names = {format_uuid(topic.id): topic.name for topic in read_topics_file(topics_file)}
+    return LogPaths(paths=paths, names=names)
+
+
+def _check_local(paths: list[Path]) -> None:
+    """CommandError for a directory that is no log, with the one that may be meant, before Spark is started."""
+    from cli.cluster.log_directories import check_log_directories, list_directory, partition_of
+
+    directories = []
+    for path in paths:
+        if not path.exists():
+            raise CommandError(f"{path} is not there")
+        if path.is_dir() and partition_of(path.resolve()) is None:
+            directories.append(path)
+        elif path.is_dir():
+            list_directory(path)
+    if directories:
+        check_log_directories(directories)
+
+
+def _live(bootstrap: str | None, config: Path | None) -> LiveTopic:
+    client: dict[str, str] = {}
+    if config is not None:
+        from pipeline.sources.client_properties import client_options
+
+        client = client_options(config)
+    servers = bootstrap or client.get(BOOTSTRAP)
+    if servers is None:
+        raise UsageError(f"{config} names no bootstrap.servers; give --bootstrap-server")
+    return LiveTopic(
+        bootstrap=servers, client={name: value for name, value in client.items() if name != BOOTSTRAP}
+    )

@@ -1,0 +1,83 @@
+"""The session that a command works in, and what is told of Spark's errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cli.errors import CommandError, UsageError
+from cli.fleet.options import SparkOptions
+from cli.selection import split_list
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pipeline.session import SessionSettings
+
+_FOREIGN = ("py4j", "pyspark", "pyarrow")
+_CAUSE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Failure): (?P<told>\S.*)$")
+_LONGEST = 500
+
+
+def settings_of(options: SparkOptions, jars: Sequence[str] = ()) -> SessionSettings:
+    """What the options say. UsageError for a --conf without a value."""
+    from pipeline.session import SessionSettings
+
+    return SessionSettings(
+        master=options.master,
+        conf=conf_of(options),
+        jars=(*split_list(options.jars), *jars),
+        verbose=options.verbose,
+    )
+
+
+def conf_of(options: SparkOptions) -> dict[str, str]:
+    """Settings by name. UsageError for one without a value."""
+    conf: dict[str, str] = {}
+    for text in options.conf or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--conf {text}: write NAME=VALUE, as spark.driver.memory=4g")
+        conf[name.strip()] = value
+    return conf
+
+
+def is_local(master: str | None) -> bool:
+    """Whether workers see the files of this machine."""
+    return master is None or master.startswith("local")
+
+
+@contextmanager
+def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
+    """A session; what Spark and the file systems raise in it becomes a CommandError.
+
+    :raises MissingSpark: the extra or Java is missing
+    """
+    from pipeline.session import session
+
+    try:
+        with session(settings) as spark:
+            yield spark
+    except OSError as error:
+        raise CommandError(_of_file(error)) from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in _FOREIGN:
+            raise
+        hint = "" if settings.verbose else " (--spark-log shows Spark's own log)"
+        raise CommandError(f"Spark could not do it: {told(str(error))}{hint}") from error
+
+
+def told(text: str) -> str:
+    """What an error of Spark says in the end: its innermost cause, without the stacks of Java and Python."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [found["told"] for line in lines if (found := _CAUSE.match(line))]
+    said = causes[-1] if causes else next(iter(lines), "it does not say why")
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+
+
+def _of_file(error: OSError) -> str:
+    if error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

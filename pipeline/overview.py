@@ -1,0 +1,105 @@
+"""What a command shows of the tables: a choice of their rows, sums per group, and rows as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
+from pyspark.sql.types import (
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+OVERVIEW = StructType(
+    [
+        StructField("group", StringType(), False),
+        StructField("type", StringType(), True),  # on the last day that something was heard of it
+        StructField("migration", StringType(), True),  # classic, mixed, consumer, on that day
+        StructField("rebalances", LongType(), False),
+        StructField("joined", LongType(), False),
+        StructField("left", LongType(), False),
+        StructField("moved", LongType(), False),
+        StructField("rebalancing_s", DoubleType(), False),
+        StructField("last_rebalance", TimestampType(), True),  # when it began
+        StructField("storms", LongType(), False),
+        StructField("zombies", LongType(), False),  # on the worst day
+        StructField("commits", LongType(), False),
+        StructField("resets", LongType(), False),
+    ]
+)
+
+
+def of_groups(table: DataFrame, groups: Sequence[str]) -> DataFrame:
+    """The rows of these groups; all where none is named."""
+    return table.where(f.col("group").isin(list(groups))) if groups else table
+
+
+def between(rebalances: DataFrame, since_ms: int | None, until_ms: int | None) -> DataFrame:
+    """Rebalances that began in a stretch of time, its ends with it; one whose start is not known began as it ended."""
+    began = f.unix_millis(f.coalesce("start", "end"))
+    if since_ms is not None:
+        rebalances = rebalances.where(began >= since_ms)
+    return rebalances if until_ms is None else rebalances.where(began <= until_ms)
+
+
+def days_between(table: DataFrame, since_ms: int | None, until_ms: int | None) -> DataFrame:
+    """The rows of the days that a stretch of time touches."""
+    if since_ms is not None:
+        table = table.where(f.col("day") >= _day(since_ms))
+    return table if until_ms is None else table.where(f.col("day") <= _day(until_ms))
+
+
+def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
+    """A row per group of any of the three tables, in the schema OVERVIEW.
+
+    `groups` and `commits` count by whole days.
+    """
+    daily = groups.groupBy("group").agg(
+        f.max_by("type", "day").alias("type"),
+        f.max_by("migration", "day").alias("migration"),
+        f.sum("storms").alias("storms"),
+        f.max("zombies").alias("zombies"),
+    )
+    counted = rebalances.groupBy("group").agg(
+        f.count(f.lit(1)).alias("rebalances"),
+        f.sum(f.size("joined")).alias("joined"),
+        f.sum(f.size("left")).alias("left"),
+        f.sum("moved").alias("moved"),
+        f.sum("duration_s").alias("rebalancing_s"),
+        f.max(f.coalesce("start", "end")).alias("last_rebalance"),
+    )
+    committed = commits.groupBy("group").agg(
+        f.sum("commits").alias("commits"), f.sum("resets").alias("resets")
+    )
+    joined = daily.join(counted, "group", "full").join(committed, "group", "full")
+    return joined.select(*(_column(field) for field in OVERVIEW.fields))
+
+
+def plain(rows: DataFrame) -> Iterator[dict[str, Any]]:
+    """Rows one by one, as they are ordered; times in ms since 1970, days as dates."""
+    columns = [
+        f.unix_millis(field.name).alias(field.name)
+        if isinstance(field.dataType, TimestampType)
+        else f.col(field.name)
+        for field in rows.schema.fields
+    ]
+    for row in rows.select(*columns).toLocalIterator():
+        yield row.asDict(recursive=True)
+
+
+def _column(field: StructField) -> Any:
+    if field.nullable or field.name == "group":
+        return f.col(field.name)
+    return f.coalesce(f.col(field.name), f.lit(0)).cast(field.dataType).alias(field.name)
+
+
+def _day(at_ms: int) -> Any:
+    return f.to_date(f.timestamp_millis(f.lit(at_ms)))
