@@ -68,7 +68,7 @@ def _title(numbers: ReportNumbers) -> str:
 
 def _opening(numbers: ReportNumbers) -> Iterator[str]:
     yield f"<h1>{text_html(_title(numbers))}</h1>\n"
-    sources = [shortened_to(source, LONGEST_NAME) for source in numbers.sources[:SOURCES_SHOWN]]
+    sources = [_name(source) for source in numbers.sources[:SOURCES_SHOWN]]
     if (more := len(numbers.sources) - len(sources)) > 0:
         sources.append(f"{more:,} more")
     origin = f" from {', '.join(sources)}" if sources else ""
@@ -137,7 +137,7 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
         return
     yield "<h2>The worst groups</h2>\n"
     first = worst[0]
-    name, often = shortened_to(first.group, LONGEST_NAME), _count(first.rebalances, "rebalance")
+    name, often = _name(first.group), _count(first.rebalances, "rebalance")
     yield _paragraph(
         f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}."
         if first.rebalancing_s
@@ -169,7 +169,7 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     lengths = [group.rebalancing_s if timed else group.rebalances for group in worst]
     bars = []
     for group, length in zip(worst, lengths, strict=True):
-        name = shortened_to(group.group, LONGEST_NAME)
+        name = _name(group.group)
         title = f"{name}: {_seconds(group.rebalancing_s)} in {_count(group.rebalances, 'rebalance')}"
         part = Part(share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title)
         value = _seconds(group.rebalancing_s) if timed else f"{group.rebalances:,}"
@@ -180,7 +180,7 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
 def _cost_row(group: GroupCost) -> tuple[Cell, ...]:
     stage = f", {group.stage}" if group.stage == "mixed" else ""
     return (
-        shortened_to(group.group, LONGEST_NAME),
+        _name(group.group),
         f"{group.type}{stage}",
         f"{group.rebalances:,}",
         _seconds(group.rebalancing_s),
@@ -196,7 +196,7 @@ def _cost_row(group: GroupCost) -> tuple[Cell, ...]:
 def _timeline(timeline: GroupTimeline, place: int) -> Iterator[str]:
     if not timeline.marks:
         return
-    name = shortened_to(timeline.group, LONGEST_NAME)
+    name = _name(timeline.group)
     yield f'<h3 class="reason">{text_html(name)}</h3>\n<figure class="drawing">\n'
     yield from draw(timeline, f"timeline{place}")
     yield "</figure>\n"
@@ -264,7 +264,7 @@ def _interruptions(cost: ProtocolCost, place: int, name: str) -> Bar:
 
 
 def _readiness(readiness: Readiness) -> Iterator[str]:
-    yield f"<h2>Readiness for {text_html(readiness.destination)}</h2>\n"
+    yield f"<h2>Readiness for {text_html(_name(readiness.destination))}</h2>\n"
     open_groups = readiness.groups - readiness.arrived
     yield _paragraph(
         f"{_count(readiness.groups, 'group')}, of which {readiness.arrived:,} are there already."
@@ -291,10 +291,10 @@ def _readiness(readiness: Readiness) -> Iterator[str]:
                 rows=[
                     (
                         group.rank,
-                        shortened_to(group.group, LONGEST_NAME),
-                        shortened_to(group.cluster or group.source, LONGEST_NAME),
+                        _name(group.group),
+                        _name(group.cluster or group.source),
                         group.verdict,
-                        group.path,
+                        group.path and _name(group.path),
                         group.restarts,
                         group.moved,
                         _seconds(group.gain_s),
@@ -318,12 +318,12 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
     yield from bars_plot(
         [
             Bar(
-                name=f"{reason.rule} ({reason.level})",
+                name=f"{_name(reason.rule)} ({reason.level})",
                 parts=[
                     Part(
                         share=reason.groups / most,
                         style=styles.get(reason.level, "k0"),
-                        title=f"{reason.rule}: {_count(reason.groups, 'group')}",
+                        title=f"{_name(reason.rule)}: {_count(reason.groups, 'group')}",
                     )
                 ],
                 value=f"{reason.groups:,}",
@@ -336,10 +336,10 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
             columns=columns("Reason", "Level", "#Groups", "For example", "What is said of it"),
             rows=[
                 (
-                    reason.rule,
+                    _name(reason.rule),
                     reason.level,
                     f"{reason.groups:,}",
-                    shortened_to(reason.example, LONGEST_NAME),
+                    _name(reason.example),
                     shortened_to(reason.message, 5 * LONGEST_NAME),
                 )
                 for reason in reasons
@@ -372,6 +372,11 @@ def _migration(numbers: ReportNumbers) -> Iterator[str]:
             for period in numbers.periods
         ],
     )
+
+
+def _name(text: str) -> str:
+    """What somebody else chose, however long it is."""
+    return shortened_to(text, LONGEST_NAME)
 
 
 def _style(kind: str | None, kinds: Sequence[str], styles: Sequence[str]) -> str:

@@ -40,6 +40,9 @@ td:not(.n) { min-width: 7rem; overflow-wrap: anywhere; }
   .chart svg, .scale { height: 9rem; }
   .drawing { overflow: visible; }
   .drawing svg { min-width: 0; }
+  th.n { white-space: normal; }
+  table { font-size: .75rem; }
+  td:not(.n) { min-width: 5rem; }
   .figures li, .bars > *, .legend { break-inside: avoid; }
 }
 """

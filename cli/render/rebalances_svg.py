@@ -129,8 +129,8 @@ class _Sketch:
             for place, count in enumerate(counts):
                 if count:
                     yield self._box(place, self.height, 15, style)
-                    if count > 1 and _fits(str(count), self.column - 4):
-                        yield self._write(self._x(place) + 4, self.height + 12, str(count), "strong")
+                    if count > 1 and _fits(f"{count:,}", self.column - 4, BOLD):
+                        yield self._write(self._x(place) + 4, self.height + 12, f"{count:,}", "strong")
             self.height += 18
         self.height += 4
 
@@ -169,7 +169,7 @@ class _Sketch:
 
 def _title(mark: Mark) -> str:
     """What a column says when it is pointed at."""
-    causes = ", ".join(cause if count == 1 else f"{cause} {count}" for cause, count in _causes_of(mark))
+    causes = ", ".join(cause if count == 1 else f"{cause} {count:,}" for cause, count in _causes_of(mark))
     what = (
         f"epoch {mark.epoch}"
         if mark.rebalances == 1

@@ -13,11 +13,13 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fcntl import F_DUPFD_CLOEXEC, fcntl
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -41,6 +43,12 @@ ARGUMENTS = (
     "--password-store=basic",
     "--use-mock-keychain",
 )
+_LAUNCHER = """\
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find_browser() -> str:
@@ -119,11 +127,11 @@ class Chromium:
     """The browser's process and its pipe."""
 
     def __init__(self, program: str, profile: Path) -> None:
-        to_read, self._to = os.pipe()
-        self._from, to_write = os.pipe()
+        to_read, self._to = _pipe()
+        self._from, to_write = _pipe()
         self._process = subprocess.Popen(
             [
-                *("/bin/sh", "-c", f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}'),
+                *(sys.executable, "-c", _LAUNCHER, str(to_read), str(to_write)),
                 *(program, *ARGUMENTS, f"--user-data-dir={profile}", "about:blank"),
             ],
             pass_fds=(to_read, to_write),
@@ -197,6 +205,15 @@ class Chromium:
         text, self._rest = self._rest.split(b"\0", 1)
         message: dict[str, Any] = json.loads(text)
         return message
+
+
+def _pipe() -> tuple[int, int]:
+    """Its ends, above the numbers that the browser wants them at."""
+    ends = os.pipe()
+    above = fcntl(ends[0], F_DUPFD_CLOEXEC, 10), fcntl(ends[1], F_DUPFD_CLOEXEC, 10)
+    for end in ends:
+        os.close(end)
+    return above
 
 
 @contextmanager

@@ -1,0 +1,212 @@
+"""A report as a page: what its parts say and draw, whatever the fleet."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from cli.render.fleet_page import CAUSE_STYLES, history_page
+from pipeline.report.numbers import CAUSES, ReportNumbers
+from tests.cli.render import fleet_numbers
+from tests.cli.render.fleet_numbers import HOSTILE
+
+CASES = [fleet_numbers.fleet, fleet_numbers.one, fleet_numbers.nothing]
+VOID = {"meta", "input"}
+MOST_BYTES = 2_000_000
+
+
+class _Reader(HTMLParser):
+    """Elements in their order, text, and whether all that was opened is closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.headings: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("h1", "h2"):
+            self.headings.append(data)
+        self.texts.append(data)
+
+
+def _read(page: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def _parts(page: str) -> list[str]:
+    return _read(page).headings[1:]
+
+
+def test_a_whole_report_has_all_parts_in_order() -> None:
+    assert _parts(history_page(fleet_numbers.fleet())) == [
+        "Rebalances per day",
+        "The worst groups",
+        "Time without owner under each protocol",
+        "Readiness for consumer",
+        "Readiness for cooperative",
+        "Migration to the consumer protocol",
+    ]
+
+
+def test_an_audit_alone_has_readiness_alone() -> None:
+    whole = fleet_numbers.fleet()
+    page = history_page(
+        ReportNumbers(made=whole.made, sources=whole.sources, readiness=whole.readiness, quarantined=1)
+    )
+    assert _parts(page) == ["Readiness for consumer", "Readiness for cooperative"]
+    assert "Consumer groups: readiness" in page
+    assert "1 thing could not be read" in page
+
+
+def test_a_log_of_nothing_says_so() -> None:
+    page = history_page(fleet_numbers.nothing())
+    assert _parts(page) == []
+    assert "There is no record to tell of." in page
+
+
+def test_a_log_without_rebalances_draws_none() -> None:
+    one = fleet_numbers.one()
+    assert one.totals is not None
+    quiet = replace(one.periods[0], rebalances=0, causes=(0,) * len(CAUSES))
+    page = history_page(
+        replace(
+            one,
+            totals=replace(one.totals, rebalances=0),
+            periods=(quiet,),
+            worst=(),
+            protocols=(),
+            timelines=(),
+        )
+    )
+    assert _parts(page) == ["Rebalances per day", "Migration to the consumer protocol"]
+    assert "There were none." in page
+
+
+def test_without_durations_the_worst_are_those_that_rebalanced_most_often() -> None:
+    page = history_page(fleet_numbers.one())
+    assert "The log tells no durations; orders rebalanced most often: 1 rebalance." in page
+    assert '<rect class="k3" x="0%" width="100%"' in page
+
+
+def test_columns_are_as_high_as_their_numbers() -> None:
+    """What is drawn, read back: the heights of each cause's rectangles are in the ratio of the numbers."""
+    numbers = fleet_numbers.fleet()
+    page = history_page(numbers)
+    plot = page[page.index("Rebalances per day, by cause") :]
+    top = max(
+        float(step.replace(",", ""))
+        for step in re.findall(r">([\d,]+)</span>", page[: page.index("by cause")])
+    )
+    for place, style in enumerate(CAUSE_STYLES):
+        path = re.search(rf'<path class="{style}" d="([^"]*)"', plot)
+        assert path is not None
+        drawn = {
+            int(float(x)): float(height)
+            for x, height in re.findall(r"M([\d.]+) [\d.]+h[\d.]+v([\d.]+)", path[1])
+        }
+        wanted = {
+            column: 100 * period.causes[place] / top
+            for column, period in enumerate(numbers.periods)
+            if period.causes[place]
+        }
+        assert drawn == pytest.approx(wanted, abs=0.006)
+
+
+def test_every_column_says_its_numbers() -> None:
+    numbers = fleet_numbers.fleet()
+    page = history_page(numbers)
+    for period in numbers.periods:
+        said = re.search(
+            rf"{period.day.day} {period.day:%b} {period.day.year}: ([\d,]+) rebalances? \(([^)]*)\)", page
+        )
+        assert said is not None
+        assert int(said[1].replace(",", "")) == period.rebalances
+        causes = dict(each.split(" ") for each in said[2].split(", "))
+        assert {cause: int(count.replace(",", "")) for cause, count in causes.items()} == {
+            cause: count for cause, count in zip(CAUSES, period.causes, strict=True) if count
+        }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_runs_and_nothing_is_fetched(case: Callable[[], ReportNumbers]) -> None:
+    page = history_page(case())
+    reader = _read(page)
+    names = {tag for tag, _ in reader.tags}
+    assert not names & {
+        "script",
+        "img",
+        "link",
+        "iframe",
+        "object",
+        "embed",
+        "image",
+        "use",
+        "form",
+        "base",
+        "a",
+    }
+    for _, attributes in reader.tags:
+        assert not [
+            name for name in attributes if name.startswith("on") or name in ("src", "href", "xlink:href")
+        ]
+    assert "default-src 'none'" in page
+    assert "url(http" not in page
+
+
+def test_names_that_others_chose_are_text_and_short() -> None:
+    page = history_page(fleet_numbers.fleet())
+    assert HOSTILE[:20] in "".join(_read(page).texts)
+    assert "\u202e" not in page
+    assert "é" * 250 not in page
+
+
+def test_a_big_fleet_gives_a_page_that_a_mail_can_carry() -> None:
+    numbers = fleet_numbers.fleet(days=400, groups=20_000, marks=120)
+    assert len(history_page(numbers).encode()) < MOST_BYTES
+    hostile = replace(numbers, sources=("/x" * 20_000,) * 500, worst=tuple(
+        replace(group, group=f"{place}{HOSTILE * 90}") for place, group in enumerate(numbers.worst)
+    ))  # fmt: skip
+    assert len(history_page(hostile).encode()) < MOST_BYTES
+
+
+def test_weeks_are_named_from_their_first_day_to_their_last() -> None:
+    numbers = replace(fleet_numbers.fleet(days=5), step_days=7)
+    page = history_page(numbers)
+    assert "Rebalances per 7 days" in page
+    assert "20 Oct 2026 to 26 Oct 2026: " in page
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_numbers_as_json(case: Callable[[], ReportNumbers]) -> None:
+    numbers = case()
+    data = json.loads(json.dumps(numbers.as_data(), allow_nan=False))
+    assert data["kohort"] == 1
+    report = data["report"]
+    assert report["made"] == "2026-11-22T06:30:00Z"
+    assert [period["causes"] for period in report["periods"]] == [list(one.causes) for one in numbers.periods]
+    assert [group["group"] for group in report["worst"]] == [one.group for one in numbers.worst]
+    assert [one["destination"] for one in report["readiness"]] == [
+        one.destination for one in numbers.readiness
+    ]
