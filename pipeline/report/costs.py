@@ -15,7 +15,7 @@ MOST = 20
 
 
 def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFrame:
-    """`group, protocol, length_s`: the times in which a partition had no owner while its group had members.
+    """`group, protocol, length_s`: the times in which a partition had no owner that should have had one.
 
     A time without owner is the protocol's of the last rebalance that began before it, or of the group's first one. One
     that is not over is taken until `end_micros`, the end of the log.
@@ -30,27 +30,27 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
         "group",
         begun.alias("at"),
         f.lit(0).alias("turn"),
-        f.struct("protocol", "members").alias("rebalance"),
+        f.col("protocol").alias("rebalanced"),
         f.lit(None).cast("double").alias("length_s"),
     )
     nobodys = ownership.where(f.col("member").isNull()).select(
         "group",
         since.alias("at"),
         f.lit(1).alias("turn"),
-        f.lit(None).cast("struct<protocol:string,members:int>").alias("rebalance"),
+        f.lit(None).cast("string").alias("rebalanced"),
         (f.greatest(until - since, f.lit(0)) / 1e6).alias("length_s"),
     )
     in_order = Window.partitionBy("group").orderBy("at", "turn")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    first = f.first("rebalance", ignorenulls=True).over(
+    first = f.first("rebalanced", ignorenulls=True).over(
         in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     )
-    latest = f.coalesce(f.last("rebalance", ignorenulls=True).over(so_far), first)
+    latest = f.last("rebalanced", ignorenulls=True).over(so_far)
     return (
         marks.unionByName(nobodys)
-        .withColumn("latest", latest)
-        .where((f.col("turn") == 1) & (f.coalesce("latest.members", f.lit(1)) > 0))
-        .select("group", f.coalesce("latest.protocol", f.lit("unknown")).alias("protocol"), "length_s")
+        .withColumn("protocol", f.coalesce(latest, first, f.lit("unknown")))
+        .where(f.col("turn") == 1)
+        .select("group", "protocol", "length_s")
     )
 
 
@@ -101,14 +101,20 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame | None) -> tuple[Proto
     """A row for each of PROTOCOLS that there were rebalances under."""
     from pyspark.sql import functions as f
 
-    counted = rebalances.groupBy("protocol").agg(
-        f.countDistinct("group").alias("groups"),
-        f.count("*").alias("rebalances"),
-        f.coalesce(f.sum("duration_s"), f.lit(0.0)).alias("rebalancing_s"),
-        f.percentile_approx("duration_s", [0.5, 0.95], 10_000).alias("parts"),
-        f.max("duration_s").alias("longest_s"),
-        f.sum("moved").alias("moved"),
-        f.sum("revoked").alias("revoked"),
+    from pipeline.tables.busy import with_busy_s
+
+    counted = (
+        with_busy_s(rebalances)
+        .groupBy("protocol")
+        .agg(
+            f.countDistinct("group").alias("groups"),
+            f.count("*").alias("rebalances"),
+            f.coalesce(f.sum("busy_s"), f.lit(0.0)).alias("rebalancing_s"),
+            f.percentile_approx("duration_s", [0.5, 0.95], 10_000).alias("parts"),
+            f.max("duration_s").alias("longest_s"),
+            f.sum("moved").alias("moved"),
+            f.sum("revoked").alias("revoked"),
+        )
     )
     costs = {row["protocol"]: row for row in counted.collect()}
     without: dict[str, tuple[float, tuple[int, ...]]] = {}

@@ -64,6 +64,8 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
 def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
     from pyspark.sql import functions as f
 
+    from pipeline.tables.busy import with_busy_s
+
     def total(column: str) -> Any:
         return f.coalesce(f.sum(column), f.lit(0)).alias(column)
 
@@ -73,7 +75,8 @@ def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
         .agg(f.sum("storms").alias("storms"), f.max("zombies").alias("zombies"))
     )
     counted = _only(groups.agg(f.count("*").alias("groups"), total("storms"), total("zombies")))
-    cost = _only(tables["rebalances"].agg(f.count("*").alias("rebalances"), f.sum("duration_s").alias("s")))
+    busy = with_busy_s(tables["rebalances"])
+    cost = _only(busy.agg(f.count("*").alias("rebalances"), f.sum("busy_s").alias("s")))
     commits = _only(tables["commits"].agg(total("commits"), total("resets")))
     return Totals(
         records=records,

@@ -53,13 +53,17 @@ def periods(
     """
     from pyspark.sql import functions as f
 
+    from pipeline.tables.busy import with_busy_s
+
     step = step_of(first, last)
     sums: Mapping[int, _Sums] = {column: _Sums() for column in range((last - first) // step + 1)}
     column = f.floor((f.unix_date("day") - first) / step).cast("int").alias("column")
     if rebalances is not None:
         cause = f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown").alias("cause")
-        counted = rebalances.groupBy(column, cause).agg(
-            f.count("*").alias("n"), f.coalesce(f.sum("duration_s"), f.lit(0.0)).alias("s")
+        counted = (
+            with_busy_s(rebalances)
+            .groupBy(column, cause)
+            .agg(f.count("*").alias("n"), f.sum("busy_s").alias("s"))
         )
         for row in counted.collect():
             sums[row["column"]].causes[row["cause"]] += row["n"]

@@ -19,7 +19,9 @@ def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    own = rebalances.where(f.col("group") == group)
+    from pipeline.tables.busy import with_busy_s
+
+    own = with_busy_s(rebalances.where(f.col("group") == group))
     each = -(-own.count() // MOST) or 1
     begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
     rows = own.select(
@@ -35,7 +37,7 @@ def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
         f.size("left").alias("left"),
         "moved",
         "revoked",
-        f.coalesce("duration_s", f.lit(0.0)).alias("duration_s"),
+        "busy_s",
     )
     place = f.row_number().over(Window.partitionBy("group").orderBy("begun", "ended", "epoch"))
     marks = (
@@ -48,7 +50,7 @@ def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
             f.array(*(f.count_if(f.col("cause") == cause) for cause in CAUSES)).alias("causes"),
             *(f.max_by(name, "place").alias(name) for name in ("protocol", "assignor", "epoch", "members")),
             *(f.sum(name).alias(name) for name in ("joined", "left", "moved", "revoked")),
-            f.sum("duration_s").alias("rebalancing_s"),
+            f.sum("busy_s").alias("rebalancing_s"),
         )
         .orderBy("mark")
     )
