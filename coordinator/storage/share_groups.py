@@ -88,14 +88,15 @@ class ShareGroups(GroupDrafts[_Draft]):
         """Make a record true, and remember the names in it."""
         super().replay(key_type, key, value)
         if value is not None and key_type == SHARE_GROUP_STATE_PARTITION_METADATA.id:
-            self.topic_names.update(_names(value))
+            self.topic_names.update(topic_names_in(value))
 
     def finished(self) -> dict[str, ShareGroup]:
         """The groups as they are now, by id."""
         return {group_id: draft.finished() for group_id, draft in self._by_id.items()}
 
 
-def _names(value: Fields) -> Iterable[tuple[UUID, str]]:
+def topic_names_in(value: Fields) -> Iterable[tuple[UUID, str]]:
+    """Topic ids and names in the value of a record of type 15."""
     for kind in ("initializingTopics", "initializedTopics", "deletingTopics"):
         for topic in value[kind]:
             # A broker that does not know the name any more writes this instead.

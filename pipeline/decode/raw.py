@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from coordinator.storage.batch_header import CONTROL, NO_PRODUCER_ID
 from coordinator.storage.columns import Columns
 from coordinator.storage.varints import Ints
+
+MOST_RECORDS = 1 << 16
+"""How many are decoded at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,22 +40,33 @@ class RawRecords:
         return len(self.offsets)
 
 
-def raw_records(columns: Columns, *, source: str, partition: int, file: str, base: int) -> RawRecords:
-    """A segment's records. `base` is the byte in the file at which the bytes of `columns.batches` begin."""
-    headers, batch_of = columns.batches.headers, columns.batch_of
-    keys, values = _keys_and_values(columns)
-    return RawRecords(
-        source=source,
-        partition=partition,
-        file=file,
-        offsets=columns.offsets,
-        timestamps=columns.timestamps,
-        positions=(columns.batches.positions + base)[batch_of],
-        producer_ids=headers["producer_id"].astype(np.int64)[batch_of],
-        control=(headers["attributes"] & CONTROL != 0)[batch_of],
-        keys=keys,
-        values=values,
-    )
+def raw_records(
+    columns: Columns, *, source: str, partition: int, file: str, base: int
+) -> Iterator[RawRecords]:
+    """A segment's records, some ten thousand at a time, however many there are.
+
+    `base` is the byte in the file at which the bytes of `columns.batches` begin.
+    """
+    headers = columns.batches.headers
+    places = columns.batches.positions + base
+    control = headers["attributes"] & CONTROL != 0
+    producer_ids = headers["producer_id"].astype(np.int64)
+    for start in range(0, len(columns), MOST_RECORDS):
+        part = slice(start, start + MOST_RECORDS)
+        batch_of = columns.batch_of[part]
+        keys, values = _keys_and_values(columns, part)
+        yield RawRecords(
+            source=source,
+            partition=partition,
+            file=file,
+            offsets=columns.offsets[part],
+            timestamps=columns.timestamps[part],
+            positions=places[batch_of],
+            producer_ids=producer_ids[batch_of],
+            control=control[batch_of],
+            keys=keys,
+            values=values,
+        )
 
 
 def plain_records(batch: pa.RecordBatch, *, source: str, partition: int) -> RawRecords:
@@ -71,22 +86,23 @@ def plain_records(batch: pa.RecordBatch, *, source: str, partition: int) -> RawR
     )
 
 
-def _keys_and_values(columns: Columns) -> tuple[pa.Array, pa.Array]:
+def _keys_and_values(columns: Columns, part: slice) -> tuple[pa.Array, pa.Array]:
     """All keys and all values, copied once.
 
     A record's key stands before its value, and records one behind the other: their bounds ascend, so that keys,
     values and what is between them are one array of the chunk's bytes, of which every fourth element is a key.
     """
-    count = len(columns)
+    starts, key_end, value_end = columns.key_start[part], columns.key_end[part], columns.value_end[part]
+    count = len(starts)
     bounds = np.empty((count, 4), dtype=np.int32)
-    bounds[:, 0] = columns.key_start
-    bounds[:, 1] = np.maximum(columns.key_end, columns.key_start)
-    bounds[:, 2] = columns.value_start
-    bounds[:, 3] = np.maximum(columns.value_end, columns.value_start)
+    bounds[:, 0] = starts
+    bounds[:, 1] = np.maximum(key_end, starts)
+    bounds[:, 2] = columns.value_start[part]
+    bounds[:, 3] = np.maximum(value_end, columns.value_start[part])
     pieces = pa.Array.from_buffers(
         pa.binary(), 4 * count - 1, [None, pa.py_buffer(bounds), pa.py_buffer(columns.data)]
     )
     lanes = np.arange(count, dtype=np.int64) * 4
-    keys = pa.array(lanes, mask=columns.key_end < 0)
-    values = pa.array(lanes + 2, mask=columns.value_end < 0)
+    keys = pa.array(lanes, mask=key_end < 0)
+    values = pa.array(lanes + 2, mask=value_end < 0)
     return pieces.take(keys), pieces.take(values)

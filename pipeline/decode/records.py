@@ -6,7 +6,7 @@ Rows come in two kinds of batches, of offsets and of everything else; both have 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -28,6 +28,10 @@ from pipeline.decode.raw import RawRecords, plain_records
 from pipeline.decode.schema import NO_OFFSET, decoded_arrow
 from pipeline.decode.times import can_be_told, day_of, days, timestamp_us, timestamps
 
+T = TypeVar("T")
+
+_ROWS = 1 << 12
+_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _MARKS = {ControlType.COMMIT: COMMIT, ControlType.ABORT: ABORT}
 
 
@@ -43,9 +47,8 @@ def records_to_arrow(
     for batch in batches:
         for partition in batch.column("partition").unique().to_pylist():
             chosen = batch.filter(pc.equal(batch.column("partition"), partition))
-            yield from decode(
-                plain_records(chosen, source=f"{source}-{partition}", partition=partition), known
-            )
+            raw = plain_records(chosen, source=f"{source}-{partition}", partition=partition)
+            yield from decode(raw, known)
 
 
 def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
@@ -54,19 +57,33 @@ def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
 
 
 def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatch]:
-    """Decode some records of one partition: batches of `DECODED`, none of them empty."""
+    """Decode some records of one partition: batches of `DECODED`, none of them empty.
+
+    Texts of offsets are dictionary arrays, unless they are made `plain`, as the JVM needs them.
+    """
     types = key_types(*bounds_of(raw.keys))
     told = can_be_told(raw.timestamps)
     offsets = told & ~raw.control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
-    others = [_row(raw, lane, types, names) for lane in np.flatnonzero(~offsets).tolist()]
     lanes = np.flatnonzero(offsets)
     if len(lanes):
         columns, malformed = _offsets(raw, lanes, types[lanes])
-        others += [_quarantined(raw, int(lanes[index]), reason) for index, reason in malformed.items()]
         if columns is not None:
             yield columns
-    if others:
-        yield rows_to_arrow(others)
+        for some in _some(list(malformed.items())):
+            yield rows_to_arrow(_quarantined(raw, int(lanes[index]), reason) for index, reason in some)
+    for others in _some(np.flatnonzero(~offsets).tolist()):
+        yield rows_to_arrow(_row(raw, lane, types, names) for lane in others)
+
+
+def plain(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches without dictionary arrays."""
+    schema = decoded_arrow()
+    return (batch if batch.schema == schema else batch.cast(schema) for batch in batches)
+
+
+def _some(items: list[T]) -> Iterator[list[T]]:
+    """As many at a time as may be Python's objects at once."""
+    return (items[start : start + _ROWS] for start in range(0, len(items), _ROWS))
 
 
 def rows_to_arrow(rows: Iterable[Row]) -> pa.RecordBatch:
@@ -144,7 +161,7 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
     columns: dict[str, Any] = {
         "day": days(times),
         "source": _constant(raw.source, count),
-        "partition": _constant(raw.partition, count),
+        "partition": pa.array(np.full(count, raw.partition, dtype=np.int32)),
         "offset": pa.array(raw.offsets[lanes]),
         "time": timestamps(times),
         "key_version": pa.array(types.astype(np.int16)),
@@ -162,9 +179,9 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
         "expire_time": timestamps(found.expire_ms, unset=NEVER),
         "topic_id": found.topic_id,
     }
-    schema = decoded_arrow()
-    arrays = [_column(columns.get(field.name), field.type, count) for field in schema]
-    batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+    fields = [_field(field, columns.get(field.name)) for field in decoded_arrow()]
+    arrays = [_column(columns.get(field.name), field.type, count) for field in fields]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
     if found.malformed:
         keep = np.ones(count, dtype=bool)
         keep[list(found.malformed)] = False
@@ -172,8 +189,14 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
     return (batch if batch.num_rows else None), found.malformed
 
 
-def _constant(value: Any, count: int) -> pa.Array:
-    return pa.repeat(value, count)
+def _constant(value: str, count: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, dtype=np.int32)), pa.array([value]))
+
+
+def _field(field: pa.Field, array: Any) -> pa.Field:
+    """The field of a column as it is: a text, or one by dictionary."""
+    is_dictionary = array is not None and pa.types.is_dictionary(array.type)
+    return field.with_type(_DICTIONARY) if is_dictionary else field
 
 
 def _column(array: Any, kind: pa.DataType, count: int) -> pa.Array:

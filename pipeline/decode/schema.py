@@ -12,6 +12,7 @@ from functools import cache
 import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
+    BinaryType,
     BooleanType,
     DataType,
     DateType,
@@ -68,6 +69,7 @@ def _arrow_type(kind: DataType) -> pa.DataType:
 
 
 _PLAIN: Mapping[type[DataType], pa.DataType] = {
+    BinaryType: pa.binary(),
     BooleanType: pa.bool_(),
     ShortType: pa.int16(),
     IntegerType: pa.int32(),

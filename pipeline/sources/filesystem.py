@@ -12,9 +12,12 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyarrow import fs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?P<rest>.*)", re.DOTALL)
 _S3 = frozenset({"s3", "s3a", "s3n"})
@@ -23,6 +26,11 @@ _S3 = frozenset({"s3", "s3a", "s3n"})
 def absolute(path: str) -> str:
     """A path that means the same wherever it is read: a relative local one is that of this process."""
     return path if _URI.match(path) else str(Path(path).absolute())
+
+
+def is_local(path: str) -> bool:
+    """Whether a path is one of this machine's file system, and no URI."""
+    return _URI.match(path) is None
 
 
 def child(path: str, name: str) -> str:
@@ -76,3 +84,10 @@ def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
         plain = given.get("connection.ssl.enabled", "true").lower() == "false"
         settings["scheme"] = scheme or ("http" if plain else "https")
     return fs.S3FileSystem(**settings)
+
+
+def hadoop_options(spark: SparkSession) -> dict[str, str]:
+    """What a session sets for Hadoop's file systems (`spark.hadoop.…`), by Hadoop's names."""
+    prefix = "spark.hadoop."
+    settings = spark.sparkContext.getConf().getAll()
+    return {name.removeprefix(prefix): value for name, value in settings if name.startswith(prefix)}

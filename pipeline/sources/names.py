@@ -1,24 +1,150 @@
-"""Names of topics by id, as log directories tell them beside their segments."""
+"""Names of topics by id: what log directories tell beside their segments, and what the segments' records tell.
+
+The cluster's own metadata log names every topic. Where it is not beside the segments, as with a copy of
+`__consumer_offsets` alone, a first pass through the records gathers names: brokers of Kafka 4 and later write a
+topic's id into its commits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
 
-from coordinator.storage.partition_files import parse_partition_name
-from coordinator.storage.topic_names import known_topics
+import numpy as np
+import pyarrow as pa
+from pyarrow import fs
+from pyspark.sql.types import StringType, StructField, StructType
+
+from coordinator.broker.records import PartitionMetadataRecord
+from coordinator.storage.cluster_metadata import CLUSTER_METADATA
+from coordinator.storage.offset_columns import NO_TOPIC_ID, key_types, read_offset_values
+from coordinator.storage.offset_records import OFFSET_COMMIT, read_offset_key
+from coordinator.storage.partition_files import PARTITION_METADATA, parse_partition_name
+from coordinator.storage.record_codec import MalformedRecord
+from coordinator.storage.records import OtherRecord, decode_record
+from coordinator.storage.share_groups import topic_names_in
+from coordinator.storage.topic_names import KnownTopics, known_topics
 from coordinator.uuids import format_uuid
+from pipeline.decode.binary import bounds_of
+from pipeline.decode.raw import RawRecords
+from pipeline.decode.records import topic_names
+from pipeline.sources.filesystem import child, is_local, opened
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+HEARD = StructType([StructField("topic_id", StringType(), False), StructField("name", StringType(), False)])
+_PARTITION_METADATA_TYPE = 4
+_SHARE_STATE_TYPE = 15
+_NO_ID = UUID(int=0)
 
 
-def names_beside(paths: Sequence[str]) -> dict[str, str]:
-    """What the log directories at or around local `paths` know."""
-    directories = {_log_directory(Path(path)) for path in paths if "://" not in path}
-    known = known_topics(sorted(each for each in directories if each.is_dir()), {})
-    return {format_uuid(topic_id): name for topic_id, name in known.names.items()}
+def names_beside(paths: Sequence[str], options: Mapping[str, str]) -> KnownTopics:
+    """What the log directories at or around absolute `paths` know."""
+    directories = sorted({_log_directory(path, options) for path in paths})
+    local = [Path(each) for each in directories if is_local(each)]
+    with tempfile.TemporaryDirectory(prefix="kohort-names-") as scratch:
+        for number, remote in enumerate(each for each in directories if not is_local(each)):
+            mirror = Path(scratch) / str(number)
+            _mirror(remote, mirror, options)
+            local.append(mirror)
+        return known_topics([each for each in local if each.is_dir()], {})
 
 
-def _log_directory(path: Path) -> Path:
-    path = path.absolute()
-    if path.is_file():
-        path = path.parent
-    return path.parent if parse_partition_name(path.name) is not None else path
+def is_whole(known: KnownTopics) -> bool:
+    """Whether the cluster itself named its topics."""
+    return any(topic.is_whole for topic in known.topics.values())
+
+
+def heard_names(rows: DataFrame) -> dict[UUID, str]:
+    """The names in a table of `HEARD`."""
+    return topic_names({row["topic_id"]: row["name"] for row in rows.distinct().collect()})
+
+
+def hear(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
+    """The names that records tell, each once, as `HEARD`."""
+    heard: dict[UUID, str] = {}
+    for raw in records:
+        types = key_types(*bounds_of(raw.keys))
+        told = dict(_in_offsets(raw, types, heard))
+        for lane in np.flatnonzero(
+            (types == _PARTITION_METADATA_TYPE) | (types == _SHARE_STATE_TYPE)
+        ).tolist():
+            told |= _in_record(raw.keys[lane].as_py(), raw.values[lane].as_py())
+        new = {topic_id: name for topic_id, name in told.items() if topic_id not in heard}
+        heard |= new
+        if new:
+            yield pa.RecordBatch.from_pydict(
+                {"topic_id": [format_uuid(each) for each in new], "name": list(new.values())},
+                schema=pa.schema([("topic_id", pa.string()), ("name", pa.string())]),
+            )
+
+
+def _in_offsets(raw: RawRecords, types: np.ndarray, heard: Mapping[UUID, str]) -> Iterator[tuple[UUID, str]]:
+    octets, starts, ends = bounds_of(raw.values)
+    found = read_offset_values(octets, starts, ends)
+    lanes = np.flatnonzero(found.quick & (found.id_start != NO_TOPIC_ID) & (types == OFFSET_COMMIT))
+    ids = (
+        octets[found.id_start[lanes][:, None] + np.arange(16)] if len(lanes) else np.zeros((0, 16), np.uint8)
+    )
+    distinct, first = np.unique(np.ascontiguousarray(ids).view("V16").ravel(), return_index=True)
+    for topic_id, lane in zip(distinct.tolist(), lanes[first].tolist(), strict=True):
+        known = UUID(bytes=topic_id)
+        if known not in heard:
+            key = raw.keys[lane].as_py()
+            try:
+                yield known, read_offset_key(key, 0, len(key))[1]
+            except MalformedRecord:
+                continue
+
+
+def _in_record(key: bytes, value: bytes | None) -> dict[UUID, str]:
+    if value is None:
+        return {}
+    try:
+        record = decode_record(key, value)
+    except MalformedRecord:
+        return {}
+    if isinstance(record, PartitionMetadataRecord):
+        return {topic.id: topic.name for topic in record.value or ()}
+    if isinstance(record, OtherRecord) and record.value is not None:
+        return dict(topic_names_in(record.value))
+    return {}
+
+
+def _log_directory(path: str, options: Mapping[str, str]) -> str:
+    """The log directory that a path is, or is in."""
+    system, inside = opened(path, options)
+    if system.get_file_info(inside).type is fs.FileType.File:
+        path = path.rpartition("/")[0]
+    above, _, name = path.rstrip("/").rpartition("/")
+    return above if parse_partition_name(name) is not None else path
+
+
+def _mirror(path: str, target: Path, options: Mapping[str, str]) -> None:
+    """Copy what names topics: the metadata log, and of each topic the small file of one partition."""
+    system, inside = opened(path, options)
+    seen: set[str] = set()
+    for entry in system.get_file_info(fs.FileSelector(inside)):
+        name = parse_partition_name(entry.base_name)
+        if name is None or entry.type is not fs.FileType.Directory:
+            continue
+        if name.topic == CLUSTER_METADATA:
+            wanted = [each for each in system.get_file_info(fs.FileSelector(entry.path)) if each.is_file]
+        elif name.topic not in seen:
+            wanted = system.get_file_info([child(entry.path, PARTITION_METADATA)])
+            wanted = [each for each in wanted if each.is_file]
+            seen.update(name.topic for _ in wanted)
+        else:
+            continue
+        (target / entry.base_name).mkdir(parents=True)
+        for file in wanted:
+            with (
+                system.open_input_stream(file.path) as source,
+                (target / entry.base_name / file.base_name).open("wb") as copy,
+            ):
+                shutil.copyfileobj(source, copy)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pipeline.decode.records import plain
 from pipeline.decode.schema import DECODED
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Reading:
 
     def rows(self) -> DataFrame:
         """The decoded rows, as a table of `DECODED`."""
-        return self.through(lambda batches: batches, DECODED)
+        return self.through(plain, DECODED)
 
     def through(
         self, then: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: StructType

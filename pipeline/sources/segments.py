@@ -1,26 +1,47 @@
-"""Segments of `__consumer_offsets` as rows, decoded where Spark's workers are."""
+"""Segments of `__consumer_offsets` as rows, decoded where Spark's workers are.
+
+Theory of operation. The driver lists the files; which bytes of them a task reads is worked out before the first record
+is (`splits`; of large files in tasks, too). A task goes through its parts some megabytes at a time (`blocks`), and each
+of these some ten thousand records at a time (`pipeline.decode`), so that it takes the same memory whatever it reads.
+Tasks are of about one size, whether a log is one huge file or a thousand small ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
+from pyspark.sql.types import LongType, StructField, StructType
 
+from coordinator.storage.columns import Columns
 from coordinator.storage.damage import DamagedLog
-from coordinator.storage.salvage import parts_of, readable_columns
-from pipeline.decode.raw import raw_records
+from coordinator.storage.salvage import MOST_FAULTS, readable_columns
+from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import decode, quarantined_row, rows_to_arrow, topic_names
-from pipeline.decode.schema import DECODED
-from pipeline.sources.files import SegmentFile, list_segments
-from pipeline.sources.filesystem import opened
-from pipeline.sources.names import names_beside
+from pipeline.sources.blocks import Block, Damage, blocks_of
+from pipeline.sources.files import Listing, SegmentFile, list_segments
+from pipeline.sources.filesystem import absolute, hadoop_options, opened
+from pipeline.sources.names import HEARD, hear, heard_names, is_whole, names_beside
+from pipeline.sources.reading import Reading
+from pipeline.sources.splits import Split, cuts, packed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SPLIT_BYTES = 64 << 20
+_LEAST_SPLIT_BYTES = 8 << 20
+_TASKS_PER_CORE = 3
+_CUT = StructType(
+    [
+        StructField("segment", LongType(), False),
+        StructField("position", LongType(), False),
+    ]
+)
 
 
 def decoded(
@@ -30,18 +51,39 @@ def decoded(
     names: Mapping[str, str] | None = None,
     split_bytes: int = SPLIT_BYTES,
 ) -> DataFrame:
-    """A row of `DECODED` per record in the segments at `paths`, and per thing that cannot be read.
+    """A row of `DECODED` per record in the segments at `paths`, and per thing that cannot be read; see `reading`."""
+    return reading(spark, paths, names=names, split_bytes=split_bytes).rows()
 
-    `names`: of topics by id, on top of what the logs tell. Files are split at batches, about every `split_bytes`.
+
+def reading(
+    spark: SparkSession,
+    paths: Sequence[str],
+    *,
+    names: Mapping[str, str] | None = None,
+    split_bytes: int = SPLIT_BYTES,
+    after: Mapping[int, int] | None = None,
+) -> Reading:
+    """Read the segments at `paths`: log directories, directories of partitions, files.
+
+    `names`: of topics by id, on top of what the logs tell. Files are cut at batches, at most about `split_bytes`
+    apart. `after`: by partition the first offset that is wanted; segments that end before it are not read.
 
     :raises FileNotFoundError: a path is not there
     :raises OSError: it cannot be listed
     :raises ValueError: an id in `names` is none
     """
-    options = _hadoop_options(spark)
+    options = hadoop_options(spark)
     listing = list_segments(paths, options)
-    known = topic_names(names_beside(paths) | dict(names or {}))
-    segments = listing.segments
+    segments = _wanted(listing, after or {})
+    cores = max(spark.sparkContext.defaultParallelism, 1)
+    each = -(-sum(segment.size for segment in segments) // (_TASKS_PER_CORE * cores))
+    split_bytes = min(max(each, _LEAST_SPLIT_BYTES), split_bytes)
+    tasks = packed(_splits(spark, segments, split_bytes, options), split_bytes)
+    given = topic_names(names or {})
+    beside = names_beside([absolute(path) for path in paths], options)
+    known = {**beside.names, **given}
+    if not is_whole(beside):
+        known = _heard(spark, segments, tasks, options) | known
     foreign = [
         quarantined_row(
             source=each.source, partition=each.partition, file=each.path, position=None, reason=each.reason
@@ -50,51 +92,160 @@ def decoded(
     ]
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column("id").to_pylist():
-                if number == len(segments):
-                    yield rows_to_arrow(foreign)
-                else:
-                    yield from _read(segments[number], known, options)
+        for number in _numbers(batches):
+            if number == len(tasks):
+                yield rows_to_arrow(foreign)
+                continue
+            for split in tasks[number]:
+                yield from _read(segments[split.segment], split, known, options)
 
-    tasks = len(segments) + bool(foreign)
-    return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(read, DECODED)
+    return Reading(tasks=_tasks(spark, len(tasks) + bool(foreign)), read=read)
+
+
+def _tasks(spark: SparkSession, count: int) -> DataFrame:
+    """A table with a task for each number below `count`."""
+    return spark.range(0, count, 1, max(count, 1))
+
+
+def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
+    """The numbers of the tasks."""
+    for batch in batches:
+        yield from batch.column("id").to_pylist()
+
+
+def _wanted(listing: Listing, after: Mapping[int, int]) -> Sequence[SegmentFile]:
+    """Segments with something behind the offsets that are there already: a segment ends where the next one begins."""
+    wanted = []
+    following: dict[str, int] = {}
+    for segment in reversed(listing.segments):
+        end = following.get(segment.source)
+        if segment.size and (end is None or end > after.get(segment.partition, 0)):
+            wanted.append(segment)
+        following[segment.source] = segment.base_offset
+    return wanted[::-1]
+
+
+def _splits(
+    spark: SparkSession, segments: Sequence[SegmentFile], split_bytes: int, options: Mapping[str, str]
+) -> list[Split]:
+    """All bytes of the segments, in their order, cut where they are large."""
+    large = [number for number, segment in enumerate(segments) if segment.size > split_bytes * 3 // 2]
+
+    def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number in _numbers(batches):
+            segment = segments[large[number]]
+            found = _cuts(segment, split_bytes, options)
+            yield pa.RecordBatch.from_pydict(
+                {"segment": [large[number]] * len(found), "position": found},
+                schema=pa.schema([("segment", pa.int64()), ("position", pa.int64())]),
+            )
+
+    places: dict[int, list[int]] = {}
+    if large:
+        for number, position in _tasks(spark, len(large)).mapInArrow(find, _CUT).collect():
+            places.setdefault(number, []).append(position)
+    splits = []
+    for number, segment in enumerate(segments):
+        bounds = [0, *sorted(places.get(number, ())), segment.size]
+        splits += [Split(segment=number, start=start, end=end) for start, end in pairwise(bounds)]
+    return splits
+
+
+def _cuts(segment: SegmentFile, split_bytes: int, options: Mapping[str, str]) -> list[int]:
+    system, inside = opened(segment.path, options)
+    index = b""
+    if segment.has_index:
+        with suppress(OSError), system.open_input_file(f"{inside.removesuffix('.log')}.index") as file:
+            index = file.read()
+    with system.open_input_file(inside) as file:
+        return cuts(file, segment.size, index, segment.base_offset, split_bytes)
+
+
+def _heard(
+    spark: SparkSession,
+    segments: Sequence[SegmentFile],
+    tasks: Sequence[Sequence[Split]],
+    options: Mapping[str, str],
+) -> dict[UUID, str]:
+    """The names that the records tell."""
+
+    def listen(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number in _numbers(batches):
+            for split in tasks[number]:
+                found = _found(segments[split.segment], split, options)
+                yield from hear(each for each in found if isinstance(each, RawRecords))
+
+    return heard_names(_tasks(spark, len(tasks)).mapInArrow(listen, HEARD))
 
 
 def _read(
-    segment: SegmentFile, names: Mapping[UUID, str], options: Mapping[str, str]
+    segment: SegmentFile, split: Split, names: Mapping[UUID, str], options: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
-    system, inside = opened(segment.path, options)
-    with system.open_input_file(inside) as file:
-        data = file.read()
-    for part in parts_of(data, segment.path):
-        for columns in readable_columns(part.batches):
-            if isinstance(columns, DamagedLog):
-                yield rows_to_arrow([_damaged(segment, columns.position, columns.reason)])
-            elif len(columns):
-                raw = raw_records(
-                    columns, source=segment.source, partition=segment.partition, file=segment.path, base=0
-                )
-                yield from decode(raw, names)
-        if part.fault is not None:
-            yield rows_to_arrow([_damaged(segment, part.fault.position, part.fault.reason)])
+    for found in _found(segment, split, options):
+        if isinstance(found, Damage):
+            yield rows_to_arrow([_damaged(segment, found)])
+        else:
+            yield from decode(found, names)
 
 
-def _damaged(segment: SegmentFile, position: int, reason: str) -> dict[str, object]:
+def _found(segment: SegmentFile, split: Split, options: Mapping[str, str]) -> Iterator[RawRecords | Damage]:
+    """The records of a split, some ten thousand at a time, and what cannot be read."""
+    for found in _columns_of_split(segment, split, options):
+        if isinstance(found, Damage):
+            yield found
+            continue
+        columns, base = found
+        yield from raw_records(
+            columns, source=segment.source, partition=segment.partition, file=segment.path, base=base
+        )
+
+
+def _columns_of_split(
+    segment: SegmentFile, split: Split, options: Mapping[str, str]
+) -> Iterator[tuple[Columns, int] | Damage]:
+    """The records of a split, with the byte of the file at which positions in their batches count from."""
+    try:
+        system, inside = opened(segment.path, options)
+        with system.open_input_file(inside) as file:
+            for found in blocks_of(
+                file,
+                segment.path,
+                start=split.start,
+                end=split.end,
+                size=segment.size,
+                base_offset=segment.base_offset,
+            ):
+                if isinstance(found, Damage):
+                    yield found
+                else:
+                    yield from _columns_of_block(found)
+    except OSError as error:
+        if error.errno is None:
+            raise  # not of this file: a store that does not answer may do so when the task is tried again
+        yield Damage(position=split.start, reason=f"cannot be read: {error}")
+
+
+def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
+    batches = block.batches
+    while len(batches):
+        bad: list[int] = []
+        for found in readable_columns(batches):
+            if isinstance(found, DamagedLog):
+                bad.append(found.position)
+                yield Damage(position=block.base + found.position, reason=found.reason)
+            elif len(found):
+                yield found, block.base
+        if len(bad) < MOST_FAULTS:
+            return
+        # It gave up; the batches behind the last bad one are another block.
+        batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]
+
+
+def _damaged(segment: SegmentFile, damage: Damage) -> dict[str, Any]:
     return quarantined_row(
         source=segment.source,
         partition=segment.partition,
         file=segment.path,
-        position=position,
-        reason=reason,
+        position=damage.position,
+        reason=damage.reason,
     )
-
-
-def _hadoop_options(spark: SparkSession) -> dict[str, str]:
-    """What is set for Hadoop's file systems in this session."""
-    prefix = "spark.hadoop."
-    return {
-        name.removeprefix(prefix): value
-        for name, value in spark.sparkContext.getConf().getAll()
-        if name.startswith(prefix)
-    }

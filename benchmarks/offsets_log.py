@@ -1,0 +1,198 @@
+"""A log of `__consumer_offsets` to measure on: as a busy broker would have written it, made in seconds.
+
+Groups commit all partitions they read from, one batch a round, and now and then one of them rebalances: every second
+group is a classic one, the others are of the consumer protocol. One round is encoded record by record; of the next
+ones only what changes is written anew (offsets, times, checksums). The same arguments give the same bytes.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberValue,
+    CommittedOffset,
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    OffsetRecord,
+    Record,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+from coordinator.embedded_protocol import (
+    EmbeddedAssignment,
+    Subscription,
+    write_assignment,
+    write_subscription,
+)
+from coordinator.storage.batch_scan import scan
+from coordinator.storage.batches import encode_batch
+from coordinator.storage.checksum import crc32c
+from coordinator.storage.columns import columns_of
+from coordinator.storage.indexes import write_indexes
+from coordinator.storage.partition_files import OFFSETS_TOPIC, write_topic_id
+from coordinator.storage.records import encode_record
+from coordinator.storage.segments import read_segment, segment_name
+
+SEED = 20261122
+FIRST_MS = 1_767_225_600_000
+ROUND_MS = 60_000
+TOPIC = "orders"
+TOPIC_PARTITIONS = 20
+MEMBERS = 4
+REBALANCING = 100
+"""One of so many groups rebalances in a round."""
+TOPIC_ID = UUID("7c1d7f2a-31a4-4c0e-9a52-6f0a5b7de5c1")
+
+_INT64 = struct.Struct(">q")
+_CRC = struct.Struct(">I")
+_OFFSET_AT, _COMMIT_MS_AT = 2, 15
+"""In a value of version 4 without metadata."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A partition's directory and how many records are in it."""
+
+    directory: Path
+    records: int
+
+
+def write_partition(
+    log_dir: Path, partition: int, *, groups: int, rounds: int, indexed: bool = True
+) -> Written:
+    """Write one partition, a single segment; with or without the indexes a broker would have put beside it."""
+    directory = log_dir / f"{OFFSETS_TOPIC}-{partition}"
+    directory.mkdir(parents=True)
+    path = directory / segment_name(0)
+    template = _Template(partition, groups)
+    draw = random.Random(SEED + partition)
+    offset = 0
+    with path.open("wb") as file:
+        for number in range(rounds):
+            now_ms = FIRST_MS + number * ROUND_MS
+            data, count = template.round(number, offset, now_ms)
+            file.write(data)
+            offset += count
+            for group in draw.sample(range(groups), max(groups // REBALANCING, 1)):
+                records = [encode_record(each) for each in _rebalance(partition, group, number, now_ms)]
+                file.write(encode_batch(records, base_offset=offset, timestamp=now_ms))
+                offset += len(records)
+    if indexed:
+        write_indexes(read_segment(path))
+    if not (log_dir / f"{TOPIC}-0").exists():
+        (log_dir / f"{TOPIC}-0").mkdir()
+        write_topic_id(log_dir / f"{TOPIC}-0", TOPIC_ID)
+    return Written(directory=directory, records=offset)
+
+
+class _Template:
+    """The commits of a round, and where in them that stands which changes."""
+
+    def __init__(self, partition: int, groups: int) -> None:
+        batches = [
+            encode_batch(
+                [encode_record(each) for each in _commits(_name(partition, group))],
+                base_offset=group * TOPIC_PARTITIONS,
+                timestamp=0,
+            )
+            for group in range(groups)
+        ]
+        self._data = np.frombuffer(b"".join(batches), dtype=np.uint8).copy()
+        found = scan(self._data.tobytes(), "template").batches
+        values = np.concatenate([columns.value_start for columns in columns_of(found)])
+        self._offsets_at = values[:, None] + np.arange(_OFFSET_AT, _OFFSET_AT + 8)
+        self._times_at = values[:, None] + np.arange(_COMMIT_MS_AT, _COMMIT_MS_AT + 8)
+        self._starts, self._ends = found.positions, found.ends
+        self.records = len(values)
+
+    def round(self, number: int, offset: int, now_ms: int) -> tuple[bytes, int]:
+        """The bytes of a round, and how many records are in it."""
+        data = self._data
+        data[self._offsets_at] = _octets(np.arange(self.records) % 7 + 10 * number)
+        data[self._times_at] = _octets(np.full(self.records, now_ms))
+        data[self._starts[:, None] + np.arange(8)] = _octets(
+            offset + np.arange(len(self._starts)) * TOPIC_PARTITIONS
+        )
+        for at in (27, 35):
+            data[self._starts[:, None] + np.arange(at, at + 8)] = _octets(np.full(len(self._starts), now_ms))
+        view = memoryview(data)  # type: ignore[arg-type]
+        for start, end in zip(self._starts.tolist(), self._ends.tolist(), strict=True):
+            _CRC.pack_into(view, start + 17, crc32c(view[start + 21 : end]))
+        return data.tobytes(), self.records
+
+
+def _octets(
+    numbers: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+    return numbers.astype(">i8").view(np.uint8).reshape(-1, 8)
+
+
+def _name(partition: int, group: int) -> str:
+    return f"team-{group % 17:02}.service-{partition:02}-{group:05}"
+
+
+def _commits(group: str) -> Iterator[Record]:
+    for number in range(TOPIC_PARTITIONS):
+        value = CommittedOffset(offset=0, leader_epoch=3, metadata="", commit_ms=0, topic_id=TOPIC_ID)
+        yield OffsetRecord(group=group, topic=TOPIC, partition=number, value=value)
+
+
+def _rebalance(partition: int, group: int, number: int, now_ms: int) -> Iterator[Record]:
+    name = _name(partition, group)
+    members = [f"consumer-{name}-{each}-{number if not each else 0:08}" for each in range(MEMBERS)]
+    shares = [tuple(range(each, TOPIC_PARTITIONS, MEMBERS)) for each in range(MEMBERS)]
+    if group % 2:
+        subscription = write_subscription(Subscription(version=1, topics=(TOPIC,)))
+        yield ClassicGroupRecord(
+            group=name,
+            value=ClassicGroupValue(
+                protocol_type="consumer",
+                generation=number + 1,
+                protocol="range",
+                leader=members[0],
+                state_since_ms=now_ms,
+                members=tuple(
+                    ClassicMemberValue(
+                        member=member,
+                        instance=None,
+                        client_id=f"client-{name}",
+                        host="/10.0.0.1",
+                        rebalance_timeout_ms=300_000,
+                        session_timeout_ms=45_000,
+                        subscription=subscription,
+                        assignment=write_assignment(EmbeddedAssignment(version=1, partitions={TOPIC: share})),
+                    )
+                    for member, share in zip(members, shares, strict=True)
+                ),
+            ),
+        )
+        return
+    epoch = number + 2
+    yield ConsumerGroupRecord(group=name, value=ConsumerGroupValue(epoch=epoch, metadata_hash=12345))
+    yield TargetEpochRecord(group=name, epoch=epoch, assigned_ms=now_ms)
+    for member, share in zip(members, shares, strict=True):
+        yield TargetMemberRecord(group=name, member=member, value={TOPIC_ID: share})
+        yield CurrentAssignmentRecord(
+            group=name,
+            member=member,
+            value=CurrentAssignmentValue(
+                epoch=epoch,
+                previous_epoch=epoch - 1,
+                state=MemberState.STABLE,
+                assigned={TOPIC_ID: share},
+                assigned_epochs={(TOPIC_ID, each): epoch for each in share},
+            ),
+        )

@@ -1,0 +1,164 @@
+"""The batches of a part of a file, some megabytes at a time, whatever the file's size and whatever stands in it.
+
+Theory of operation. A block is read, the batches in it are found (`batch_scan`), and the next block begins with the
+first batch that was not whole in it. What is no batch is named, and the next whole batch is looked for behind it, as
+`coordinator.storage.salvage` does in a file's bytes. A part ends at a byte: batches that begin before it belong to it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from coordinator.storage.batch_header import HEADER_BYTES, LOG_OVERHEAD, Batches
+from coordinator.storage.batch_scan import Scan, scan
+from coordinator.storage.batch_search import BatchSearch
+from coordinator.storage.salvage import MOST_FAULTS
+from coordinator.storage.segments import MOST_OFFSETS
+
+BLOCK_BYTES = 8 << 20
+MOST_BATCH_BYTES = 128 << 20
+"""A longer batch is taken for damage: a segment of the topic has 100 MB, one of its batches a few at most."""
+_SEARCH_BYTES = 32 << 20
+"""Of these the first half is searched at once: a batch that begins there and has up to 16 MB is whole in it."""
+_LENGTH = struct.Struct(">i")
+
+
+class ByteRanges(Protocol):
+    """A file of which any bytes can be read."""
+
+    def read_at(self, nbytes: int, offset: int) -> bytes:
+        """At most `nbytes` from `offset` on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Block:
+    """Whole batches one behind the other. Positions in `batches` count from the byte `base` of the file."""
+
+    batches: Batches
+    base: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damage:
+    """Bytes from `position` on that are no batch, and why."""
+
+    position: int
+    reason: str
+
+
+def blocks_of(
+    file: ByteRanges, name: str, *, start: int, end: int, size: int, base_offset: int = 0
+) -> Iterator[Block | Damage]:
+    """The batches of the file that begin between `start`, where one does, and `end`, and what is none.
+
+    `size` is the file's, `base_offset` the one in its name; `name` is for messages. :raises OSError: it cannot be read
+    """
+    return _Blocks(file, name, end, size, base_offset).read(start)
+
+
+class _Blocks:
+    def __init__(self, file: ByteRanges, name: str, end: int, size: int, base_offset: int) -> None:
+        self._file, self._name, self._end, self._size = file, name, end, size
+        self._due = base_offset
+        """No batch has an offset below it."""
+        self._most = base_offset + MOST_OFFSETS
+
+    def read(self, position: int) -> Iterator[Block | Damage]:
+        faults = 0
+        while position < self._end:
+            found = self._scan(position)
+            batches = self._within(found.batches, position)
+            if len(batches):
+                liar = self._first_liar(batches)
+                if liar is not None:
+                    index, reason = liar
+                    batches, fault = (
+                        batches[:index],
+                        Damage(position=position + int(batches.positions[index]), reason=reason),
+                    )
+                else:
+                    fault = None
+                if len(batches):
+                    self._due = int(batches.last_offsets[-1]) + 1
+                    yield Block(batches=batches, base=position)
+                if fault is None:
+                    position += batches.end
+                    continue
+            elif found.fault is None:
+                return
+            else:
+                fault = self._named(position, found.fault.reason)
+            faults += 1
+            following = self._next_batch(fault.position + 1) if faults < MOST_FAULTS else None
+            yield (
+                fault
+                if faults < MOST_FAULTS
+                else Damage(
+                    position=fault.position,
+                    reason=f"{fault.reason}; behind so many faults nothing more of the {self._end} bytes is read",
+                )
+            )
+            if following is None:
+                return
+            position = following
+
+    def _scan(self, position: int) -> Scan:
+        """The batches from `position` on, as many as fit in a block, at least one if there is one."""
+        size = BLOCK_BYTES
+        while True:
+            data = self._file.read_at(min(size, self._size - position), position)
+            found = scan(data, self._name)
+            if len(found.batches) or found.fault is None or position + len(data) >= self._size:
+                return found
+            announced = _LENGTH.unpack_from(data, 8)[0] + LOG_OVERHEAD if len(data) >= HEADER_BYTES else 0
+            if not size < announced <= MOST_BATCH_BYTES:
+                return found
+            size = announced
+
+    def _within(self, batches: Batches, base: int) -> Batches:
+        """Those that begin before the end."""
+        return batches[: int(np.searchsorted(batches.positions, self._end - base))]
+
+    def _first_liar(self, batches: Batches) -> tuple[int, str] | None:
+        """The first batch whose offsets cannot be here. Within a block they ascend."""
+        first = int(batches.headers["base_offset"][0])
+        if first < self._due:
+            return 0, f"the base offset {first} is below {self._due}, which is due"
+        last_offsets = batches.last_offsets
+        if int(last_offsets[-1]) >= self._most:
+            index = int(np.searchsorted(last_offsets, self._most))
+            return index, f"the offset {int(last_offsets[index])} is too far above the one in the file's name"
+        return None
+
+    def _named(self, position: int, reason: str) -> Damage:
+        zeros = self._zeros(position)
+        return Damage(
+            position=position, reason=f"{zeros} bytes of zeros, reserved space" if zeros else reason
+        )
+
+    def _zeros(self, position: int) -> int:
+        """How many bytes are left, if all of them are zero; else 0."""
+        at = position
+        while at < self._size:
+            data = self._file.read_at(min(BLOCK_BYTES, self._size - at), at)
+            if data.count(0) != len(data):
+                return 0
+            at += len(data)
+        return self._size - position
+
+    def _next_batch(self, position: int) -> int | None:
+        """Where the next whole batch begins that this part is to read."""
+        while position < self._end:
+            data = self._file.read_at(min(_SEARCH_BYTES, self._size - position), position)
+            following = BatchSearch(data).next_batch(0)
+            if following is not None:
+                return position + following if position + following < self._end else None
+            if position + len(data) >= self._size:
+                return None
+            position += len(data) // 2
+        return None

@@ -1,0 +1,125 @@
+"""Where a large segment is cut, so that many tasks read it: at batches, found by the offset index or by walking.
+
+Theory of operation. An entry of a segment's index says where a batch stands, and an offset; whether that is true
+the batch tells. Where there is no index, an entry is wrong or the index ends too early, the headers are walked
+from the last place that is known: each says how long its batch is. No bytes in the middle of a file are ever taken for
+a batch because they look like one: what a client sent may do so. Behind what is no header nothing is cut.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from coordinator.storage.batch_header import HEADER, HEADER_BYTES, LOG_OVERHEAD, MAGIC
+from coordinator.storage.batch_scan import whole_batch_at
+from coordinator.storage.varints import Ints
+from pipeline.sources.blocks import MOST_BATCH_BYTES, ByteRanges
+
+_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
+_LENGTH_AND_MAGIC = struct.Struct(">i4xb")
+_LENGTH_AT = 8
+_WALK_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """The batches of segment number `segment` of a listing that begin at the bytes from `start` up to `end`."""
+
+    segment: int
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.end - self.start
+
+
+def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_bytes: int) -> list[int]:
+    """Where a segment of `size` bytes is to be cut, ascending: each at a batch, without its begin and end.
+
+    `index` holds the bytes of its offset index, none where there is none.
+    """
+    wanted = range(split_bytes, size - split_bytes // 2, split_bytes)
+    places = _index_places(index, size)
+    found: list[int] = []
+    known = 0
+    for target in wanted:
+        if known >= target:
+            continue
+        place = _by_index(file, places, target, base_offset)
+        if place is None:
+            place = _walk(file, size, known, target)
+            if place is None:
+                break
+        found.append(place)
+        known = place
+    return found
+
+
+def packed(splits: Iterable[Split], most_bytes: int) -> list[tuple[Split, ...]]:
+    """The splits in tasks of about `most_bytes` or of one split, in the order given."""
+    tasks: list[list[Split]] = []
+    room = 0
+    for split in splits:
+        if not tasks or split.size > room:
+            tasks.append([])
+            room = most_bytes
+        tasks[-1].append(split)
+        room -= split.size
+    return [tuple(task) for task in tasks]
+
+
+def _index_places(index: bytes, size: int) -> Ints:
+    """Relative offsets and positions of the entries, as far as they ascend: what is reserved behind them is zero."""
+    entries = np.frombuffer(index[: len(index) // _ENTRY.itemsize * _ENTRY.itemsize], dtype=_ENTRY)
+    places = np.stack([entries["offset"], entries["position"]], axis=1).astype(np.int64)
+    if not len(places):
+        return places
+    descends = np.flatnonzero((np.diff(places, axis=0) <= 0).any(axis=1))
+    places = places[: int(descends[0]) + 1] if len(descends) else places
+    return places[(places[:, 1] > 0) & (places[:, 1] < size)]
+
+
+def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> int | None:
+    """The first batch from `target` on that the index knows; None: it knows none, or is wrong."""
+    number = int(np.searchsorted(places[:, 1], target)) if len(places) else 0
+    if number >= len(places):
+        return None
+    offset, position = places[number].tolist()
+    header = file.read_at(HEADER_BYTES, position)
+    if len(header) < HEADER_BYTES:
+        return None
+    fields = np.frombuffer(header, dtype=HEADER)[0]
+    size = int(fields["length"]) + LOG_OVERHEAD
+    # An old broker's entry has the last offset of all batches that were appended together.
+    last = int(fields["base_offset"]) + int(fields["last_offset_delta"])
+    if not HEADER_BYTES <= size <= MOST_BATCH_BYTES or not base_offset <= last <= base_offset + offset:
+        return None
+    return position if whole_batch_at(file.read_at(size, position), 0) else None
+
+
+def _walk(file: ByteRanges, size: int, position: int, target: int) -> int | None:
+    """The first batch from `target` on, by way of all between; None: there is none, or the way ends before it."""
+    data, base = b"", position
+    unpack, least = _LENGTH_AND_MAGIC.unpack_from, HEADER_BYTES - LOG_OVERHEAD
+    while position < target:
+        at = position - base
+        if at + HEADER_BYTES > len(data):
+            if position + HEADER_BYTES > size:
+                return None
+            data, base, at = file.read_at(min(_WALK_BYTES, size - position), position), position, 0
+            if len(data) < HEADER_BYTES:
+                return None
+        length, magic = unpack(data, at + _LENGTH_AT)
+        if magic != MAGIC or length < least:
+            return None
+        position += length + LOG_OVERHEAD
+    if position + HEADER_BYTES > size:
+        return None
+    length, magic = unpack(file.read_at(HEADER_BYTES, position), _LENGTH_AT)
+    return position if magic == MAGIC and length >= least else None
