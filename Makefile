@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans clean
+.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans bench-audit clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -85,6 +85,9 @@ bench-storage: $(SETUP) ## Time the reading of a log of 1.2 million commits besi
 
 bench-plans: $(SETUP) ## Time plans of 500 members on 5,000 partitions and checks of 100 regexes on 100,000 topics
 	$(BIN)/python -m benchmarks.plans
+
+bench-audit: $(SETUP) ## Time the audit of 20,000 groups on 40 clusters, on two cores
+	$(BIN)/python -m benchmarks.audit
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,35 @@
+"""What the tests of the audit share: the command line, whose word on one group is the audit's on all."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+
+RUNBOOKS = Path(__file__).parents[2] / "migration" / "runbooks"
+
+
+@pytest.fixture(scope="session")
+def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
+    """Give the installed command; its default source is empty."""
+    return Kohort(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a directory of snapshots: the sample of `kohort demo`, those of the runbooks, and a few that are none."""
+    directory = tmp_path_factory.mktemp("fleet")
+    (directory / "sample.yaml").write_text(files("cli").joinpath("sample.yaml").read_text())
+    below = directory / "runbooks"
+    below.mkdir()
+    for snapshot in sorted(RUNBOOKS.glob("*.yaml")):
+        (below / snapshot.name).write_bytes(snapshot.read_bytes())
+    (directory / ".hidden.yaml").write_text("kohort: 1\n")
+    (directory / "notes.txt").write_text("no snapshot\n")
+    (directory / "broken.yaml").write_text("kohort: 1\ngroups:\n  g:\n    members:\n      - {owned: {}}\n")
+    (directory / "bytes.yaml").write_bytes(b"kohort: 1\xff\n")
+    (directory / "foreign.json").write_text('{"apps": []}')
+    return directory

@@ -1,0 +1,169 @@
+"""What an audit says of a group is what `kohort plan`, `dry-run` and `validate-regex` say of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.testing import assertSchemaEqual
+
+from migration.clients import parse_clients
+from migration.model import Destination
+from pipeline.audit import AuditRun, AuditSettings, Snapshots, audit
+from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
+from tests.cli.command import Kohort
+
+DESTINATIONS = ("cooperative", "consumer")
+REGEX = "orders-(?!eu).*"
+
+
+@pytest.fixture(scope="module")
+def run(spark: SparkSession, fleet: Path) -> AuditRun:
+    """Audit the fleet with nothing told."""
+    return audit(spark, [Snapshots(paths=(str(fleet),))])
+
+
+@pytest.fixture(scope="module")
+def rows(run: AuditRun) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Give the audit's rows by file, group and destination."""
+    return {
+        (row["source"], row["group"], row["destination"]): row.asDict(recursive=True)
+        for row in run.audit.collect()
+    }
+
+
+def planned(kohort: Kohort, file: str, group: str, to: str, *options: str) -> dict[str, Any]:
+    """Give what `kohort plan` says of one group."""
+    answer = kohort.quick("plan", group, "--to", to, "--snapshot", file, *options, "--output", "json")
+    assert answer.status in (0, 1), answer.stderr
+    return answer.document
+
+
+def test_the_tables_have_their_schemas(run: AuditRun) -> None:
+    assertSchemaEqual(run.audit.schema, AUDIT, ignoreNullable=True)
+    assertSchemaEqual(run.regexes.schema, AUDIT_REGEXES, ignoreNullable=True)
+
+
+def test_findings_are_those_of_a_plan(
+    kohort: Kohort, rows: dict[tuple[str, str, str], dict[str, Any]]
+) -> None:
+    assert len(rows) > 40
+    for (file, group, to), row in rows.items():
+        plan = planned(kohort, file, group, to)
+        assert row["verdict"] == plan["verdict"], (file, group, to)
+        found = [
+            (each["rule"], each["level"], each["member"], each["message"], each["remedy"], each["source"])
+            for each in row["findings"]
+        ]
+        told = [
+            (each["rule"], each["level"], each["member"], each["message"], each["remedy"], each["source"])
+            for each in plan["findings"]
+        ]
+        assert found == told, (file, group, to)
+        assert row["restarts"] == (
+            sum(len(members) for step in plan["steps"] for members in step["rounds"])
+            if plan["steps"]
+            else None
+        )
+
+
+def test_a_dry_run_is_that_of_the_command(
+    kohort: Kohort, rows: dict[tuple[str, str, str], dict[str, Any]]
+) -> None:
+    compared = 0
+    for (file, group, to), row in rows.items():
+        run = row["dry_run"]
+        if run is None or not row["members"]:
+            continue
+        libraries = [name for name in row["libraries"] if name in ("java", "librdkafka")]
+        leader = ["--leader", libraries[0]] if row["libraries"] == libraries[:1] else []
+        answer = kohort.quick(
+            "dry-run", group, "--assignor", run["assignor"], "--side", run["side"], "--snapshot", file, *leader,
+            "--output", "json",
+        )  # fmt: skip
+        (told,) = answer.document["groups"]
+        assert run["moved"] == sum(each["moved"] for each in told["rebalances"]), (file, group, to)
+        assert run["rebalances"] == len(told["rebalances"])
+        assert run["minimum_moved"] == told["minimum_moved"]
+        compared += 1
+    assert compared > 15
+
+
+def test_what_is_told_of_clients_and_regexes_counts_for_every_group(
+    spark: SparkSession, kohort: Kohort, fleet: Path
+) -> None:
+    settings = AuditSettings(
+        destinations=(Destination.CONSUMER,),
+        told=parse_clients(["java:4.3.1"]),
+        regexes=(REGEX,),
+        with_costs=False,
+    )
+    told = audit(spark, [Snapshots(paths=(str(fleet / "sample.yaml"),))], settings)
+    verdicts = set()
+    for row in told.audit.collect():
+        plan = planned(
+            kohort, row["source"], row["group"], "consumer", "--client", "java:4.3.1", "--regex", REGEX
+        )
+        assert [each["message"] for each in row["findings"]] == [each["message"] for each in plan["findings"]]
+        assert row["verdict"] == plan["verdict"]
+        assert (row["rank"] is None, row["gain_s"]) == (row["verdict"] == "blocked" or row["arrived"], None)
+        verdicts.add(row["verdict"])
+    assert verdicts == {"blocked", "ready"} or verdicts == {"blocked"}
+
+
+def test_regexes_are_judged_as_the_command_does(spark: SparkSession, kohort: Kohort, fleet: Path) -> None:
+    settings = AuditSettings(
+        destinations=(Destination.CONSUMER,),
+        told=parse_clients(["java:4.3.1"]),
+        regexes=("orders.*", REGEX, "or(ders", ".*[a-c].*"),
+        with_costs=False,
+    )
+    file = fleet / "sample.yaml"
+    found = (
+        audit(spark, [Snapshots(paths=(str(file),))], settings).regexes.where("library = 'java'").collect()
+    )
+    assert {row["pattern"] for row in found} >= set(settings.regexes)
+    for row in found:
+        answer = kohort.quick(
+            "validate-regex", row["pattern"], "--from", "java", "--snapshot", file, "--output", "json"
+        )
+        (told,) = answer.document["patterns"]
+        assert (row["valid"], row["reason"]) == (told["valid"], told["reason"])
+        for column in ("gained", "lost"):
+            assert row[column] == told["topics"][column], row["pattern"]
+        assert row["rewritten"] == told["rewrite"]
+        # Java's own engine agrees with ours on what a consumer matches now.
+        if row["java_valid"] and row["client_topics"] is not None:
+            assert row["java_topics"] == row["client_topics"]
+            assert row["java_gained"] == row["gained"]
+
+
+def test_what_is_no_snapshot_is_quarantined(run: AuditRun, fleet: Path) -> None:
+    told = {Path(each.file).name: each.reason for each in run.quarantined}
+    assert told == {
+        "broken.yaml": "line 5: groups.g.members[0].id: the field 'id' is missing",
+        "bytes.yaml": "not a text file in UTF-8 (byte 9)",
+        "foreign.json": "line 1: kohort: missing: this is not a Kohort snapshot",
+    }
+    assert run.quarantined_total == 3
+
+
+def test_the_summary_is_of_the_table(run: AuditRun, rows: dict[tuple[str, str, str], dict[str, Any]]) -> None:
+    assert run.groups == len({(file, group) for file, group, _ in rows})
+    for to in DESTINATIONS:
+        mine = [row for row in rows.values() if row["destination"] == to]
+        outcomes = [
+            "arrived" if row["arrived"] and row["verdict"] != "blocked" else row["verdict"] for row in mine
+        ]
+        assert run.verdicts[to] == {outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))}
+        rules = [rule for row in mine for rule in row["blocked_by"]]
+        assert run.blocked_by[to] == {rule: rules.count(rule) for rule in set(rules)}
+        ranked = sorted((row for row in mine if row["rank"] is not None), key=lambda row: row["rank"])
+        assert [each.group for each in run.first[to]] == [row["group"] for row in ranked]
+        assert [row["rank"] for row in ranked] == list(range(1, len(ranked) + 1))
+        scores = [row["score"] for row in ranked if row["score"] is not None]
+        assert scores == sorted(scores, reverse=True)
+        assert len(scores) > 2
+        assert all(row["verdict"] != "blocked" and not row["arrived"] for row in ranked)
