@@ -99,6 +99,9 @@ class ClassicLife:
     _owned: Mapping[Place, Seat] = field(default_factory=dict)
     _assignor: str | None = None
     _causes: tuple[Cause, ...] = ()
+    _departures: tuple[Departure, ...] = ()
+    _since: dict[str, int] = field(default_factory=dict)
+    """By identity, when members were first written down."""
     _withheld: frozenset[Place] = frozenset()
     _written: int = 0
     """When the last record was."""
@@ -114,6 +117,7 @@ class ClassicLife:
             self._rebalance(self._step(event, generation, after, assigned))
         self.generation, self._written, self._assignor = generation, event.time, event.assignor
         self._seats, self._owned = after, assigned
+        self._since = {identity: self._since.get(identity, event.time) for identity in after}
 
     def end(self, time: int) -> Past:
         """The group is deleted, or converted."""
@@ -121,7 +125,12 @@ class ClassicLife:
         for place in self._owned:
             self.trail.holders.release(place, generation, time)
         return Past(
-            protocol=Protocol.CLASSIC, epoch=generation, seats=self._seats, owned=self._owned, time=time
+            protocol=Protocol.CLASSIC,
+            epoch=generation,
+            seats=self._seats,
+            owned=self._owned,
+            since=self._since,
+            time=time,
         )
 
     def _step(
@@ -161,10 +170,15 @@ class ClassicLife:
         return _cooperates(assignor) and (self._assignor is None or _cooperates(self._assignor))
 
     def _rebalance(self, step: _Step) -> None:
+        if step.converted is not None:
+            self._since = dict(step.converted.since)
         causes = self._why(step)
+        if causes is not self._causes:
+            self._departures = self._gone(step)
         self.trail.tell(
             Rebalance(
                 group=step.event.group,
+                offset=step.event.offset,
                 protocol=Protocol.CLASSIC,
                 epoch=step.generation,
                 start=step.start,
@@ -179,7 +193,7 @@ class ClassicLife:
                 moved=self.trail.moved({place: seat.identity for place, seat in step.assigned.items()}),
                 revoked=sum(1 for seat in step.given_up.values() if seat.identity in step.after),
                 skipped=self._skipped(step),
-                departures=_departures(step),
+                departures=self._departures,
             )
         )
         self._causes, self._withheld = causes, step.withheld
@@ -215,6 +229,22 @@ class ClassicLife:
             return self._causes
         return (Cause.METADATA if step.assigned.keys() != step.had.keys() else Cause.UNKNOWN,)
 
+    def _gone(self, step: _Step) -> tuple[Departure, ...]:
+        places: dict[str, list[Place]] = {identity: [] for identity in step.left}
+        for place, seat in step.had.items():
+            if seat.identity in places:
+                places[seat.identity].append(place)
+        return tuple(
+            Departure(
+                member=step.before[identity].member,
+                since=self._since.get(identity, step.begun),
+                at=step.begun,
+                session_timeout_ms=step.before[identity].session_timeout_ms,
+                places=tuple(places[identity]),
+            )
+            for identity in step.left
+        )
+
     def _hand_out(self, step: _Step) -> None:
         """Members give up at the start; cooperative ones that stay, when they learn what is taken from them."""
         holders, time = self.trail.holders, step.event.time
@@ -239,22 +269,6 @@ class ClassicLife:
 def in_order(causes: Mapping[Cause, bool]) -> tuple[Cause, ...]:
     """Those that are true, as `Cause` has them."""
     return tuple(cause for cause in Cause if causes.get(cause))
-
-
-def _departures(step: _Step) -> tuple[Departure, ...]:
-    places: dict[str, list[Place]] = {identity: [] for identity in step.left}
-    for place, seat in step.had.items():
-        if seat.identity in places:
-            places[seat.identity].append(place)
-    return tuple(
-        Departure(
-            member=step.before[identity].member,
-            at=step.begun,
-            session_timeout_ms=step.before[identity].session_timeout_ms,
-            places=tuple(places[identity]),
-        )
-        for identity in step.left
-    )
 
 
 def _resubscribed(before: Seat, after: Seat | None) -> bool:

@@ -14,6 +14,7 @@ Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pipeline.course.classic import in_order
@@ -73,6 +74,10 @@ class ConsumerLife:
     """By member id, of static members."""
     _base: dict[str, Seat] = field(default_factory=dict)
     """By identity, as the last epoch found them."""
+    _since: dict[str, int] = field(default_factory=dict)
+    """By identity, when members were first written down."""
+    _expired: set[str] = field(default_factory=set)
+    """Identities of members that were away when they were deleted, since the last epoch."""
     _touched: dict[str, None] = field(default_factory=dict)
     """Identities of which something was written since."""
     _changes: set[Cause] = field(default_factory=set)
@@ -118,7 +123,9 @@ class ConsumerLife:
             owned |= dict.fromkeys(places, seats.get(self._identity(member), Seat(member=member)))
             for place in places:
                 self.trail.holders.release(place, epoch, time)
-        return Past(protocol=Protocol.CONSUMER, epoch=epoch, seats=seats, owned=owned, time=time)
+        return Past(
+            protocol=Protocol.CONSUMER, epoch=epoch, seats=seats, owned=owned, since=self._since, time=time
+        )
 
     def finish(self) -> None:
         """The log ends here."""
@@ -141,6 +148,8 @@ class ConsumerLife:
             if present is not None and present.seat.member == seat.member:
                 self._drop(present)
                 del self._members[identity]
+                if present.away:
+                    self._expired.add(identity)
                 self._touched[identity] = None
             return
         identity = seat.identity
@@ -156,6 +165,7 @@ class ConsumerLife:
                 self._changes.add(Cause.ASSIGNOR)
         if present is None:
             first = _NOWHERE if self.epoch is None else self.epoch + 1
+            self._since.setdefault(identity, event.time)
             self._members[identity] = _Present(seat, first)
         else:
             present.seat = seat
@@ -195,13 +205,16 @@ class ConsumerLife:
         left = [each for each in dict.fromkeys(touched) if each in before and each not in present]
         wishes = Counter(sorted(seat.assignor for seat in present.values() if seat.assignor is not None))
         gap = self.epoch is not None and epoch > self.epoch + 1
+        if past is not None and converted:
+            self._since |= past.since
         row = Rebalance(
             group=event.group,
+            offset=event.offset,
             protocol=Protocol.CONSUMER,
             epoch=epoch,
             start=event.time,
             end=None,
-            causes=self._why(known=known, converted=converted, joined=bool(joined), left=bool(left), gap=gap),
+            causes=self._why(known=known, converted=converted, joined=bool(joined), left=left, gap=gap),
             assignor=max(wishes, key=lambda name: wishes[name], default=None),
             members_before=len(before),
             members=len(present),
@@ -211,15 +224,7 @@ class ConsumerLife:
             moved=0,
             revoked=0,
             skipped=self._skipped(epoch, past, converted=converted) if known else None,
-            departures=tuple(
-                Departure(
-                    member=before[identity].member,
-                    at=event.time,
-                    session_timeout_ms=None,
-                    places=tuple(sorted(self._lost.get(identity, ()))),
-                )
-                for identity in left
-            ),
+            departures=tuple(self._departure(identity, before[identity], event.time) for identity in left),
         )
         behind = sum(1 for each in self._members.values() if not each.away and each.reached < epoch)
         self._open.append(_Open(row, behind))
@@ -229,16 +234,20 @@ class ConsumerLife:
                 self._base[identity] = present[identity]
             else:
                 self._base.pop(identity, None)
-        self._touched, self._changes, self._lost = {}, set(), {}
+                self._since.pop(identity, None)
+        self._touched, self._changes, self._lost, self._expired = {}, set(), {}, set()
         if not present:
             self.trail.clear(event.time)
 
-    def _why(self, *, known: bool, converted: bool, joined: bool, left: bool, gap: bool) -> tuple[Cause, ...]:
+    def _why(
+        self, *, known: bool, converted: bool, joined: bool, left: Sequence[str], gap: bool
+    ) -> tuple[Cause, ...]:
         if not known:
             return (Cause.UNKNOWN,)
         found = dict.fromkeys(self._changes, True) | {
             Cause.CONVERSION: converted,
-            Cause.LEAVE: left,
+            Cause.EXPIRY: any(identity in self._expired for identity in left),
+            Cause.LEAVE: any(identity not in self._expired for identity in left),
             Cause.JOIN: joined,
         }
         if converted or joined or left or Cause.SUBSCRIPTION in self._changes:
@@ -246,6 +255,16 @@ class ConsumerLife:
             found.pop(Cause.METADATA, None)
         # Nothing but another set of topics and partitions makes an epoch by itself.
         return in_order(found) or (Cause.UNKNOWN if gap else Cause.METADATA,)
+
+    def _departure(self, identity: str, seat: Seat, at: int) -> Departure:
+        return Departure(
+            member=seat.member,
+            since=self._since.get(identity, at),
+            at=at,
+            session_timeout_ms=seat.session_timeout_ms,
+            places=tuple(sorted(self._lost.get(identity, ()))),
+            expired=identity in self._expired,
+        )
 
     def _skipped(self, epoch: int, past: Past | None, *, converted: bool) -> int:
         if past is not None and converted:

@@ -36,9 +36,14 @@ class Departure:
     """A member that is gone, and what it had: what its last commits can be looked for by."""
 
     member: str
+    since: int
+    """When it was first written down."""
     at: int
+    """When it was gone, at the latest."""
     session_timeout_ms: int | None
     places: tuple[Place, ...]
+    expired: bool = False
+    """Whether the log itself tells that its session ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,8 @@ class Rebalance:
     """A generation or group epoch. Counts are of members and of partitions."""
 
     group: str
+    offset: int
+    """Of the record; it is the row's own, as epochs are not when a group is deleted and made again."""
     protocol: Protocol
     epoch: int
     start: int | None
@@ -64,6 +71,7 @@ class Rebalance:
     """Generations or epochs since the one of the row before that are not in the log; None: there is no row before,
     and the group is older than the log."""
     departures: tuple[Departure, ...] = ()
+    """Of `left`; of a rebalance that has the causes of the one before, of that one's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ class Past:
     seats: Mapping[str, Seat]
     """By identity."""
     owned: Mapping[Place, Seat]
+    since: Mapping[str, int]
+    """By identity, when members were first written down."""
     time: int
 
     def becomes(self, protocol: Protocol, time: int) -> bool:

@@ -23,20 +23,90 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipeline.course.rows import Rebalance
+from pyspark.sql import functions as f
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from pipeline.course.rows import Cause, Departure, Rebalance
 from pipeline.course.stream import Row, rows_of_groups
 from pipeline.tables.days import day_of
+from pipeline.tables.expiry import expired
 from pipeline.tables.schemas import REBALANCES
+from pipeline.tables.shape import shaped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _SECOND_US: Final = 1_000_000
+_KEY: Final = ("group", "offset")
+_DEPARTURE = StructType(
+    [
+        StructField("member", StringType(), False),
+        StructField("since", TimestampType(), False),
+        StructField("at", TimestampType(), False),
+        StructField("session_timeout_ms", IntegerType(), True),
+        StructField(
+            "places",
+            ArrayType(
+                StructType(
+                    [
+                        StructField("topic", StringType(), False),
+                        StructField("topic_partition", IntegerType(), False),
+                    ]
+                ),
+                containsNull=False,
+            ),
+            False,
+        ),
+        StructField("expired", BooleanType(), False),
+    ]
+)
+_WALKED = StructType(
+    [
+        *(each for each in REBALANCES.fields if each.name not in ("cause", "expired")),
+        StructField("offset", LongType(), False),
+        StructField("departures", ArrayType(_DEPARTURE, containsNull=False), False),
+    ]
+)
+"""What a walk gives: a row, and what its causes still depend on."""
 
 
 def rebalances(events: DataFrame) -> DataFrame:
     """The table `REBALANCES` of all events, whatever order they are in."""
-    return rows_of_groups(events, REBALANCES, rebalance=_row)
+    walked = rows_of_groups(events, _WALKED, rebalance=_row)
+    return shaped(_with_expiries(walked, events), REBALANCES)
+
+
+def _with_expiries(walked: DataFrame, events: DataFrame) -> DataFrame:
+    """With those members in `expired` that had fallen silent, and the causes put right."""
+    departures = walked.select(*_KEY, f.explode("departures").alias("departure")).select(*_KEY, "departure.*")
+    silent = expired(departures, events).groupBy(*_KEY).agg(f.collect_set("member").alias("silent"))
+    told = f.filter("departures", lambda each: each["expired"])
+    gone = f.array_union(
+        f.transform(told, lambda each: each["member"]),
+        f.coalesce("silent", f.array().cast("array<string>")),
+    )
+    all_gone = f.size("gone") == f.size("departures")
+    causes = f.array_union(
+        f.when(all_gone, f.array_remove("causes", Cause.LEAVE.value)).otherwise(f.col("causes")),
+        f.array(f.lit(Cause.EXPIRY.value)),
+    )
+    in_order = f.array_intersect(f.array(*(f.lit(cause.value) for cause in Cause)), causes)
+    return (
+        walked.join(silent, list(_KEY), "left")
+        .withColumn("gone", gone)
+        .withColumn("causes", f.when(f.size("gone") > 0, in_order).otherwise(f.col("causes")))
+        .withColumn("cause", f.element_at("causes", 1))
+        .withColumn("expired", f.array_sort(f.array_intersect("left", "gone")))
+    )
 
 
 def _row(rebalance: Rebalance) -> Row:
@@ -50,16 +120,27 @@ def _row(rebalance: Rebalance) -> Row:
         "start": start,
         "end": end,
         "duration_s": None if start is None or end is None else max(end - start, 0) / _SECOND_US,
-        "cause": rebalance.causes[0].value,
         "causes": [cause.value for cause in rebalance.causes],
         "assignor": rebalance.assignor,
         "members_before": rebalance.members_before,
         "members": rebalance.members,
         "joined": list(rebalance.joined),
         "left": list(rebalance.left),
-        "expired": [],
         "partitions": rebalance.partitions,
         "moved": rebalance.moved,
         "revoked": rebalance.revoked,
         "skipped": rebalance.skipped,
+        "offset": rebalance.offset,
+        "departures": [_departure(each) for each in rebalance.departures],
+    }
+
+
+def _departure(departure: Departure) -> Row:
+    return {
+        "member": departure.member,
+        "since": departure.since,
+        "at": departure.at,
+        "session_timeout_ms": departure.session_timeout_ms,
+        "places": [{"topic": topic, "topic_partition": number} for topic, number in departure.places],
+        "expired": departure.expired,
     }
