@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,14 +17,14 @@ from cli.fleet.options import SparkOptions
 from cli.fleet.progress import FleetProgress
 from cli.fleet.sources import LiveTopic, LogPaths
 from cli.fleet.spark import fleet_session, is_local, settings_of
-from cli.times import parse_moment
+from cli.times import format_moment, parse_moment
 from cli.views.fleet_history import History, TableFacts
 from coordinator.problem import Cause, Problem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from coordinator.model import Group
+    from pipeline.as_of import AsOf
     from pipeline.history import HistoryRun
 
 
@@ -111,12 +111,12 @@ class _Answer:
         request, run = self._request, self._run
         self._progress.say("reading tables")
         groups = self._groups()
-        problems = tuple(self._missing(groups))
         described = self._described()
+        problems = tuple(self._missing(groups, described))
         shows = bool(request.groups)
         rebalances = self._rebalances() if shows or request.for_programs else []
         self._write_reports()
-        self._draw(problems)
+        self._draw({row["group"] for row in groups})
         return History(
             records=run.records,
             by_key_version=run.by_key_version,
@@ -145,7 +145,7 @@ class _Answer:
             since_ms=request.since_ms,
             until_ms=request.until_ms,
             as_of_ms=request.as_of_ms,
-            described=described,
+            described=[each.group for each in described if each.group is not None],
             shows_rebalances=shows,
             problems=problems,
         )
@@ -171,11 +171,17 @@ class _Answer:
         )
         return sorted(plain(rows), key=lambda row: (-row["rebalancing_s"], -row["rebalances"], row["group"]))
 
-    def _missing(self, groups: Sequence[dict[str, Any]]) -> Iterator[Problem]:
+    def _missing(self, groups: Sequence[dict[str, Any]], described: Sequence[AsOf]) -> Iterator[Problem]:
         there = {row["group"] for row in groups}
-        for group in self._request.groups:
-            if group not in there:
+        for place, group in enumerate(self._request.groups):
+            if described:
+                yield from described[place].problems
+            if group not in there and not (described and described[place].records):
                 message = "nothing is told of this group in what was read"
+                yield Problem(subject=group, message=message, cause=Cause.ABSENT)
+            elif described and described[place].group is None:
+                moment = format_moment(self._request.as_of_ms or 0)
+                message = f"there was no such group at {moment}"
                 yield Problem(subject=group, message=message, cause=Cause.ABSENT)
 
     def _rebalances(self) -> Sequence[dict[str, Any]]:
@@ -187,15 +193,14 @@ class _Answer:
         rows.sort(key=lambda row: (row["group"], row["end"] or row["start"] or 0, row["epoch"]))
         return rows
 
-    def _described(self) -> Sequence[Group]:
+    def _described(self) -> Sequence[AsOf]:
         if self._request.as_of_ms is None:
             return ()
         from pipeline.as_of import as_of
 
         moment = datetime.fromtimestamp(self._request.as_of_ms / 1_000, UTC)
-        events = self._table("events")
-        found = [as_of(events, group, moment) for group in self._request.groups]
-        return [group for group in found if group is not None]
+        events, names = self._table("events"), self._request.source.names
+        return [as_of(events, group, moment, names=names) for group in self._request.groups]
 
     def _write_reports(self) -> None:
         if not self._request.reports:
@@ -209,9 +214,9 @@ class _Answer:
         for file in self._request.reports:
             write_report(file, numbers)
 
-    def _draw(self, problems: Sequence[Problem]) -> None:
+    def _draw(self, there: Collection[str]) -> None:
         request = self._request
-        if request.svg is None or problems:
+        if request.svg is None or request.groups[0] not in there:
             return
         from cli.render.rebalances_svg import timeline_svg
         from pipeline.overview import between

@@ -57,6 +57,11 @@ class LiveTopic:
     client: Mapping[str, str]
 
     @property
+    def names(self) -> Mapping[str, str]:
+        """The cluster knows them all, and tells them with its records."""
+        return {}
+
+    @property
     def places(self) -> tuple[str, ...]:
         """For people."""
         return (self.bootstrap,)

@@ -57,15 +57,21 @@ def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
     """
     from pipeline.session import session
 
+    with session(settings) as spark, _translated(verbose=settings.verbose):
+        yield spark
+
+
+@contextmanager
+def _translated(*, verbose: bool) -> Iterator[None]:
+    """While the JVM still lives, which knows what its errors say."""
     try:
-        with session(settings) as spark:
-            yield spark
+        yield
     except OSError as error:
         raise CommandError(_of_file(error)) from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in _FOREIGN:
             raise
-        hint = "" if settings.verbose else " (--spark-log shows Spark's own log)"
+        hint = "" if verbose else " (--spark-log shows Spark's own log)"
         raise CommandError(f"Spark could not do it: {told(str(error))}{hint}") from error
 
 

@@ -1,0 +1,138 @@
+"""`kohort fleet`: what is refused before Spark is started, and what is said where Spark cannot be."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli.errors import UsageError
+from cli.fleet.options import SparkOptions
+from cli.fleet.spark import conf_of, settings_of, told
+from tests.cli.command import Kohort
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--as-of", "-1d"], "--as-of shows groups as they were; name them with --group"),
+        (["--as-of", "soon", "--group", "g"], "--as-of: 'soon' is no time"),
+        (["--since", "yesterday"], "--since: 'yesterday' is no time"),
+        (["--since", "-1h", "--until", "-2h"], "--since is after --until"),
+        (["--svg", "x.svg"], "--svg draws the rebalances of one group; name it with --group"),
+        (["--svg", "x.svg", "--group", "a", "--group", "b"], "--svg draws the rebalances of one group"),
+        (
+            ["--report", "no/such/place.html"],
+            "--report no/such/place.html: the directory no/such is not there",
+        ),
+        (["--report", "."], "--report .: is a directory; name a file in it"),
+        (["--conf", "spark.cores.max"], "--conf spark.cores.max: write NAME=VALUE"),
+        (["--master", "spark://a:7077"], "the workers of spark://a:7077 write the tables: give --out"),
+        (["--topics", "t.txt", "--snapshot", "s.yaml"], "No such option: --snapshot"),
+        (["-b", "a:1", "--log-dir", "d"], "--log-dir and --bootstrap-server name different sources"),
+        (["--context", "c", "--log-dir", "d"], "--log-dir and --context name different sources"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_nonsense_is_refused_at_once(kohort: Kohort, sample: Path, options: list[str], message: str) -> None:
+    named = any(option in ("-b", "--log-dir", "--context") for option in options)
+    source = [] if named else ["--embedded", str(sample)]
+    answer = kohort.quick("fleet", "history", *source, *options)
+    assert (answer.status, answer.stdout) == (2, "")
+    assert message in " ".join(answer.stderr.split())
+
+
+@pytest.mark.parametrize("command", ["history", "audit"])
+def test_a_directory_that_is_no_log(kohort: Kohort, sample: Path, tmp_path: Path, command: str) -> None:
+    above = kohort.quick("fleet", command, "--log-dir", sample.parent)
+    assert (above.status, above.stdout) == (3, "")
+    assert f"is {sample} meant?" in above.stderr
+    nothing = kohort.quick("fleet", command, "--log-dir", tmp_path / "nothing")
+    assert (nothing.status, nothing.stderr) == (3, f"kohort: {tmp_path}/nothing is not there\n")
+    empty = kohort.quick("fleet", command)
+    assert empty.status == 3
+    assert "holds no groups; name a source" in empty.stderr
+
+
+def test_a_snapshot_has_no_history(kohort: Kohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("kohort: 1\ngroups: {}\n")
+    monkeypatch.setenv("KOHORT_SNAPSHOT", str(file))
+    answer = kohort.quick("fleet", "history")
+    assert (answer.status, answer.stdout) == (2, "")
+    assert f"{file} is a snapshot, which has no history" in answer.stderr
+
+
+def test_an_audit_reads_no_live_cluster(kohort: Kohort, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KOHORT_BOOTSTRAP_SERVER", "127.0.0.1:1")
+    answer = kohort.quick("fleet", "audit")
+    assert (answer.status, answer.stdout) == (2, "")
+    assert "`kohort snapshot -o FILE` saves a live cluster for --snapshots" in answer.stderr
+
+
+def test_snapshots_that_are_not_there(kohort: Kohort, tmp_path: Path) -> None:
+    answer = kohort.quick("fleet", "audit", "--snapshots", tmp_path / "none")
+    assert (answer.status, answer.stderr) == (3, f"kohort: {tmp_path}/none is not there\n")
+
+
+@pytest.mark.parametrize("command", ["history", "audit"])
+def test_without_java_the_next_step_is_said(
+    kohort: Kohort, sample: Path, tmp_path: Path, command: str
+) -> None:
+    done = subprocess.run(
+        [kohort.executable, "fleet", command, "--embedded", sample],
+        env={**kohort.env, "JAVA_HOME": str(tmp_path)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"kohort: Spark needs Java 17 or later, and JAVA_HOME={tmp_path} has no bin/java: "
+        "install a JDK, or set JAVA_HOME\n"
+    )
+
+
+def test_settings_are_handed_on() -> None:
+    options = SparkOptions(
+        master="local[2]", conf=["spark.a=1", " spark.b = x=y"], jars=["a.jar,b.jar", "c.jar"], verbose=True
+    )
+    settings = settings_of(options, ("d.jar",))
+    assert settings.master == "local[2]"
+    assert settings.conf == {"spark.a": "1", "spark.b": " x=y"}
+    assert settings.jars == ("a.jar", "b.jar", "c.jar", "d.jar")
+    assert settings.verbose
+    with pytest.raises(UsageError, match="--conf =1"):
+        conf_of(SparkOptions(conf=["=1"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it does not say why"),
+        (
+            "[PATH_NOT_FOUND] Path does not exist: file:/x.\n\n",
+            "[PATH_NOT_FOUND] Path does not exist: file:/x.",
+        ),
+        (
+            "An error occurred while calling o42.collect.\n"
+            ": org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed\n"
+            "\tat org.apache.spark.X.y(Z.scala:1)\n"
+            "Caused by: java.lang.RuntimeException: outer\n"
+            "\tat a.B.c(D.java:2)\n"
+            "Caused by: java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found\n"
+            "\t... 30 more\n",
+            "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
+        ),
+        (
+            "Traceback (most recent call last):\n"
+            '  File "worker.py", line 1, in main\n'
+            "    process()\n"
+            "FileNotFoundError: [Errno 2] No such file or directory: '/x'\n",
+            "[Errno 2] No such file or directory: '/x'",
+        ),
+        (f"Error: {'x' * 1000}", "x" * 500 + "…"),
+    ],
+    ids=["nothing", "analysis", "java", "python", "long"],
+)
+def test_the_cause_is_told_without_its_stacks(text: str, said: str) -> None:
+    assert told(text) == said
