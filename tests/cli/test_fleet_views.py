@@ -1,0 +1,183 @@
+"""What `kohort fleet` shows of what the pipeline found."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from cli.render.formats import render
+from cli.render.output_format import OutputFormat
+from cli.views.fleet_audit import Audit, fleet_audit_document
+from cli.views.fleet_history import History, TableFacts, fleet_history_document
+from coordinator.model import Group, GroupState, GroupType
+from pipeline.audit import RankedGroup
+from pipeline.history import Quarantined
+from tests.cli.schemas import faults
+
+START_MS = 1_780_000_000_000
+GROUP: dict[str, Any] = {
+    "group": "payments",
+    "type": "consumer",
+    "migration": "mixed",
+    "rebalances": 3,
+    "joined": 2,
+    "left": 1,
+    "moved": 8,
+    "rebalancing_s": 64.25,
+    "last_rebalance": START_MS,
+    "storms": 1,
+    "zombies": 0,
+    "commits": 1_000,
+    "resets": 2,
+}
+REBALANCE: dict[str, Any] = {
+    "day": None,
+    "group": "payments",
+    "protocol": "classic",
+    "epoch": 7,
+    "start": None,
+    "end": START_MS,
+    "duration_s": 3.5,
+    "cause": "join",
+    "causes": ["join", "leave"],
+    "assignor": "range",
+    "members_before": 2,
+    "members": 3,
+    "joined": ["c-1", "c-2"],
+    "left": [],
+    "expired": [],
+    "partitions": 12,
+    "moved": 4,
+    "revoked": 12,
+    "skipped": 0,
+}
+QUARANTINED = {
+    "source": "__consumer_offsets-3",
+    "file": "/d/__consumer_offsets-3/00000000000000000000.log",
+    "position": 61,
+    "offset": None,
+    "reason": "ends in the middle of a batch",
+}
+
+
+def history(**changes: Any) -> History:
+    values: dict[str, Any] = {
+        "records": 12,
+        "by_key_version": {None: 2, 1: 9, 2: 1},
+        "groups": [GROUP],
+        "rebalances": [REBALANCE],
+        "quarantined": [],
+        "quarantined_total": 0,
+        "tables": [TableFacts(name="rebalances", path="/t/rebalances", rows=1, added=1)],
+    }
+    return History(**{**values, **changes})
+
+
+def printed(document: Any, output: OutputFormat = OutputFormat.TABLE) -> str:
+    stream = io.StringIO()
+    render(document, output, stream)
+    return stream.getvalue()
+
+
+def test_a_row_per_group() -> None:
+    document = fleet_history_document(history(quarantined=[QUARANTINED], quarantined_total=1))
+    assert printed(document) == (
+        "GROUP     TYPE   #REBALANCES  #JOINED  #LEFT  #MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS"
+        "  LAST-REBALANCE\n"
+        "payments  mixed            3        2      1       8        1m04s        1         0        2"
+        "  2026-05-28T20:26:40.000Z\n"
+        "\n"
+        "TYPE  NAME                  #RECORDS\n"
+        "   -  ends of transactions         2\n"
+        "   1  OffsetCommit                 9\n"
+        "   2  GroupMetadata                1\n"
+        "\n"
+        "TABLE       ROWS  ADDED  PATH\n"
+        "rebalances     1      1  /t/rebalances\n"
+        "\n"
+        "FILE                                              POSITION  OFFSET  NOT-READ\n"
+        "/d/__consumer_offsets-3/00000000000000000000.log        61       -  ends in the middle of a batch\n"
+    )
+    assert document.remarks == (
+        "1 record, part or file could not be read; --output json and the table quarantine say which, and why",
+    )
+
+
+def test_the_rebalances_of_a_group() -> None:
+    document = fleet_history_document(history(shows_rebalances=True))
+    assert printed(document, OutputFormat.CSV) == (
+        "GROUP,EPOCH,START,DURATION,CAUSE,PROTOCOL,ASSIGNOR,#BEFORE,#MEMBERS,#MOVED,#REVOKED,JOINED,LEFT\n"
+        'payments,7,2026-05-28T20:26:40.000Z,3.500,join,classic,range,2,3,4,12,"c-1, c-2",\n'
+    )
+    assert document.remarks == ()
+
+
+def test_programs_get_everything() -> None:
+    data = fleet_history_document(history(quarantined=[QUARANTINED], quarantined_total=1)).as_data()
+    assert faults(data) == []
+    assert (data["command"], data["records"], data["transaction_ends"]) == ("fleet history", 12, 2)
+    assert data["by_key_version"] == {"1": 9, "2": 1}
+    (rebalance,) = data["rebalances"]
+    assert (rebalance["start"], rebalance["end"]) == (None, "2026-05-28T20:26:40.000Z")
+    assert data["tables"] == {"rebalances": {"path": "/t/rebalances", "rows": 1, "added": 1}}
+    assert data["as_of"] is None
+
+
+def test_what_a_group_was() -> None:
+    group = Group(id="payments", type=GroupType.CLASSIC, state=GroupState.EMPTY, generation=6)
+    document = fleet_history_document(history(as_of_ms=START_MS, described=[group]))
+    assert faults(document.as_data()) == []
+    assert document.as_data()["as_of"]["groups"][0]["generation"] == 6
+    assert printed(document).splitlines()[1].split()[:1] == ["payments"]
+
+
+RANKED = RankedGroup(
+    rank=1, source="a.yaml", cluster=None, group="payments", verdict="ready", members=3, partitions=12,
+    gain_s=120.0, risk=0.5, path="two bounces",
+)  # fmt: skip
+
+
+def audit(**changes: Any) -> Audit:
+    values: dict[str, Any] = {
+        "groups": 3,
+        "verdicts": {"cooperative": {"arrived": 1, "ready": 2}, "consumer": {"blocked": 2, "ready": 1}},
+        "blocked_by": {"cooperative": {}, "consumer": {"assignment-user-data": 2}},
+        "first": {"cooperative": (RANKED,), "consumer": ()},
+        "regexes_lost": 0,
+        "rows": [],
+        "regexes": [],
+        "quarantined": (),
+        "quarantined_total": 0,
+        "tables": {},
+    }
+    return Audit(**{**values, **changes})
+
+
+def test_the_sums_of_an_audit() -> None:
+    quarantined = Quarantined(source="b.yaml", file="b.yaml", position=None, offset=None, reason="no YAML")
+    document = fleet_audit_document(audit(quarantined=(quarantined,), quarantined_total=1, regexes_lost=4))
+    assert printed(document) == (
+        "TO           #GROUPS  #READY  #WARNINGS  #BLOCKED  #ARRIVED\n"
+        "cooperative        3       2          0         0         1\n"
+        "consumer           3       1          0         2         0\n"
+        "\n"
+        "Which to migrate to cooperative first\n"
+        "\n"
+        "RANK  GROUP     SOURCE  VERDICT  #MEMBERS  #PARTITIONS  GAIN-S  RISK  WAY\n"
+        "   1  payments  a.yaml  ready           3           12  120.00  0.50  two bounces\n"
+        "\n"
+        "What blocks the way to consumer\n"
+        "\n"
+        "RULE                  #GROUPS\n"
+        "assignment-user-data        2\n"
+        "\n"
+        "4 regexes match less, or nothing, once the broker judges them: the table\n"
+        "audit_regexes says which.\n"
+        "\n"
+        "Not read\n"
+        "\n"
+        "FILE    NOT-READ\n"
+        "b.yaml  no YAML\n"
+    )
+    assert faults(document.as_data()) == []
+    assert document.remarks == ("1 file could not be read; --output json says which, and why",)
