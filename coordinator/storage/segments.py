@@ -12,7 +12,7 @@ Source: LogLoader, LocalLog.replaceSegments, FileLogInputStream.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,23 +78,33 @@ def list_segments(directory: Path) -> list[Path]:
     :raises DamagedLog: if what compaction has left behind cannot be read
     :raises OSError: if the directory cannot be read
     """
-    by_ending: dict[str, dict[int, Path]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
-    for path in directory.iterdir():
-        found = _NAME.fullmatch(path.name)
+    names = [path.name for path in directory.iterdir()]
+    return [
+        directory / name for name in log_files(names, lambda name: read_segment(directory / name).next_offset)
+    ]
+
+
+def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[str]:
+    """Which of the files in a partition's directory are the log, by base offset.
+
+    `next_offset` tells the first offset behind what compaction has written and not yet put in place.
+    """
+    by_ending: dict[str, dict[int, str]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
+    for name in names:
+        found = _NAME.fullmatch(name)
         # The index of a segment that is being written says as much as the segment itself.
-        if found is not None and (found[2] == ".cleaned" or _SEGMENT.fullmatch(path.name)):
-            by_ending[found[2]][int(found[1])] = path
+        if found is not None and (found[2] == ".cleaned" or _SEGMENT.fullmatch(name)):
+            by_ending[found[2]][int(found[1])] = name
     unfinished = min(by_ending[".cleaned"], default=None)
     swaps = {
-        offset: path
-        for offset, path in by_ending[".swap"].items()
+        offset: name
+        for offset, name in by_ending[".swap"].items()
         if unfinished is None or offset < unfinished
     }
     segments = by_ending[""]
     if swaps:
-        end = max(read_segment(path).next_offset for path in swaps.values())
-        replaced = range(min(swaps), end)
-        segments = {offset: path for offset, path in segments.items() if offset not in replaced} | swaps
+        replaced = range(min(swaps), max(map(next_offset, swaps.values())))
+        segments = {offset: name for offset, name in segments.items() if offset not in replaced} | swaps
     return [segments[offset] for offset in sorted(segments)]
 
 

@@ -1,20 +1,29 @@
-"""Which files are the log of `__consumer_offsets`, and what else was found in their place."""
+"""Which files are the log of `__consumer_offsets`, and what else was found in their place.
+
+With the log directories of several brokers there are several copies of a partition; that which has come furthest is
+read, as everywhere in Kohort (`coordinator.storage.copies`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pyarrow import fs
 
+from coordinator.storage.copies import EMPTY, Reach
 from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
+from coordinator.storage.segments import log_files
+from pipeline.sources.ends import last_batch
 from pipeline.sources.filesystem import absolute, child, opened
 
 UNKNOWN_PARTITION = -1
-_SEGMENT = re.compile(r"(\d{20})\.log")
+"""Of segments in a directory that is not called after a partition of the topic."""
+_SEGMENT = re.compile(r"(\d{20})\.log(?:\.swap|)")
 _BESIDE = re.compile(
-    r"\d{20}\.(?:index|timeindex|txnindex|snapshot)(?:\.swap|\.cleaned|\.deleted|)|\d{20}\.log(?:\.cleaned|\.deleted)"
+    r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot)(?:\.swap|\.cleaned|\.deleted|)"
     r"|leader-epoch-checkpoint(?:\.tmp|)|partition\.metadata(?:\.tmp|)|\.kafka_cleanshutdown"
 )
 
@@ -33,7 +42,7 @@ class SegmentFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreign:
-    """What stands where a segment would, and is none."""
+    """What stands where a segment would, or was asked for, and is none."""
 
     path: str
     source: str
@@ -55,53 +64,124 @@ def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None
     :raises FileNotFoundError: a path is not there
     :raises OSError: it cannot be read
     """
-    segments: list[SegmentFile] = []
-    foreign: list[Foreign] = []
+    looked = _Look(options or {})
     for path in map(absolute, paths):
-        system, inside = opened(path, options or {})
+        looked.at(path)
+    return looked.listing()
+
+
+class _Look:
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = options
+        self._segments: dict[str, SegmentFile] = {}
+        self._foreign: dict[str, Foreign] = {}
+
+    def at(self, path: str) -> None:
+        system, inside = opened(path, self._options)
         info = system.get_file_info(inside)
         if info.type is fs.FileType.NotFound:
             raise FileNotFoundError(f"{path} is not there")
         if info.type is fs.FileType.File:
-            segments.append(_segment(path, info.size, has_index=False))
-            continue
+            index = f"{inside.removesuffix('.log')}.index"
+            has_index = system.get_file_info(index).type is fs.FileType.File
+            self._segments[path] = _segment(path, info.size, has_index=has_index)
+            return
         entries = system.get_file_info(fs.FileSelector(inside))
-        if _partition_of(path) != UNKNOWN_PARTITION:
-            _partition(path, entries, segments, foreign)
-            continue
-        for entry in entries:
-            if entry.type is fs.FileType.Directory and _partition_of(entry.base_name) != UNKNOWN_PARTITION:
-                within = system.get_file_info(fs.FileSelector(entry.path))
-                _partition(child(path, entry.base_name), within, segments, foreign)
-    segments.sort(key=lambda each: (each.partition, each.source, each.base_offset))
-    return Listing(segments=tuple(segments), foreign=tuple(foreign))
+        if _partition_of(path) != UNKNOWN_PARTITION or any(_is_segment(entry) for entry in entries):
+            self._partition(path, entries)
+            return
+        partitions = [
+            entry
+            for entry in entries
+            if entry.type is fs.FileType.Directory and _partition_of(entry.base_name) != UNKNOWN_PARTITION
+        ]
+        for entry in partitions:
+            within = child(path, entry.base_name)
+            try:
+                self._partition(within, system.get_file_info(fs.FileSelector(entry.path)))
+            except OSError as error:
+                self._name(within, within, f"cannot be read: {error}")
+        if not partitions:
+            self._name(path, path, f"holds no partition of {OFFSETS_TOPIC}")
 
+    def listing(self) -> Listing:
+        """What was found, one copy of each partition."""
+        copies: dict[int, dict[str, list[SegmentFile]]] = {}
+        for segment in self._segments.values():
+            directory = segment.path.rpartition("/")[0]
+            copies.setdefault(segment.partition, {}).setdefault(directory, []).append(segment)
+        chosen: list[SegmentFile] = []
+        for partition, by_directory in sorted(copies.items()):
+            if partition == UNKNOWN_PARTITION or len(by_directory) == 1:
+                found = [each for segments in by_directory.values() for each in segments]
+            else:
+                found = max(by_directory.items(), key=lambda each: (self._reach(each[1]), each[0]))[1]
+            chosen += sorted(found, key=lambda each: (each.source, each.base_offset, each.path))
+        return Listing(segments=tuple(chosen), foreign=tuple(self._foreign.values()))
 
-def _partition(
-    path: str, entries: Iterable[fs.FileInfo], segments: list[SegmentFile], foreign: list[Foreign]
-) -> None:
-    found = {entry.base_name: entry for entry in entries}
-    for name, entry in sorted(found.items()):
-        if entry.type is fs.FileType.File and _SEGMENT.fullmatch(name):
-            has_index = f"{name.removesuffix('.log')}.index" in found
-            segments.append(_segment(child(path, name), entry.size, has_index=has_index))
-        elif not _BESIDE.fullmatch(name):
-            foreign.append(
-                Foreign(
-                    path=child(path, name),
-                    source=_name(path),
-                    partition=_partition_of(path),
-                    reason="is no file that a broker keeps there",
-                )
+    def _partition(self, path: str, entries: Iterable[fs.FileInfo]) -> None:
+        found = {entry.base_name: entry for entry in entries}
+        files = {name: entry for name, entry in found.items() if entry.type is fs.FileType.File}
+        segments = {
+            name: _segment(child(path, name), entry.size, has_index=name.replace(".log", ".index") in files)
+            for name, entry in files.items()
+            if _SEGMENT.fullmatch(name)
+        }
+        for name in log_files(files, lambda name: self._end(segments[name]).next_offset):
+            self._segments[segments[name].path] = segments[name]
+        for name in sorted(found):
+            if not _BESIDE.fullmatch(name):
+                self._name(child(path, name), path, "is no file that a broker keeps there")
+
+    def _reach(self, segments: Sequence[SegmentFile]) -> Reach:
+        """How far a copy goes; nowhere where that cannot be read."""
+        for segment in sorted(segments, key=lambda each: each.base_offset, reverse=True):
+            with suppress(OSError):
+                reach = self._end(segment)
+                if reach.leader_epoch != EMPTY.leader_epoch:
+                    return reach
+        return EMPTY
+
+    def _end(self, segment: SegmentFile) -> Reach:
+        """How far a segment goes. :raises OSError:"""
+        system, inside = opened(segment.path, self._options)
+        with system.open_input_file(inside) as file:
+            last = last_batch(
+                file,
+                segment.path,
+                size=segment.size,
+                index=read_index(segment, self._options),
+                base_offset=segment.base_offset,
             )
+        return Reach(-1, segment.base_offset) if last is None else Reach(last.leader_epoch, last.next_offset)
+
+    def _name(self, path: str, directory: str, reason: str) -> None:
+        self._foreign[path] = Foreign(
+            path=path, source=_base_name(directory), partition=_partition_of(directory), reason=reason
+        )
+
+
+def read_index(segment: SegmentFile, options: Mapping[str, str]) -> bytes:
+    """The bytes of a segment's offset index; none where it is missing or cannot be read."""
+    if segment.has_index:
+        with suppress(OSError):
+            system, inside = opened(segment.path, options)
+            above, _, name = inside.rpartition("/")
+            with system.open_input_file(child(above, name.replace(".log", ".index"))) as file:
+                return bytes(file.read())
+    return b""
+
+
+def _is_segment(entry: fs.FileInfo) -> bool:
+    return entry.type is fs.FileType.File and _SEGMENT.fullmatch(entry.base_name) is not None
 
 
 def _segment(path: str, size: int, *, has_index: bool) -> SegmentFile:
     directory, _, name = path.rstrip("/").rpartition("/")
-    found = _SEGMENT.match(name)
+    found = _SEGMENT.fullmatch(name)
     return SegmentFile(
         path=path,
-        source=_name(directory),
+        source=_base_name(directory),
         partition=_partition_of(directory),
         base_offset=int(found[1]) if found else 0,
         size=size,
@@ -109,13 +189,13 @@ def _segment(path: str, size: int, *, has_index: bool) -> SegmentFile:
     )
 
 
-def _name(path: str) -> str:
+def _base_name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
 def _partition_of(path: str) -> int:
     """The partition of `__consumer_offsets` whose directory this is; -1: of none."""
-    name = parse_partition_name(_name(path))
+    name = parse_partition_name(_base_name(path))
     if name is None or name.topic != OFFSETS_TOPIC or name.fate is not Fate.NONE:
         return UNKNOWN_PARTITION
     return name.partition

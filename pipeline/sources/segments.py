@@ -9,7 +9,6 @@ Tasks are of about one size, whether a log is one huge file or a thousand small 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,7 +23,7 @@ from coordinator.storage.salvage import MOST_FAULTS, readable_columns
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import decode, quarantined_row, rows_to_arrow, topic_names
 from pipeline.sources.blocks import Block, Damage, blocks_of
-from pipeline.sources.files import Listing, SegmentFile, list_segments
+from pipeline.sources.files import Listing, SegmentFile, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import HEARD, hear, heard_names, is_whole, names_beside
 from pipeline.sources.reading import Reading
@@ -153,11 +152,8 @@ def _splits(
 
 def _cuts(segment: SegmentFile, split_bytes: int, options: Mapping[str, str]) -> list[int]:
     system, inside = opened(segment.path, options)
-    index = b""
-    if segment.has_index:
-        with suppress(OSError), system.open_input_file(f"{inside.removesuffix('.log')}.index") as file:
-            index = file.read()
     with system.open_input_file(inside) as file:
+        index = read_index(segment, options)
         return cuts(file, segment.size, index, segment.base_offset, split_bytes)
 
 

@@ -61,6 +61,14 @@ def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_byte
     return found
 
 
+def last_place(file: ByteRanges, size: int, index: bytes, base_offset: int) -> int:
+    """The last batch that the index tells of; 0 where it tells of none, or is wrong."""
+    places = _index_places(index, size)
+    if not len(places):
+        return 0
+    return _by_index(file, places, int(places[-1, 1]), base_offset) or 0
+
+
 def packed(splits: Iterable[Split], most_bytes: int) -> list[tuple[Split, ...]]:
     """The splits in tasks of about `most_bytes` or of one split, in the order given."""
     tasks: list[list[Split]] = []
