@@ -60,7 +60,7 @@ def days_between(table: DataFrame, since_ms: int | None, until_ms: int | None) -
 def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
     """A row per group of any of the three tables, in the schema OVERVIEW.
 
-    `groups` and `commits` count by whole days.
+    `groups` and `commits` count by whole days. `rebalances` have `busy_s` (`pipeline.tables.busy.with_busy_s`).
     """
     daily = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
@@ -73,7 +73,7 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
         f.sum(f.size("joined")).alias("joined"),
         f.sum(f.size("left")).alias("left"),
         f.sum("moved").alias("moved"),
-        f.sum("duration_s").alias("rebalancing_s"),
+        f.sum("busy_s").alias("rebalancing_s"),
         f.max(f.coalesce("start", "end")).alias("last_rebalance"),
     )
     committed = commits.groupBy("group").agg(

@@ -162,11 +162,12 @@ class _Answer:
 
     def _groups(self) -> Sequence[dict[str, Any]]:
         from pipeline.overview import between, days_between, overview, plain
+        from pipeline.tables.busy import with_busy_s
 
         since, until = self._request.since_ms, self._request.until_ms
         rows = overview(
             days_between(self._chosen("groups"), since, until),
-            between(self._chosen("rebalances"), since, until),
+            between(with_busy_s(self._chosen("rebalances")), since, until),
             days_between(self._chosen("commits"), since, until),
         )
         return sorted(plain(rows), key=lambda row: (-row["rebalancing_s"], -row["rebalances"], row["group"]))
