@@ -22,9 +22,11 @@ NO_TOPIC_ID = -1
 
 _TYPE_BYTES = 2
 _SHORT = 0x80
+_LEAST_KEY_BYTES = 2 + 2 + 2 + 4
 _LEAST_VALUE_BYTES = 16 + 8
 """A value of version 3 without metadata; one of version 4 is as long."""
-_METADATA_AT = {3: 16, 4: 15}
+_METADATA_AT = 15
+"""In a value of version 4, where its length has one byte."""
 _TAG_AND_ID_BYTES = 3 + 16
 
 
@@ -67,7 +69,7 @@ def key_types(octets: Octets, starts: Ints, ends: Ints) -> Ints:
 
 def read_offset_keys(octets: Octets, starts: Ints, ends: Ints) -> OffsetKeys:
     """Read keys."""
-    quick = ends - starts >= 12
+    quick = ends - starts >= _LEAST_KEY_BYTES
     group_length = _numbers_at(octets, starts + 2, ">i2", quick)
     group_end = starts + 4 + group_length
     quick &= (group_length >= 0) & (group_end + 2 <= ends - 4)
@@ -95,9 +97,12 @@ def read_offset_values(octets: Octets, starts: Ints, ends: Ints) -> OffsetValues
     quick &= fourth | (version == 3)
     length = _numbers_at(octets, starts + 14, "u1", quick)
     low = _numbers_at(octets, starts + 15, "u1", quick)
-    quick &= (length < _SHORT) & (~fourth | (length > 0))
-    metadata_start = starts + np.where(fourth, _METADATA_AT[4], _METADATA_AT[3])
-    metadata_end = metadata_start + np.where(fourth, length - 1, length << 8 | low)
+    # Version 3 has an int16 there, version 4 a varint of one more than the length; of one byte, or of two.
+    long = fourth & (length >= _SHORT)
+    plus_one = np.where(long, length & 0x7F | low << 7, length)
+    quick &= np.where(fourth, (plus_one > 0) & ~(long & (low >= _SHORT)), length < _SHORT)
+    metadata_start = starts + np.where(fourth & ~long, _METADATA_AT, _METADATA_AT + 1)
+    metadata_end = metadata_start + np.where(fourth, plus_one - 1, length << 8 | low)
     quick &= metadata_end + 8 + fourth <= ends
     commit_ms = _numbers_at(octets, metadata_end, ">i8", quick)
     tags_at = metadata_end + 8
