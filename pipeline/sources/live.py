@@ -18,8 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.sql import functions as f
 
+from coordinator.uuids import format_uuid
+from pipeline.decode.raw import plain_records
 from pipeline.decode.records import records_to_arrow
 from pipeline.sources.cluster import BOOTSTRAP, OFFSETS_TOPIC, OffsetsTopic, offsets_topic, topic_names
+from pipeline.sources.names import HEARD, hear, heard_names
 from pipeline.sources.reading import Reading
 
 if TYPE_CHECKING:
@@ -72,15 +75,17 @@ def live_reading(
 
     :param bootstrap: servers as host:port, with commas between
     :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as `client_options` gives them
-    :param names: of topics by id, on top of what the cluster tells: it has forgotten those that were deleted
+    :param names: of topics by id, on top of what the cluster and the topic's records tell; those that were deleted
+        the cluster has forgotten
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
     :raises ValueError: an id in `names` is none
     """
     asked = {**_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
-    known = topic_names(spark, asked) | dict(names or {})
-    return _reading(batch_of(spark, topic, asked), topic, known)
+    raw = _records(batch_of(spark, topic, asked))
+    known = _heard(raw) | topic_names(spark, asked) | dict(names or {})
+    return _reading(raw, topic, known)
 
 
 def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
@@ -109,7 +114,7 @@ def stream_events(
 
     :param checkpoint: a directory, of this stream alone, wherever Spark writes to
     :param every: how often to look, as in `1 minute`; None: read what is there now, in batches, then end
-    :param names: of topics by id, on top of what the cluster tells
+    :param names: of topics by id, on top of what the cluster and the records so far tell
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
     :raises ValueError: an id in `names` is none
@@ -117,10 +122,13 @@ def stream_events(
     asked = {**_STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
 
+    known: dict[str, str] = {}
+
     def take(batch: DataFrame, number: int) -> None:
-        # Asked for each time: topics come while the stream runs.
-        known = topic_names(spark, asked) | dict(names or {})
-        sink(_reading(batch, topic, known), number)
+        raw = _records(batch)
+        # Asked for each time: topics come and go while the stream runs.
+        known.update(_heard(raw) | topic_names(spark, asked) | dict(names or {}))
+        sink(_reading(raw, topic, known), number)
 
     raw = _assigned(spark, spark.readStream, topic, asked).option("startingOffsets", "earliest").load()
     writer = raw.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint)
@@ -136,16 +144,26 @@ def _assigned(
     return reader.format("kafka").options(**options).option("assign", partitions)
 
 
-def _reading(raw: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> Reading:
+def _records(raw: DataFrame) -> DataFrame:
+    """What decoding needs of the source's columns; times in ms since 1970."""
+    return raw.select("partition", "offset", f.unix_millis("timestamp").alias("timestamp"), "key", "value")
+
+
+def _heard(records: DataFrame) -> dict[str, str]:
+    """The names of topics that records tell, by id."""
+
+    def listen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return hear(plain_records(batch, source=OFFSETS_TOPIC, partition=-1) for batch in batches)
+
+    found = heard_names(records.mapInArrow(listen, HEARD))
+    return {format_uuid(topic_id): name for topic_id, name in found.items()}
+
+
+def _reading(records: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> Reading:
     source = f"kafka://{topic.cluster_id}/{OFFSETS_TOPIC}"
     known = dict(names)
 
     def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return records_to_arrow(batches, source=source, names=known)
 
-    return Reading(tasks=_records(raw), read=decode)
-
-
-def _records(raw: DataFrame) -> DataFrame:
-    """What decoding needs of the source's columns; times in ms since 1970."""
-    return raw.select("partition", "offset", f.unix_millis("timestamp").alias("timestamp"), "key", "value")
+    return Reading(tasks=records, read=decode)

@@ -1,0 +1,50 @@
+"""`python -m tests.pipeline.live.follower BOOTSTRAP OUT CHECKPOINT [STEP]`: follow a topic to its present end.
+
+With a step, `publish` or `after`, the process kills itself: before the tables of the first batch that is not there yet
+count, or when they do and the stream does not know it yet.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from pipeline.follow import follow_history
+from pipeline.history import Progress, Step, run_history
+from pipeline.session import SessionSettings, session
+from pipeline.sources.jars import kafka_jars
+from pipeline.sources.live import stream_events
+from pipeline.sources.reading import Reading
+from tests.pipeline.conftest import CONF
+
+PUBLISH, AFTER = "publish", "after"
+PER_BATCH = {"maxOffsetsPerTrigger": "3500"}
+
+
+def main() -> None:
+    """See the module."""
+    bootstrap, out, checkpoint, *steps = sys.argv[1:]
+
+    def look(progress: Progress) -> None:
+        if steps == [PUBLISH] and progress.step is Step.PUBLISH:
+            _die()
+
+    def add(batch: Reading, _: int) -> None:
+        run_history(spark, batch, out)
+        _die()
+
+    with session(SessionSettings(master="local[2]", jars=kafka_jars(), conf=CONF)) as spark:
+        if steps == [AFTER]:
+            stream = stream_events(spark, bootstrap, PER_BATCH, sink=add, checkpoint=checkpoint)
+        else:
+            stream = follow_history(spark, bootstrap, out, PER_BATCH, checkpoint=checkpoint, progress=look)
+        stream.awaitTermination()
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""A stream that is killed and goes on from its checkpoint neither loses nor doubles a record."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.testing import assertDataFrameEqual
+
+from pipeline.decode.tables import events
+from pipeline.history import run_history
+from pipeline.sources.live import live_events, live_reading
+from pipeline.store import read
+from tests.coordinator.storage.real_log_story import ORDERS, commit
+from tests.kafka.broker import Broker
+from tests.pipeline.live.follower import AFTER, PUBLISH
+from tests.pipeline.live.tables import comparable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.kafka
+TIMEOUT_S = 250.0
+NEW = "since-the-kill"
+
+
+@pytest.mark.timeout(900)
+def test_a_killed_stream_goes_on_without_loss_or_double(
+    live_spark: SparkSession, old_broker: Broker, tmp_path: Path
+) -> None:
+    out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
+
+    def follow(*steps: str) -> int:
+        command = (sys.executable, "-m", "tests.pipeline.live.follower")
+        said = subprocess.run(
+            [*command, old_broker.bootstrap, str(out), str(checkpoint), *steps],
+            check=False, capture_output=True, text=True, timeout=TIMEOUT_S,
+        )  # fmt: skip
+        assert said.returncode in (0, -signal.SIGKILL), said.stderr
+        return said.returncode
+
+    assert follow(PUBLISH) == -signal.SIGKILL
+    assert _runs(out) == 0
+    commit(old_broker, NEW, ORDERS, {0: 1})
+    assert follow(AFTER) == -signal.SIGKILL
+    assert _runs(out) == 1
+    assert not (checkpoint / "commits" / "0").exists()
+    commit(old_broker, NEW, ORDERS, {0: 2})
+    assert follow() == 0
+
+    assert _runs(out) >= 3
+    found = comparable(read(live_spark, str(out), "events"))
+    assert found == comparable(events(live_events(live_spark, old_broker.bootstrap)))
+    assert [row.committed for row in found if row.group == NEW] == [1, 2]
+    whole = str(tmp_path / "whole")
+    run_history(live_spark, live_reading(live_spark, old_broker.bootstrap), whole)
+    for table in ("rebalances", "ownership", "commits", "groups"):
+        assertDataFrameEqual(read(live_spark, str(out), table), read(live_spark, whole, table))
+
+
+def _runs(out: Path) -> int:
+    """The number of the last run that counts."""
+    number: int = json.loads((out / "tables.json").read_text())["run"]
+    return number
