@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assignors.assignor import Assignor, Side
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, Undetermined
@@ -156,7 +157,7 @@ def _subscribed(
         return wanted.topics, ()
     try:
         if wanted.regex not in matches:
-            matches[wanted.regex] = tuple(compile_broker_regex(wanted.regex).matches(topics))
+            matches[wanted.regex] = _matching(wanted.regex, tuple(topics))
         matched = matches[wanted.regex]
     except InvalidRegexError as error:
         notes.append(Undetermined(subject=member.id, why=f"its regex is not the broker's: {error}"))
@@ -164,6 +165,15 @@ def _subscribed(
     # Beside a name, or beside another regex, it makes the subscriptions unequal whatever they come to.
     by_regex = matched or (wanted.regex,)
     return (*wanted.topics, *(name for name in matched if name not in wanted.topics)), by_regex
+
+
+@lru_cache(maxsize=16)
+def _matching(regex: str, topics: tuple[str, ...]) -> tuple[str, ...]:
+    """What a regex brings, of these topics: a walk through a plan asks the same again and again.
+
+    :raises InvalidRegexError: the broker would refuse it
+    """
+    return tuple(compile_broker_regex(regex).matches(topics))
 
 
 def _one_regex(group: Group) -> bool:

@@ -12,7 +12,7 @@ partition; but every partition was stopped, twice. So each stop counts as so man
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assignors.assignor import Side
 from coordinator.dry_run import BROKERS_DEFAULT, DryRun
@@ -32,19 +32,6 @@ finished and committed, the position is fetched, and the first records of it, fo
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestartCost:
-    """Partition-seconds lost per restart of a member; None where nothing can be computed."""
-
-    now_s: float | None
-    then_s: float | None
-
-    @property
-    def gain_s(self) -> float | None:
-        """What each restart costs less at the destination."""
-        return None if self.now_s is None or self.then_s is None else round(self.now_s - self.then_s, 1)
-
-
 def destinations_assignor(case: Case) -> tuple[str, Side]:
     """The assignor that the group has when a plan has led it to its destination, and who computes it."""
     if case.destination is Destination.COOPERATIVE:
@@ -55,17 +42,18 @@ def destinations_assignor(case: Case) -> tuple[str, Side]:
     return trip.remote_assignor or BROKERS_DEFAULT, Side.BROKER
 
 
-def restart_cost(
+def restart_now_s(case: Case, *, topics: Mapping[str, Topic], bounce_s: float) -> float | None:
+    """Partition-seconds lost per restart of a member of the group as it is; None where nothing can be computed."""
+    return _cost(case, topics, bounce_s) if case.group.members else None
+
+
+def restart_then_s(
     case: Case, run: DryRun | None, *, topics: Mapping[str, Topic], bounce_s: float
-) -> RestartCost:
-    """The cost now and, where the dry run to the destination came to rest (`run`), then."""
-    group = case.group
-    if not group.members:
-        return RestartCost(now_s=None, then_s=None)
-    now_s = _cost(case, topics, bounce_s)
-    if run is None or not run.rests or run.failure is not None:
-        return RestartCost(now_s=now_s, then_s=None)
-    return RestartCost(now_s=now_s, then_s=_cost(replace(case, group=_arrived(case, run)), topics, bounce_s))
+) -> float | None:
+    """The same at the destination; None too where its assignor, in the dry run `run`, does not come to rest."""
+    if not case.group.members or run is None or not run.rests or run.failure is not None:
+        return None
+    return _cost(replace(case, group=_arrived(case, run)), topics, bounce_s)
 
 
 def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | None:

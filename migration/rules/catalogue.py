@@ -63,3 +63,9 @@ def judge(case: Case) -> tuple[Finding, ...]:
     if not any(finding.level is Level.BLOCKER for finding in findings):
         findings += [finding for rule in RULES for finding in rule(case)]
     return tuple(sorted(findings, key=lambda finding: _WEIGHT[finding.level]))
+
+
+def nothing_to_migrate(case: Case) -> Finding | None:
+    """What says that a group is none that can go to its destination at all, whatever else holds of it."""
+    found = (finding for rule in KIND for finding in rule(case))
+    return next((finding for finding in found if finding.level is Level.BLOCKER), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,8 @@ from migration.model import Destination, Finding, Level, Plan
 from migration.paths import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, plan_of
 from migration.regexes.compare import Comparison
-from migration.restart_cost import destinations_assignor, restart_cost
-from migration.rules import Case
+from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s
+from migration.rules import Case, nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_cost import why_unasked
 
@@ -40,14 +40,33 @@ class AuditSettings:
 
 
 def judged(
-    group: Group,
-    cluster: Cluster,
-    topics: tuple[Topic, ...],
-    destination: Destination,
-    settings: AuditSettings,
-) -> dict[str, Any]:
-    """The columns of AUDIT that one group decides: all but the source and those of the order."""
-    case = _case(group, cluster, topics, destination, settings)
+    group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
+) -> Iterator[dict[str, Any]]:
+    """For every destination the columns of AUDIT that one group decides: all but the source and those of the order."""
+    restart = _Restart(settings)
+    for destination in settings.destinations:
+        yield _judged(_case(group, cluster, topics, destination, settings), restart, settings)
+
+
+class _Restart:
+    """What a restart costs a group: today, which is the same whatever its destination, and there."""
+
+    def __init__(self, settings: AuditSettings) -> None:
+        self._settings = settings
+        self._now: tuple[float | None] | None = None
+
+    def columns(self, case: Case, run: DryRun | None, *, arrived: bool) -> dict[str, Any]:
+        """Those of AUDIT; `run` is the dry run to the destination."""
+        topics, bounce_s = case.topics or {}, self._settings.bounce_s
+        if self._now is None:
+            self._now = (restart_now_s(case, topics=topics, bounce_s=bounce_s),)
+        (now_s,) = self._now
+        then_s = None if arrived else restart_then_s(case, run, topics=topics, bounce_s=bounce_s)
+        gain_s = None if now_s is None or then_s is None else round(now_s - then_s, 1)
+        return {"restart_now_s": now_s, "restart_then_s": then_s, "gain_s": gain_s}
+
+
+def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str, Any]:
     plan = plan_of(
         case,
         concurrency=settings.concurrency,
@@ -55,19 +74,15 @@ def judged(
         with_costs=settings.with_costs,
         most_rounds=ROUNDS_WALKED,
     )
-    by_name = case.topics or {}
-    run, problem = _tried(case, by_name)
-    known = {**_about(case), **_of_plan(case, plan), "dry_run": _of_run(run), "dry_run_problem": problem}
-    if not settings.with_costs:
-        return known | _NO_COSTS
-    costs = restart_cost(case, run, topics=by_name, bounce_s=settings.bounce_s)
-    return {
-        **known,
-        **_of_steps(plan),
-        "restart_now_s": costs.now_s,
-        "restart_then_s": costs.then_s,
-        "gain_s": costs.gain_s,
-    }
+    known = {**_about(case), **_of_plan(case, plan)}
+    never = nothing_to_migrate(case)
+    if never is not None:
+        return known | {"dry_run_problem": never.message}
+    run, problem = _tried(case, case.topics or {})
+    known |= {"dry_run": _of_run(run), "dry_run_problem": problem}
+    if settings.with_costs:
+        known |= {**_of_steps(plan), **restart.columns(case, run, arrived=known["arrived"])}
+    return known
 
 
 def judged_regexes(
@@ -76,11 +91,6 @@ def judged_regexes(
     """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, which Java's are compared with."""
     case = _case(group, cluster, topics, Destination.CONSUMER, settings)
     return [_of_regex(case, compared) for compared in compared_regexes(case)]
-
-
-_NO_COSTS = dict.fromkeys(
-    ("restarts", "rebalances", "moved", "without_owner_s", "restart_now_s", "restart_then_s", "gain_s")
-)
 
 
 def _case(
@@ -161,12 +171,12 @@ def finding_row(finding: Finding) -> dict[str, Any]:
 def _of_steps(plan: Plan) -> dict[str, Any]:
     """The sums over the steps; null where a step that has a course could not be computed."""
     if not plan.steps:
-        return dict.fromkeys(("restarts", "rebalances", "moved", "without_owner_s"))
+        return {}
     restarts = sum(len(members) for step in plan.steps for members in step.rounds)
     moving = [step for step in plan.steps if step.course is not None]
     costs = [step.expectation for step in moving if step.expectation is not None]
     if len(costs) < len(moving):
-        return {"restarts": restarts, "rebalances": None, "moved": None, "without_owner_s": None}
+        return {"restarts": restarts}
     return {
         "restarts": restarts,
         "rebalances": sum(cost.rebalances for cost in costs),

@@ -40,6 +40,13 @@ JUDGED = StructType(
 )
 """One of the three in each row."""
 
+MOST_PARTITIONS = 2_000_000
+"""Of the topics of a group. A file may say anything; no cluster has half as many, and an assignor lists them all."""
+
+
+class TooLargeError(Exception):
+    """A group is larger than groups can be."""
+
 
 def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame:
     """Rows of JUDGED for rows of WORK: groups by destination, regexes, and what could not be read or judged."""
@@ -76,8 +83,11 @@ def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, A
 def _of_group(chunk: Chunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, Any]]:
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
-    for destination in settings.destinations:
-        row = judged(group, chunk.cluster, topics, destination, settings)
+    named = wanted_topics([group], WhatIf()) or set()
+    partitions = sum(topic.partitions for topic in topics if not named or topic.name in named)
+    if partitions > MOST_PARTITIONS:
+        raise TooLargeError(f"its topics have {partitions:,} partitions, more than any cluster's")
+    for row in judged(group, chunk.cluster, topics, settings):
         yield {"audit": {"source": chunk.source, **row}}
     for regex in judged_regexes(group, chunk.cluster, topics, settings):
         yield {"regex": {"source": chunk.source, **regex}}
