@@ -165,6 +165,7 @@ class Mark:
     moved: int
     revoked: int
     rebalancing_s: float
+    """The duration of one; of several the time in which any of them ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

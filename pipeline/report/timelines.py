@@ -37,7 +37,7 @@ def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
         f.size("left").alias("left"),
         "moved",
         "revoked",
-        "busy_s",
+        (f.coalesce("duration_s", f.lit(0.0)) if each == 1 else f.col("busy_s")).alias("took_s"),
     )
     place = f.row_number().over(Window.partitionBy("group").orderBy("begun", "ended", "epoch"))
     marks = (
@@ -50,7 +50,7 @@ def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
             f.array(*(f.count_if(f.col("cause") == cause) for cause in CAUSES)).alias("causes"),
             *(f.max_by(name, "place").alias(name) for name in ("protocol", "assignor", "epoch", "members")),
             *(f.sum(name).alias(name) for name in ("joined", "left", "moved", "revoked")),
-            f.sum("busy_s").alias("rebalancing_s"),
+            f.sum("took_s").alias("rebalancing_s"),
         )
         .orderBy("mark")
     )
