@@ -1,0 +1,86 @@
+"""What Java's engine is asked about: nothing that may keep it for ever, and everything that services have."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.audit.java_cost import too_slow
+from pipeline.audit.java_regexes import matched
+
+NAMES = tuple(f"team-{number % 40}.orders-{number}" for number in range(1_000))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "orders", ".*", "^orders-.*$", "orders-(?!eu).*", "(a|b)c+", "[a-z]+(-[a-z]+)*", "([a-z]+\\.)*[a-z]+",
+        "(?:eu|us)\\.(orders|clicks)-[0-9]{1,4}", ".*-foo-.*", "(abc)+", "team-[0-9]+(?:\\.dlq|\\.retry)?",
+        "(ab?c)?", "(?i)ORDERS.*", "\\Qa.b\\E.*", "or(ders",
+    ],
+)  # fmt: skip
+def test_what_services_have_is_asked(pattern: str) -> None:
+    assert too_slow(pattern, NAMES) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+b", "(a*)*", "([a-z]+)*x", "(a|a)*b", "(a|ab|b)*c", "(.*)*x", "(a?){3,}", "((a+)b?)+", "(?:a+a+)+$",
+        "(a)\\1+", "(?<n>a)\\k<n>*", "([a-z]+-?)*!", "(\\w+\\s?)+$", "(?=(a+)+b)a", "x" * 3_000,
+        ".*.*.*.*.*.*.*.*x",
+    ],
+)  # fmt: skip
+def test_what_may_take_for_ever_is_not(pattern: str) -> None:
+    assert too_slow(pattern, NAMES) is not None
+
+
+def test_many_names_make_a_pattern_slow() -> None:
+    pattern = ".*a.*b.*c.*"
+    assert too_slow(pattern, NAMES[:10]) is None
+    assert "4 repetitions" in (too_slow(pattern, ["x" * 249] * 100_000) or "")
+
+
+def test_javas_own_engine_answers(spark: SparkSession) -> None:
+    """`Pattern.matches`: whole names, whatever ends a pattern; what does not compile is no fault of the job."""
+    names = ["orders", "orders-eu", "order", "a.b", "__consumer_offsets", "x)y"]
+    expected: dict[str, tuple[bool, list[str] | None]] = {
+        "orders": (True, ["orders"]),
+        "order|orders": (True, ["order", "orders"]),
+        "orders.*": (True, ["orders", "orders-eu"]),
+        "orders(?!-eu).*": (True, ["orders"]),
+        "(?x) orders  # all of them": (True, ["orders"]),
+        "\\Qa.b": (True, ["a.b"]),
+        "\\Qx)y": (True, ["x)y"]),
+        ".*__.*": (True, None),
+        "nothing": (True, None),
+        "(?<=x)y|[": (False, None),
+        "a)|(?:b": (False, None),
+        "*": (False, None),
+    }
+    patterns = spark.createDataFrame(
+        [("s", pattern) for pattern in expected], "source string, pattern string"
+    )
+    topics = spark.createDataFrame(
+        [("s", name) for name in names] + [("t", "order")], "source string, name string"
+    )
+    rows = {row["pattern"]: row for row in matched(patterns, topics).collect()}
+    assert {
+        pattern: (row["java_valid"], row["java_names"] and sorted(row["java_names"]))
+        for pattern, row in rows.items()
+    } == expected
+
+
+def test_what_is_asked_is_quick(spark: SparkSession) -> None:
+    """The worst that the bound lets pass: names that a pattern nearly matches, as long as names are."""
+    pattern = "[a-z]+(-[a-z]+)*x"
+    names = ["-".join(["ab"] * 83) + str(number) for number in range(1_000)]
+    assert too_slow(pattern, names) is None
+    patterns = spark.createDataFrame([("s", pattern)], "source string, pattern string")
+    topics = spark.createDataFrame([("s", name) for name in names], "source string, name string")
+    started = time.process_time()
+    (row,) = matched(patterns, topics).collect()
+    assert (row["java_valid"], row["java_names"]) == (True, None)
+    assert time.process_time() - started < 30

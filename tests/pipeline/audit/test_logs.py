@@ -1,0 +1,104 @@
+"""Groups out of logs: the same as `kohort plan --log-dir` finds, whichever way the directories are named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from migration.model import Destination
+from pipeline.audit import AuditRun, AuditSettings, audit
+from pipeline.history import Logs
+from tests.cli.command import Kohort
+from tests.coordinator.storage.real_log import RealLog
+
+SETTINGS = AuditSettings(destinations=(Destination.CONSUMER,))
+
+
+def verdicts(run: AuditRun) -> dict[str, tuple[Any, ...]]:
+    """What was found, by group."""
+    return {
+        row["group"]: (
+            row["type"],
+            row["protocol"],
+            row["verdict"],
+            [each["message"] for each in row["findings"]],
+        )
+        for row in run.audit.collect()
+    }
+
+
+@pytest.fixture(scope="module")
+def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a copy of what `kohort demo` wrote."""
+    directory = tmp_path_factory.mktemp("sample")
+    answer = kohort("demo", directory)
+    assert answer.status == 0, answer.stderr
+    return directory
+
+
+@pytest.fixture(scope="module")
+def of_sample(spark: SparkSession, sample: Path) -> dict[str, tuple[Any, ...]]:
+    """Give what the audit finds in the sample's log."""
+    return verdicts(audit(spark, [Logs(paths=(str(sample),))], SETTINGS))
+
+
+def test_a_real_log_is_judged_as_plan_does(spark: SparkSession, kohort: Kohort, real_log: RealLog) -> None:
+    run = audit(spark, [Logs(paths=(str(real_log.data),))], SETTINGS)
+    found = {row["group"]: row for row in run.audit.collect()}
+    options = ("--log-dir", real_log.data, "--output", "json")
+    listed = kohort.quick("list", *options).document["groups"]
+    assert {name: row["members"] for name, row in found.items()} == {
+        each["group"]: each["members"] for each in listed
+    }
+    assert len(found) > 20
+    for name, row in found.items():
+        plan = kohort.quick("plan", name, "--to", "consumer", *options).document
+        assert (row["verdict"], [each["message"] for each in row["findings"]]) == (
+            plan["verdict"],
+            [each["message"] for each in plan["findings"]],
+        ), name
+    assert {row["type"] for row in found.values()} >= {"classic", "consumer", "share"}
+    regexes = {row["group"]: row for row in run.regexes.collect()}
+    assert set(regexes) == {name for name in found if "regex" in name and found[name]["members"]}
+    for row in regexes.values():
+        assert (row["valid"], row["java_valid"], row["java_topics"]) == (True, True, row["broker_topics"])
+
+
+def test_the_partitions_may_be_named_one_by_one(
+    spark: SparkSession, sample: Path, of_sample: dict[str, tuple[Any, ...]]
+) -> None:
+    partitions = sorted(map(str, sample.glob("__consumer_offsets-*")))
+    assert partitions
+    assert verdicts(audit(spark, [Logs(paths=tuple(partitions))], SETTINGS)) == of_sample
+    assert {"billing", "fraud"} <= of_sample.keys()
+
+
+def test_what_is_damaged_is_quarantined_and_the_rest_is_judged(
+    spark: SparkSession, sample: Path, of_sample: dict[str, tuple[Any, ...]], tmp_path: Path
+) -> None:
+    broken = tmp_path / "data"
+    shutil.copytree(sample, broken)
+    segments = [
+        path for path in sorted(broken.glob("__consumer_offsets-*/*.log")) if path.stat().st_size > 200
+    ]
+    torn, bad = segments[0], segments[-1]
+    assert torn.parent != bad.parent
+    torn.write_bytes(torn.read_bytes() + b"\0" * 7)
+    content = bytearray(bad.read_bytes())
+    content[70] ^= 0xFF
+    bad.write_bytes(content)
+    run = audit(spark, [Logs(paths=(str(broken),))], SETTINGS)
+    found = verdicts(run)
+    assert found.keys() < of_sample.keys()
+    assert all(of_sample[name] == told for name, told in found.items())
+    assert {each.file for each in run.quarantined} >= {str(torn), str(bad)}
+    assert all(each.source == str(broken) for each in run.quarantined)
+
+
+def test_a_path_that_is_not_there_is_said(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere is not there"):
+        audit(spark, [Logs(paths=(str(tmp_path / "nowhere"),))], SETTINGS)

@@ -1,0 +1,73 @@
+"""Who migrates first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from pipeline.audit.judging import UNRANKED
+from pipeline.audit.order import ranked
+from pipeline.audit.schemas import AUDIT
+
+BLANK: dict[str, Any] = {
+    "source": "s", "destination": "consumer", "type": "classic", "state": "Stable", "members": 1, "topics": 1,
+    "partitions": 1, "libraries": [], "arrived": False, "verdict": "ready", "blocked_by": [], "warned_by": [],
+    "findings": [],
+}  # fmt: skip
+
+
+def rows(spark: SparkSession, *groups: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Give the rank of each group, with its risk and its score."""
+    made = [tuple((BLANK | group).get(name) for name in UNRANKED.fieldNames()) for group in groups]
+    found = ranked(spark.createDataFrame(made, UNRANKED))
+    assertSchemaEqual(found.schema, AUDIT, ignoreNullable=True)
+    return [
+        (row["group"], row["risk"], row["score"], row["rank"])
+        for row in found.orderBy("destination", "rank", "group").collect()
+    ]
+
+
+def test_gain_against_risk(spark: SparkSession) -> None:
+    assert rows(
+        spark,
+        {
+            "group": "risky",
+            "gain_s": 90.0,
+            "without_owner_s": 9.0,
+            "verdict": "warnings",
+            "warned_by": ["a", "b"],
+        },
+        {"group": "cheap", "gain_s": 10.0, "without_owner_s": 0.0},
+        {"group": "dear", "gain_s": 10.0, "without_owner_s": 99.0},
+        {"group": "worse", "gain_s": -5.0, "without_owner_s": 0.0},
+        {"group": "untold", "gain_s": None, "without_owner_s": None},
+        {"group": "blocked", "gain_s": 1000.0, "verdict": "blocked", "blocked_by": ["a"]},
+        {"group": "there", "gain_s": 0.0, "arrived": True},
+    ) == [
+        ("blocked", None, None, None),
+        ("there", None, None, None),
+        ("cheap", 1.0, 10.0, 1),
+        ("risky", 30.0, 3.0, 2),
+        ("dear", 100.0, 0.1, 3),
+        ("worse", 1.0, -5.0, 4),
+        ("untold", None, None, 5),
+    ]
+
+
+def test_each_destination_has_an_order_of_its_own_and_equals_stand_by_name(spark: SparkSession) -> None:
+    same = {"gain_s": 1.0, "without_owner_s": 0.0}
+    found = rows(
+        spark,
+        {"group": "b", **same},
+        {"group": "a", **same},
+        {"group": "a", "source": "r", **same},
+        {"group": "a", "destination": "cooperative", **same},
+    )
+    assert [(group, rank) for group, _, _, rank in found] == [("a", 1), ("a", 1), ("a", 2), ("b", 3)]
+
+
+def test_no_groups_have_no_order(spark: SparkSession) -> None:
+    empty = ranked(spark.createDataFrame([], UNRANKED))
+    assertDataFrameEqual(empty, spark.createDataFrame([], AUDIT))
