@@ -37,6 +37,8 @@ LOOK_AHEAD_S: Final = 15
 SILENT_LEAST_S: Final = 1.0
 SILENT_RHYTHMS: Final = 3.0
 _SLOT_S: Final = 300
+_MARKS: Final = 1 << 19
+"""Bounds what is sent to every worker, whatever the number of departures."""
 _PLACE: Final = ("group", "topic", "topic_partition")
 
 
@@ -79,8 +81,16 @@ def _with_slots(places: DataFrame) -> DataFrame:
         "to", _moved(f.col("at"), f.lit(LOOK_AHEAD_S))
     )
     return bounded.withColumn("slot", f.explode(f.sequence(_slot(f.col("from")), _slot(f.col("to"))))).select(
-        "group", "offset", "member", "since", "at", "session_timeout_ms", "from", "to", *_PLACE[1:], "slot"
+        "offset", "member", "since", "at", "session_timeout_ms", "from", "to", *_PLACE, "slot"
     )
+
+
+def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
+    """The commits without most of those that are not sought: to bring all of them together would cost more than to
+    decode them."""
+    mark = f.pmod(f.hash(*_PLACE, "slot"), f.lit(_MARKS)).alias("mark")
+    marks = sought.select(mark).distinct()
+    return commits.select("*", mark).join(f.broadcast(marks), "mark", "left_semi").drop("mark")
 
 
 def _by_place(found: DataFrame) -> DataFrame:

@@ -81,12 +81,19 @@ _WALKED = StructType(
 
 def rebalances(events: DataFrame) -> DataFrame:
     """The table `REBALANCES` of all events, whatever order they are in."""
-    walked = rows_of_groups(events, _WALKED, rebalance=_row)
-    return shaped(_with_expiries(walked, events), REBALANCES)
+    return with_expiries(walked(events), events)
 
 
-def _with_expiries(walked: DataFrame, events: DataFrame) -> DataFrame:
-    """With those members in `expired` that had fallen silent, and the causes put right."""
+def walked(events: DataFrame) -> DataFrame:
+    """The rebalances as the records of groups tell them: what `with_expiries` makes the table of."""
+    return rows_of_groups(events, _WALKED, rebalance=_row)
+
+
+def with_expiries(walked: DataFrame, events: DataFrame) -> DataFrame:
+    """The table `REBALANCES`: with the members that had fallen silent, and the causes put right.
+
+    `walked` is read three times: whoever has many groups may persist it meanwhile.
+    """
     departures = walked.select(*_KEY, f.explode("departures").alias("departure")).select(*_KEY, "departure.*")
     silent = expired(departures, events).groupBy(*_KEY).agg(f.collect_set("member").alias("silent"))
     told = f.filter("departures", lambda each: each["expired"])
@@ -100,13 +107,14 @@ def _with_expiries(walked: DataFrame, events: DataFrame) -> DataFrame:
         f.array(f.lit(Cause.EXPIRY.value)),
     )
     in_order = f.array_intersect(f.array(*(f.lit(cause.value) for cause in Cause)), causes)
-    return (
+    rows = (
         walked.join(silent, list(_KEY), "left")
         .withColumn("gone", gone)
         .withColumn("causes", f.when(f.size("gone") > 0, in_order).otherwise(f.col("causes")))
         .withColumn("cause", f.element_at("causes", 1))
         .withColumn("expired", f.array_sort(f.array_intersect("left", "gone")))
     )
+    return shaped(rows, REBALANCES)
 
 
 def _row(rebalance: Rebalance) -> Row:
