@@ -1,0 +1,134 @@
+"""What the restart of one member costs today, and at the destination."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from assignors.assignor import Side
+from coordinator.dry_run import DryRun, Request, dry_run
+from coordinator.model import Cluster, Group, GroupState, GroupType, MemberProtocol
+from migration.clients import parse_clients
+from migration.model import Destination, Plan
+from migration.plan import case_of, make_plan
+from migration.restart_cost import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
+from migration.rules import Case, nothing_to_migrate
+from tests.migration.test_expectation import group_of, topics_of
+
+NEW = Cluster(id="c", kafka="4.3.1", features={"group.version": 1})
+
+
+def case(group: Group, destination: Destination) -> Case:
+    return case_of(
+        group, NEW, destination, parse_clients(["java:4.3.1"]), topics=tuple(topics_of(group).values())
+    )
+
+
+def tried(case: Case) -> DryRun:
+    assignor, side = destinations_assignor(case)
+    return dry_run(case.group, case.topics or {}, Request(assignor=assignor, side=side))
+
+
+def now_and_then(group: Group, destination: Destination) -> tuple[float | None, float | None]:
+    asked = case(group, destination)
+    topics = topics_of(group)
+    return (
+        restart_now_s(asked, topics=topics, bounce_s=30.0),
+        restart_then_s(asked, tried(asked), topics=topics, bounce_s=30.0),
+    )
+
+
+def test_an_eager_restart_stops_everything_twice() -> None:
+    """Leaving: 4 partitions wait 2 s for the later of two members, 8 are given up for half a second. Joining: all 12
+    are given up and given out at once."""
+    waits, stops = 4 * 2.0 + 8 * 0.5, 4 + 8 + 12
+    assert now_and_then(group_of("roundrobin", 3, 12), Destination.COOPERATIVE)[0] == waits + stops * RESUME_S
+
+
+def test_a_cooperative_restart_stops_what_moves() -> None:
+    """Leaving: 4 wait 2 s. Joining: 4 come back in a second rebalance, of which the newcomer learns after 3 s."""
+    waits, stops = 4 * 2.0 + 4 * 3.0, 4 + 4
+    assert now_and_then(group_of("roundrobin", 3, 12), Destination.COOPERATIVE)[1] == waits + stops * RESUME_S
+
+
+def test_the_consumer_protocol_hands_over_at_heartbeats() -> None:
+    """4 partitions go to the others and come back: half a heartbeat of 5 s each time."""
+    waits, stops = 4 * 2.5 + 4 * 2.5, 4 + 4
+    assert now_and_then(group_of("roundrobin", 3, 12), Destination.CONSUMER)[1] == waits + stops * RESUME_S
+
+
+def test_the_larger_an_eager_group_is_the_more_it_gains() -> None:
+    gains = []
+    for members in (3, 6, 12, 24):
+        now_s, then_s = now_and_then(group_of("roundrobin", members, members * 4), Destination.CONSUMER)
+        assert now_s is not None
+        assert then_s is not None
+        gains.append(now_s - then_s)
+    assert gains == sorted(gains)
+    assert gains[0] > 0
+
+
+def test_who_has_arrived_gains_nothing() -> None:
+    now_s, then_s = now_and_then(group_of("cooperative-sticky", 3, 12), Destination.COOPERATIVE)
+    assert now_s == then_s
+
+
+def test_without_members_or_a_way_nothing_is_known() -> None:
+    group = group_of("range", 3, 12)
+    asked = case(group, Destination.COOPERATIVE)
+    topics = topics_of(group)
+    assert restart_then_s(asked, None, topics=topics, bounce_s=30.0) is None
+    failing = replace(tried(asked), failure="it throws")
+    assert restart_then_s(asked, failing, topics=topics, bounce_s=30.0) is None
+    assert restart_now_s(asked, topics={}, bounce_s=30.0) is None
+    empty = case(replace(group, members=(), state=GroupState.EMPTY), Destination.COOPERATIVE)
+    assert restart_now_s(empty, topics=topics, bounce_s=30.0) is None
+
+
+def test_the_destinations_assignor_is_the_plans() -> None:
+    group = group_of("range", 3, 12)
+    consumer = replace(group, type=GroupType.CONSUMER, protocol="range")
+    assert destinations_assignor(case(group, Destination.COOPERATIVE)) == ("cooperative-sticky", Side.CLIENT)
+    assert destinations_assignor(case(group, Destination.CONSUMER)) == ("range", Side.BROKER)
+    assert destinations_assignor(case(group_of("sticky", 3, 12), Destination.CONSUMER)) == (
+        "uniform",
+        Side.BROKER,
+    )
+    assert destinations_assignor(case(consumer, Destination.CONSUMER)) == ("range", Side.BROKER)
+
+
+def test_a_plan_from_few_rounds_costs_what_the_whole_one_does() -> None:
+    group = group_of("cooperative-sticky", 20, 200)
+
+    def plan(most_rounds: int | None) -> Plan:
+        told = parse_clients(["java:4.3.1"])
+        topics = tuple(topics_of(group).values())
+        return make_plan(group, NEW, Destination.CONSUMER, told, topics=topics, most_rounds=most_rounds)
+
+    whole, some = plan(None), plan(1)
+    assert whole.findings == some.findings
+    # A round has two moments, the stop and the start.
+    assert len(some.moments) < 2 * 20 < len(whole.moments)
+    for expected, found in zip(whole.steps, some.steps, strict=True):
+        assert (expected.expectation is None) == (found.expectation is None)
+        if expected.expectation is not None and found.expectation is not None:
+            assert found.expectation.rebalances == expected.expectation.rebalances
+            assert found.expectation.without_owner_s == pytest.approx(
+                expected.expectation.without_owner_s, rel=0.3
+            )
+
+
+def test_what_can_never_migrate_is_told_from_what_may_not_now() -> None:
+    group = group_of("range", 3, 12)
+    connect = replace(group, protocol_type="connect")
+    there = replace(
+        group,
+        type=GroupType.CONSUMER,
+        members=tuple(replace(member, protocol=MemberProtocol.CONSUMER) for member in group.members),
+    )
+    unknown = replace(group, protocol=None)
+    assert nothing_to_migrate(case(group, Destination.COOPERATIVE)) is None
+    assert nothing_to_migrate(case(unknown, Destination.COOPERATIVE)) is None
+    rules = [nothing_to_migrate(case(each, Destination.COOPERATIVE)) for each in (connect, there)]
+    assert [found.rule for found in rules if found] == ["protocol-type", "group-type"]
