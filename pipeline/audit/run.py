@@ -172,7 +172,7 @@ def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Map
     return AuditRun(
         audit=audited,
         regexes=regexes,
-        groups=audited.where(f.col("destination") == destinations[0]).count(),
+        groups=max((sum(counts.values()) for counts in verdicts.values()), default=0),
         verdicts=verdicts,
         blocked_by=blocked,
         first=_first(audited, destinations),
