@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
 from pipeline.decode.kinds import ABORT, COMMIT, CONTROL
 from pipeline.decode.tables import events
+from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
+from pipeline.sources.live import live_events
 from pipeline.sources.segments import decoded
 from pipeline.tables.transactions import with_outcome
+from tests.kafka.broker import Broker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
 
-def events_of_files(spark: SparkSession, data: Path) -> DataFrame:
-    """The events of a broker's log directory."""
-    return events(decoded(spark, [str(data)]))
+def both(spark: SparkSession, broker: Broker) -> tuple[DataFrame, DataFrame]:
+    """The events of the live topic and, as far as they go, of the broker's files: the broker may be writing."""
+    topic = offsets_topic(spark, {BOOTSTRAP: broker.bootstrap})
+    live = events(live_events(spark, broker.bootstrap))
+    ends = f.create_map(
+        *(f.lit(number) for each in topic.ranges for number in (each.partition, each.stable_end))
+    )
+    within = f.col("offset") < ends[f.col("partition")]
+    files = events(decoded(spark, [str(broker.data)]))
+    return live.where(within), files.where(within)
 
 
 def settled(of_files: DataFrame) -> DataFrame:
