@@ -9,15 +9,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Observation
+from pyspark.sql import functions as f
+
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
 from pipeline.jobs import watched
 from pipeline.sources.reading import Reading
-from pipeline.sources.segments import decoded
+from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Store, opened_store
-from pipeline.tables.commits import commits_of_runs
+from pipeline.tables.commits import chained, commits, commits_by_day
 from pipeline.tables.groups import groups
+from pipeline.tables.ownership import ownership
+from pipeline.tables.rebalances import rebalances
 from pipeline.tables.schemas import TABLES
 from pipeline.writing import (
     EVENTS_TABLE,
@@ -139,12 +144,13 @@ def run_history(
     """
     progress(Progress(step=Step.LIST))
     cluster = cluster_of(sources.paths) if isinstance(sources, Logs) else None
-    reading = reading_of(spark, sources)
     with opened_store(spark, out) as store:
         before = store.catalog
+        reading = reading_of(spark, sources, before.next_offsets)
         if cluster is not None and before.cluster not in (None, cluster):
             raise DifferentClusters(f"{out} is of the cluster {before.cluster}, the logs are of {cluster}")
         try:
+            store.begin()
             after = _Run(store, progress).run(reading)
         except BaseException:
             store.sweep()
@@ -155,13 +161,16 @@ def run_history(
         return _told(store, before)
 
 
-def reading_of(spark: SparkSession, sources: Logs | Decoded | Reading) -> Reading:
-    """How the records are read."""
+def reading_of(spark: SparkSession, sources: Logs | Decoded | Reading, after: Mapping[int, int]) -> Reading:
+    """How the records are read. `after`: by partition the first offset that is wanted; earlier ones may come too.
+
+    :raises FileNotFoundError: a path is not there
+    """
     if isinstance(sources, Reading):
         return sources
     if isinstance(sources, Decoded):
         return Reading(tasks=sources.rows, read=iter)
-    return Reading(tasks=decoded(spark, sources.paths, names=sources.names), read=iter)
+    return reading_segments(spark, sources.paths, names=sources.names, after=after)
 
 
 def cluster_of(paths: Iterable[str]) -> str | None:
@@ -225,15 +234,12 @@ class _Run:
         )
 
     def _derived(self, tables: Mapping[str, Stored]) -> dict[str, Stored]:
-        from pipeline.tables.ownership import ownership
-        from pipeline.tables.rebalances import rebalances
-
         store = self._store
         events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
         runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
         moved = self._write(Step.REBALANCES, lambda: rebalances(events))
         owned = self._write(Step.OWNERSHIP, lambda: ownership(events))
-        committed = self._write(Step.COMMITS, lambda: commits_of_runs(runs, events))
+        committed = self._commits(runs, events)
         self._write(Step.GROUPS, lambda: groups(events, moved, owned, committed))
         return {
             step.value: Stored(
@@ -241,6 +247,15 @@ class _Run:
             )
             for step in (Step.REBALANCES, Step.OWNERSHIP, Step.COMMITS, Step.GROUPS)
         }
+
+    def _commits(self, runs: DataFrame, events: DataFrame) -> DataFrame:
+        """From the runs that the tasks made, unless some of them overlap."""
+        seen = Observation()
+        overlaps = f.max("overlaps").alias("overlaps")
+        written = self._write(
+            Step.COMMITS, lambda: commits_by_day(chained(runs, events).observe(seen, overlaps))
+        )
+        return self._write(Step.COMMITS, lambda: commits(events)) if seen.get["overlaps"] else written
 
     def _write(self, step: Step, rows: Callable[[], DataFrame]) -> DataFrame:
         with watched(self._spark, lambda done, total: self._tell(step, done, total)):

@@ -78,10 +78,7 @@ def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
         system.create_dir(inside, recursive=True)
         catalog = Catalog()
     with _locked(system, inside, out):
-        store = Store(spark, out, catalog)
-        if catalog.run == 0:
-            store.publish(catalog)
-        yield store
+        yield Store(spark, out, catalog)
 
 
 class Store:
@@ -98,6 +95,13 @@ class Store:
     def next_run(self) -> int:
         """The number of the run that is to write now."""
         return self.catalog.run + 1
+
+    def begin(self) -> None:
+        """Say that the directory is one of tables, and remove what a run left that failed."""
+        if self.catalog.run == 0:
+            self.publish(self.catalog)
+        else:
+            self.sweep()
 
     def path(self, table: str) -> str:
         """The directory of a table."""

@@ -4,8 +4,8 @@ Theory of operation. How often an offset was reset, or how long nobody committed
 and to sort every commit of a log costs more than to decode it. A log is in order already. So each batch of events is
 brought down to runs, one for what a day of it says of one partition of one group, and runs are sorted instead. A run
 knows what two neighbours must know of each other: the first and the last commit. Where runs of one partition of a
-group overlap (events that came in no order, a transaction between other commits), `pipeline.tables.commits` takes
-single events in their place.
+group overlap (events that came in no order, a transaction between other commits), nothing but the single events, as
+runs of one, will do.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ RUNS = StructType(
         StructField("last", TimestampType(), False),
     ]
 )
+KEY = ("partition", "group", "topic", "topic_partition")
+"""What runs follow one another of."""
 READ = (
     "day",
     "partition",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
+from pipeline.decode.kinds import OFFSET
 from pipeline.tables.schemas import GROUPS
 from pipeline.tables.shape import shaped
 
@@ -49,14 +50,15 @@ def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commi
       not count: it may keep their offsets elsewhere.
     - `migration`: at the end of the day. mixed: a consumer group with members of the classic protocol.
     """
-    grouped = events.where(f.col("group").isNotNull())
-    daily = (
-        _days(grouped, rebalances, commits)
-        .join(_types(grouped), ["day", "group"], "left")
-        .join(_moved(rebalances), ["day", "group"], "left")
-        .join(_storms(rebalances), ["day", "group"], "left")
-        .join(_committed(commits), ["day", "group"], "left")
-        .join(_zombies(ownership, commits), ["day", "group"], "left")
+    grouped = events.where(f.col("group").isNotNull() & (f.col("kind") != OFFSET))
+    daily = _by_day_and_group(
+        grouped.select("day", "group"),
+        _types(grouped),
+        _classic_members(grouped),
+        _moved(rebalances),
+        _storms(rebalances),
+        _committed(commits),
+        _zombies(ownership, commits),
     )
     before = Window.partitionBy("group").orderBy("day").rowsBetween(Window.unboundedPreceding, -1)
     carried = (
@@ -85,11 +87,13 @@ def _last(column: str) -> Column:
     return f.last(column, ignorenulls=True)
 
 
-def _days(events: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
-    kinds = events.where(f.col("kind") != "offset")
-    tables = (each.select("day", "group") for each in (kinds, rebalances, commits))
-    first, second, third = tables
-    return first.unionByName(second).unionByName(third).distinct()
+def _by_day_and_group(*parts: DataFrame) -> DataFrame:
+    """A row for each day and group that a part has, with the columns of all of them."""
+    first, *others = parts
+    for other in others:
+        first = first.unionByName(other, allowMissingColumns=True)
+    columns = [each for each in first.columns if each not in ("day", "group")]
+    return first.groupBy("day", "group").agg(*(f.max(each).alias(each) for each in columns))
 
 
 def _types(events: DataFrame) -> DataFrame:
@@ -98,14 +102,13 @@ def _types(events: DataFrame) -> DataFrame:
     kind = f.create_map(*(f.lit(each) for pair in _TYPES.items() for each in pair))[f.col("kind")]
     stands = ~f.col("tombstone")
     states = events.where(f.col("kind").isin(*_TYPES)).withColumn("kind", kind)
-    by_day = states.groupBy("day", "group").agg(
+    return states.groupBy("day", "group").agg(
         f.max_by("kind", f.when(stands, place)).alias("type_seen"),
         f.max_by(f.when(stands, f.col("kind")).otherwise(_GONE), place).alias("end_type"),
         f.max_by(
             f.coalesce("protocol_type", f.lit("")), f.when(stands & (f.col("kind") == CLASSIC), place)
         ).alias("protocol_type"),
     )
-    return by_day.join(_classic_members(events), ["day", "group"], "full")
 
 
 def _classic_members(events: DataFrame) -> DataFrame:

@@ -1,0 +1,274 @@
+"""Time travel: what a group was at a moment, told by the table of events.
+
+Theory of operation. Spark brings what was written of the group until then down to what still made a difference: of
+commits the last ones by partition, of a classic group its last record, every other record of the group. Written
+again one behind the other, these are a log in which everything superseded was compacted away, and the reader of
+logs (`coordinator.storage.digest`, `replay`) says what the group was, exactly as `kohort describe --log-dir D --as-of
+T` does of the log that the events come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from heapq import merge
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from pyspark.sql import functions as f
+
+from coordinator.broker.classic_group import ClassicGroup
+from coordinator.broker.consumer_group import ConsumerGroup
+from coordinator.broker.engine import Engine
+from coordinator.broker.records import (
+    CommittedOffset,
+    CurrentAssignmentRecord,
+    OffsetRecord,
+    TargetMemberRecord,
+)
+from coordinator.model import Group, GroupType, Problem
+from coordinator.storage import described_groups
+from coordinator.storage.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
+from coordinator.storage.batch_scan import scan
+from coordinator.storage.batches import ControlType, columns_of, encode_batch
+from coordinator.storage.control_records import end_of_transaction
+from coordinator.storage.digest import Digest
+from coordinator.storage.records import OtherRecord, decode_record, encode_record
+from coordinator.storage.replay import Replay
+from coordinator.uuids import parse_uuid
+from pipeline.decode.kinds import ABORT, COMMIT, OFFSET
+from pipeline.tables.transactions import with_outcome
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, Row
+
+_CLASSIC_GROUP = "group"
+_COLUMNS = (
+    "kind",
+    "offset",
+    "tombstone",
+    "producer_id",
+    "outcome",
+    "group",
+    "topic",
+    "topic_partition",
+    "committed",
+    "leader_epoch",
+    "metadata",
+    "commit_ms",
+    "expire_ms",
+    "topic_id",
+    "assignment",
+    "revoking",
+    "key",
+    "value",
+)
+_NO_LEADER_EPOCH = -1
+_BATCH_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsOf:
+    """What a group was. `group` None: there was none of that id, as far as the events go back.
+
+    `records`: how many of its records had been written until then. `problems`: what of the group cannot be read.
+    """
+
+    moment: datetime
+    group: Group | None
+    records: int
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Names:
+    """Names of topics by id, as the events tell them."""
+
+    by_id: dict[UUID, str] = field(default_factory=dict)
+
+    def learn(self, row: Row) -> None:
+        """Take what an event tells: the decoder put names in place of ids, in their order."""
+        if row["kind"] == OFFSET:
+            if row["topic_id"] is not None:
+                self.by_id[parse_uuid(row["topic_id"])] = row["topic"]
+            return
+        record = decode_record(row["key"], row["value"])
+        if isinstance(record, TargetMemberRecord) and record.value is not None:
+            self._pair(record.value, row["assignment"])
+        elif isinstance(record, CurrentAssignmentRecord) and record.value is not None:
+            self._pair(record.value.assigned, row["assignment"])
+            self._pair(record.value.revoking, row["revoking"])
+        elif isinstance(record, OtherRecord) and record.value is not None:
+            for name in ("topicPartitions", "assignedPartitions"):
+                self._pair([each["topicId"] for each in record.value.get(name) or ()], row["assignment"])
+
+    def _pair(self, ids: Iterable[UUID], named: Mapping[str, list[int]] | None) -> None:
+        ids, names = list(ids), list(named or ())
+        if len(ids) == len(names):
+            self.by_id.update(zip(ids, names, strict=True))
+
+
+def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str, str] | None = None) -> AsOf:
+    """What `group` was when everything with a timestamp until `moment` had been written.
+
+    `events` is the table; `names` are of topics by id, on top of those that the events tell. What the cluster would
+    add from its settings is unknown: the assignor where no member names one, who coordinates.
+    """
+    until = events.where(f.col("time") <= f.lit(moment))
+    of_group = until.where(f.col("group") == group)
+    known = _Names()
+    log = _Log()
+    records = 0
+    transactions = _last_of_transactions(of_group, until).collect()
+    others = _last_of_others(of_group).toLocalIterator()
+    for row in merge(sorted(transactions, key=_place), others, key=_place):
+        records += row["records"]
+        known.learn(row)
+        if row["kind"] == OFFSET:
+            log.offset(row)
+        else:
+            log.other(row)
+    by_id = known.by_id | {parse_uuid(topic_id): name for topic_id, name in (names or {}).items()}
+    found, problems = _described(log.replayed(), group, by_id)
+    return AsOf(moment=moment, group=found, records=records, problems=problems)
+
+
+def _place(row: Row) -> int:
+    place: int = row["offset"]
+    return place
+
+
+def _of_transaction() -> Column:
+    """A tombstone is written outside of transactions."""
+    return (f.col("kind") == OFFSET) & ~f.col("tombstone") & f.col("producer_id").isNotNull()
+
+
+def _last_of_others(of_group: DataFrame) -> DataFrame:
+    """In the order of the log, of each partition the last commit and the last tombstone, of a classic group the last
+    record, which holds all members, and every other record."""
+    superseded = f.col("kind").isin(OFFSET, _CLASSIC_GROUP)
+    every_other = f.when(~superseded, f.col("offset"))
+    rows = of_group.where(~_of_transaction()).withColumn("outcome", f.lit(COMMIT))
+    last = _last(rows, "kind", "topic", "topic_partition", "tombstone", every_other.alias("every_other"))
+    return last.repartition(1).sortWithinPartitions("offset")
+
+
+def _last_of_transactions(of_group: DataFrame, events: DataFrame) -> DataFrame:
+    """Of each partition the last commit in a transaction that was committed, in every one that is open, and in any
+    that was rolled back."""
+    ended = with_outcome(of_group.where(_of_transaction()), events)
+    is_open = f.when(f.col("outcome").isNull(), f.col("producer_id"))
+    return _last(ended, "topic", "topic_partition", "outcome", is_open.alias("is_open"))
+
+
+def _last(rows: DataFrame, *key: Column | str) -> DataFrame:
+    times = {f"{name}_ms": f.unix_millis(f"{name}_time") for name in ("commit", "expire")}
+    told = f.struct(*_COLUMNS)
+    found = rows.withColumns(times).groupBy(*key)
+    last = found.agg(f.max_by(told, "offset").alias("last"), f.count("*").alias("records"))
+    return last.select("last.*", "records")
+
+
+class _Log:
+    """Records written again, on every second offset: the end of a transaction has room behind what it wrote."""
+
+    def __init__(self) -> None:
+        self._digest = Digest()
+        self._batches: list[bytes] = []
+        self._bytes = 0
+
+    def offset(self, row: Row) -> None:
+        """Add a commit or a tombstone."""
+        key, value = encode_record(_offset_record(row))
+        if row["outcome"] == COMMIT:
+            self._add(row["offset"], key, value)
+            return
+        self._add(row["offset"], key, value, producer_id=row["producer_id"])
+        if row["outcome"] == ABORT:
+            mark = end_of_transaction(ControlType.ABORT, 0)
+            self._add(row["offset"], *mark, producer_id=row["producer_id"], control=True)
+
+    def other(self, row: Row) -> None:
+        """Add another record of the group, whose bytes the events keep."""
+        self._add(row["offset"], row["key"], row["value"])
+
+    def replayed(self) -> Replay:
+        """What the log comes to."""
+        self._take()
+        replay = Replay(Engine())
+        replay.partition(self._digest)
+        return replay
+
+    def _add(
+        self,
+        place: int,
+        key: bytes,
+        value: bytes | None,
+        *,
+        producer_id: int = NO_PRODUCER_ID,
+        control: bool = False,
+    ) -> None:
+        transactional = producer_id != NO_PRODUCER_ID
+        sequenced = transactional and not control
+        batch = encode_batch(
+            [(key, value)],
+            base_offset=2 * place + control,
+            timestamp=0,
+            producer_id=producer_id,
+            producer_epoch=0 if transactional else NO_PRODUCER_EPOCH,
+            base_sequence=0 if sequenced else NO_SEQUENCE,
+            transactional=transactional,
+            control=control,
+        )
+        self._batches.append(batch)
+        self._bytes += len(batch)
+        if self._bytes >= _BATCH_BYTES:
+            self._take()
+
+    def _take(self) -> None:
+        for columns in columns_of(scan(b"".join(self._batches), "events").batches):
+            self._digest.add(columns)
+        self._batches, self._bytes = [], 0
+
+
+def _offset_record(row: Row) -> OffsetRecord:
+    """The record that an event was."""
+    value = None
+    if not row["tombstone"]:
+        value = CommittedOffset(
+            offset=row["committed"],
+            leader_epoch=_NO_LEADER_EPOCH if row["leader_epoch"] is None else row["leader_epoch"],
+            metadata=row["metadata"],
+            commit_ms=NO_TIMESTAMP if row["commit_ms"] is None else row["commit_ms"],
+            expire_ms=row["expire_ms"],
+            topic_id=None if row["topic_id"] is None else parse_uuid(row["topic_id"]),
+        )
+    return OffsetRecord(group=row["group"], topic=row["topic"], partition=row["topic_partition"], value=value)
+
+
+def _described(
+    replay: Replay, group: str, names: Mapping[UUID, str]
+) -> tuple[Group | None, tuple[Problem, ...]]:
+    known = {
+        **{topic_id: topic.name for topic_id, topic in replay.heard.items()},
+        **replay.share.topic_names,
+        **names,
+    }
+    problems: tuple[Problem, ...] = ()
+    stored = replay.engine.state.groups.get(group)
+    share, streams = replay.share.finished(), replay.streams.finished()
+    if isinstance(stored, ClassicGroup):
+        found, problems = described_groups.classic_group(stored)
+    elif isinstance(stored, ConsumerGroup):
+        found = described_groups.consumer_group(stored, known)
+    elif group in share:
+        found = described_groups.share_group(share[group], known)
+    elif group in streams:
+        found = described_groups.streams_group(streams[group])
+    else:
+        return None, ()
+    if found.type is GroupType.SHARE:
+        return found, problems  # a share group's offsets are in __share_group_state
+    offsets = replay.engine.state.offsets.get(group, {})
+    return replace(found, offsets=described_groups.committed_offsets(offsets)), problems

@@ -1,0 +1,98 @@
+"""Commits by day, against the log gone through one commit after the other."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql import functions as f
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from pipeline.decode.tables import events
+from pipeline.sources.segments import decoded
+from pipeline.tables.commit_runs import RUNS, commit_runs, single_runs
+from pipeline.tables.commits import commits, commits_of_runs
+from pipeline.tables.schemas import COMMITS
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.offset_logs import committed
+from tests.pipeline.tables.random_commits import START_MS, RandomCommits, commits_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DAY_MS = 24 * 3600 * 1000
+
+
+def _events(spark: SparkSession, log: Written, tmp_path: Path) -> DataFrame:
+    log.save(tmp_path / "__consumer_offsets-3")
+    return events(decoded(spark, [str(tmp_path)])).localCheckpoint()
+
+
+def _rows(table: DataFrame) -> list[dict[str, Any]]:
+    return [row.asDict() for row in table.orderBy("group", "topic_partition", "day").collect()]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_random_log_in_any_order(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    made = RandomCommits(Random(seed))
+    made.write(300)
+    made.close()
+    happened = _events(spark, made.log, tmp_path)
+    expected = spark.createDataFrame(commits_table(made.counted()), COMMITS)
+    in_order = commits(happened)
+    assertSchemaEqual(in_order.schema, COMMITS)
+    assertDataFrameEqual(in_order, expected)
+    mixed = happened.orderBy(f.xxhash64("offset"))
+    assertDataFrameEqual(commits(mixed), expected)
+    assertDataFrameEqual(commits_of_runs(single_runs(mixed), happened), expected)
+
+
+def test_a_log_that_was_read_twice_counts_once(spark: SparkSession, tmp_path: Path) -> None:
+    made = RandomCommits(Random(3))
+    made.write(60)
+    made.close()
+    happened = _events(spark, made.log, tmp_path)
+    assertDataFrameEqual(commits(happened.union(happened)), commits(happened))
+
+
+def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> None:
+    log = Written()
+    log.batch([committed("a", offset) for offset in range(1000)], timestamp=START_MS)
+    runs = commit_runs(_events(spark, log, tmp_path))
+    assertSchemaEqual(runs.schema, RUNS)
+    (run,) = runs.collect()
+    assert (run["begin"], run["end"], run["commits"], run["first_offset"], run["last_offset"]) == (
+        0, 999, 1000, 0, 999,
+    )  # fmt: skip
+
+
+def test_resets_gaps_and_days(spark: SparkSession, tmp_path: Path) -> None:
+    """A reset and a gap belong to the day of the later commit; a tombstone begins anew."""
+    log = Written()
+    for offset, time_ms in ((10, 0), (20, 1_000), (5, 61_000), (7, DAY_MS)):
+        log.batch([committed("a", offset)], timestamp=time_ms)
+    log.batch([committed("a", None)], timestamp=DAY_MS + 1_000)
+    log.batch([committed("a", 0)], timestamp=2 * DAY_MS)
+    first, second, third = _rows(commits(_events(spark, log, tmp_path)))
+    assert (first["commits"], first["resets"], first["longest_gap_s"]) == (3, 1, 60.0)
+    assert (first["first_offset"], first["last_offset"]) == (10, 5)
+    assert (second["commits"], second["resets"], second["longest_gap_s"]) == (1, 0, 86339.0)
+    assert (second["deleted"], second["last"]) == (
+        1,
+        datetime(1970, 1, 2, 0, 0, 1, tzinfo=UTC).replace(tzinfo=None),
+    )
+    assert (third["day"], third["resets"], third["longest_gap_s"]) == (date(1970, 1, 3), 0, None)
+
+
+def test_a_day_of_tombstones_alone_has_no_offsets(spark: SparkSession, tmp_path: Path) -> None:
+    log = Written()
+    log.batch([committed("a", None)], timestamp=START_MS)
+    (row,) = _rows(commits(_events(spark, log, tmp_path)))
+    assert (row["commits"], row["deleted"], row["first_offset"], row["longest_gap_s"]) == (0, 1, None, None)
+
+
+def test_no_events_no_commits(spark: SparkSession, tmp_path: Path) -> None:
+    assert commits(_events(spark, Written(), tmp_path)).collect() == []
