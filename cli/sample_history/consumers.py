@@ -62,6 +62,7 @@ class ClassicConsumer:
         self._member = ""
         self._generation = _NO_GENERATION
         self._waits_for: int | None = None
+        self._to_sync: JoinGroupAnswer | None = None
         stage.actors.append(self)
         self._join()
 
@@ -70,9 +71,13 @@ class ClassicConsumer:
         return self._member, self._generation
 
     def is_busy(self) -> bool:
-        return self._waits_for is not None or self._generation == _NO_GENERATION
+        waits = self._waits_for is not None or self._to_sync is not None
+        return waits or self._generation == _NO_GENERATION
 
     def act(self) -> None:
+        if self._to_sync is not None:
+            self._sync(self._to_sync)
+            return
         if self._waits_for is not None:
             self._hear(self._waits_for)
             return
@@ -83,7 +88,8 @@ class ClassicConsumer:
             self._join()
 
     def leave(self) -> None:
-        """Close in good order."""
+        """Close in good order: commit, then leave."""
+        self._stage.commit(self)
         leaving = (LeavingMember(member=self._member),)
         self._stage.actors.remove(self)
         self._stage.send(LeaveGroup(group=self._stage.group, members=leaving), self.client)
@@ -129,6 +135,11 @@ class ClassicConsumer:
             self._join()  # with the member id that it was given
             return
         self._generation = answer.generation
+        # An application is busy with its records, and comes back to it at its next poll.
+        self._waits_for, self._to_sync = None, answer
+
+    def _sync(self, answer: JoinGroupAnswer) -> None:
+        self._to_sync = None
         request = SyncGroup(
             group=self._stage.group,
             generation=answer.generation,
@@ -212,7 +223,8 @@ class Consumer:
         self._was_busy = before != (self._epoch, self.owned)
 
     def leave(self) -> None:
-        """Close in good order."""
+        """Close in good order: commit, then leave."""
+        self._stage.commit(self)
         self._stage.actors.remove(self)
         request = ConsumerGroupHeartbeat(group=self._stage.group, member=self._member, epoch=_LEAVING)
         self._stage.send(request, self.client)

@@ -55,8 +55,11 @@ class Actor(Protocol):
 class Stage:
     """One group. Time passes slowly while it rebalances (`run`, `settle`), and in leaps while it rests (`live`)."""
 
-    def __init__(self, group: str, topics: TopicImage, start_ms: int, before: Iterable[Record]) -> None:
+    def __init__(
+        self, group: str, topics: TopicImage, start_ms: int, before: Iterable[Record], positions: Positions
+    ) -> None:
         """`before` is what the log says of the group when the story begins."""
+        self.positions = positions
         self.group = group
         self.now_ms = start_ms
         self.actors: list[Actor] = []
@@ -112,7 +115,7 @@ class Stage:
         while any(actor.is_busy() for actor in self.actors):
             self.run(HEARTBEAT_MS // 1_000)
 
-    def live(self, until_ms: int, every_ms: int, positions: Positions, silent: Actor | None = None) -> None:
+    def live(self, until_ms: int, every_ms: int, silent: Actor | None = None) -> None:
         """Consume and commit until a moment, every member but a `silent` one. The group is at rest."""
         while self.now_ms < until_ms:
             self.now_ms = min(self.now_ms + every_ms, until_ms)
@@ -120,28 +123,26 @@ class Stage:
                 actor.act()
                 self.now_ms += _APART_MS
                 if actor is not silent:
-                    self.commit(actor, positions)
+                    self.commit(actor)
             self._take(self._engine.expire(self.now_ms))
 
-    def commit(self, actor: Actor, positions: Positions) -> None:
+    def commit(self, actor: Actor) -> None:
         """Commit what a member has come to."""
-        member, epoch = actor.standing
-        self.send(self._commit(member, epoch, actor.owned, positions), actor.client)
+        if actor.owned:
+            self.send(self._commit(*actor.standing, actor.owned), actor.client)
 
-    def reset(self, topic: str, positions: Positions, client: Client) -> None:
+    def reset(self, topic: str, client: Client) -> None:
         """Commit for a group without members, as an operator does."""
         numbers = tuple(range(self.topics.topics[topic].partitions))
-        self.send(self._commit("", -1, {topic: numbers}, positions), client)
+        self.send(self._commit("", -1, {topic: numbers}), client)
 
-    def _commit(
-        self, member: str, epoch: int, owned: dict[str, tuple[int, ...]], positions: Positions
-    ) -> OffsetCommit:
+    def _commit(self, member: str, epoch: int, owned: dict[str, tuple[int, ...]]) -> OffsetCommit:
         offsets = tuple(
             Offset(
                 topic=topic,
                 topic_id=self.topics.topics[topic].id,
                 partition=number,
-                offset=positions(topic, number, self.now_ms),
+                offset=self.positions(topic, number, self.now_ms),
                 leader_epoch=4,
             )
             for topic, numbers in owned.items()

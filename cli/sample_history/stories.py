@@ -37,6 +37,8 @@ LAST_MS = 20 * MINUTE_MS
 """How long ago the group became what the sample says."""
 _RESTART_S = 30
 """How long a process is away that is started anew."""
+_WATCHED_S = 90
+"""How long somebody watches the new process before the next one's turn comes."""
 _RECORDS_PER_HOUR = 25
 """That a partition gets."""
 
@@ -57,7 +59,6 @@ class Cast:
 
     group: Group
     now_ms: int
-    positions: Positions
 
     def ago(self, days: float) -> int:
         """A moment, by days before now."""
@@ -95,9 +96,9 @@ def play(
     group: Group, story: Story, topics: TopicImage, now_ms: int
 ) -> Sequence[tuple[int, tuple[Record, ...]]]:
     """The records of a story and when they were written, in ms. The same for the same moment."""
-    cast = Cast(group=group, now_ms=now_ms, positions=_positions(group, now_ms))
+    cast = Cast(group=group, now_ms=now_ms)
     start_ms = cast.ago(DAYS)
-    stage = Stage(group.id, topics, start_ms, _before(group, story, start_ms))
+    stage = Stage(group.id, topics, start_ms, _before(group, story, start_ms), _positions(group, now_ms))
     story.play(stage, cast)
     return stage.written
 
@@ -144,25 +145,26 @@ def _deployed(stage: Stage, cast: Cast, members: list[ClassicConsumer], assignor
         stage.settle()
         members[place] = cast.classic(stage, place, assignor)
         stage.settle()
+        stage.run(_WATCHED_S)
 
 
 def _billing(stage: Stage, cast: Cast) -> None:
     members = [cast.classic(stage, place, "range") for place in range(3)]
     stage.settle()
-    stage.live(cast.ago(5.3), HOUR_MS, cast.positions)
+    stage.live(cast.ago(5.3), HOUR_MS)
     _deployed(stage, cast, members, "range")
-    stage.live(cast.ago(4.1), HOUR_MS, cast.positions)
+    stage.live(cast.ago(4.1), HOUR_MS)
     members[1].crash()
     stage.settle()
     members[1] = cast.classic(stage, 1, "range")
     stage.settle()
-    stage.live(cast.ago(2.6), HOUR_MS, cast.positions)
+    stage.live(cast.ago(2.6), HOUR_MS)
     more = cast.classic(stage, 3, "range")
     stage.settle()
-    stage.live(cast.ago(1.6), HOUR_MS, cast.positions)
+    stage.live(cast.ago(1.6), HOUR_MS)
     more.leave()
     stage.settle()
-    stage.live(cast.last_ms - 10 * MINUTE_MS, HOUR_MS, cast.positions)
+    stage.live(cast.last_ms - 10 * MINUTE_MS, HOUR_MS)
     for place in range(3):
         members[place].leave()
         stage.run(_RESTART_S)
@@ -170,19 +172,20 @@ def _billing(stage: Stage, cast: Cast) -> None:
         if place < 2:
             members[place] = cast.classic(stage, place, "range", is_last=True)
             stage.settle()
+            stage.run(_WATCHED_S)
 
 
 def _clickstream(stage: Stage, cast: Cast) -> None:
     assignor = "cooperative-sticky"
     members = [cast.classic(stage, place, assignor, is_last=place < 2) for place in range(3)]
     stage.settle()
-    stage.live(cast.ago(4.2), HOUR_MS, cast.positions)
-    stage.live(cast.ago(3.2), HOUR_MS, cast.positions, silent=members[2])
+    stage.live(cast.ago(4.2), HOUR_MS)
+    stage.live(cast.ago(3.2), HOUR_MS, silent=members[2])
     members[2].crash()
     stage.settle()
     members[2] = cast.classic(stage, 2, assignor)
     stage.settle()
-    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS)
     members[2].leave()
     stage.settle()
 
@@ -191,20 +194,21 @@ def _checkout(stage: Stage, cast: Cast) -> None:
     members = [cast.classic(stage, place, "range", is_last=place == 0) for place in range(3)]
     stage.settle()
     for days in (5.5, 4.5, 3.5):
-        stage.live(cast.ago(days), HOUR_MS, cast.positions)
+        stage.live(cast.ago(days), HOUR_MS)
         for place in (1, 2):
             members[place].leave()
             stage.run(_RESTART_S)
             stage.settle()
             members[place] = cast.classic(stage, place, "range")
             stage.settle()
-    stage.live(cast.ago(0.9), HOUR_MS, cast.positions)
+            stage.run(_WATCHED_S)
+    stage.live(cast.ago(0.9), HOUR_MS)
     members[1].leave()
     stage.run(_RESTART_S)
     stage.settle()
     cast.consumer(stage, 1, is_last=True)
     stage.settle()
-    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS)
     members[2].leave()
     stage.settle()
 
@@ -212,48 +216,51 @@ def _checkout(stage: Stage, cast: Cast) -> None:
 def _fraud(stage: Stage, cast: Cast) -> None:
     members = [cast.consumer(stage, place) for place in range(2)]
     stage.settle()
-    stage.live(cast.ago(3.4), HOUR_MS, cast.positions)
+    stage.live(cast.ago(3.4), HOUR_MS)
     members[0].crash()
     stage.settle()
     members[0] = cast.consumer(stage, 0, is_last=True)
     stage.settle()
-    stage.live(cast.ago(1.4), HOUR_MS, cast.positions)
+    stage.live(cast.ago(1.4), HOUR_MS)
     members[1].leave()
     stage.run(_RESTART_S)
     stage.settle()
     cast.consumer(stage, 1, is_last=True)
     stage.settle()
-    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS)
 
 
 def _legacy_etl(stage: Stage, cast: Cast) -> None:
     assignor = cast.group.protocol or ""
     member = cast.classic(stage, 0, assignor)
     stage.settle()
-    stage.live(cast.ago(3.1), HOUR_MS, cast.positions)
+    stage.live(cast.ago(3.1), HOUR_MS)
     for _ in range(24):
         member.leave()
         stage.run(_RESTART_S)
         member = cast.classic(stage, 0, assignor)
         stage.settle()
-    late = _set_back(cast.positions, 400)
-    stage.commit(member, late)
-    stage.live(cast.ago(2.7), HOUR_MS, late)
-    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS, cast.positions)
+    stage.positions = _set_back(on_time := stage.positions, 400)
+    stage.commit(member)
+    stage.live(cast.ago(2.7), HOUR_MS)
+    stage.positions = on_time
+    stage.live(cast.last_ms - MINUTE_MS, HOUR_MS)
     member.leave()
     stage.run(_RESTART_S)
 
 
 def _nightly_report(stage: Stage, cast: Cast) -> None:
     operator = Client(id="kohort-offsets", host="/10.0.0.7")
-    stage.reset("payments", cast.positions, operator)  # a group without members and offsets would be deleted
+    stage.reset("payments", operator)  # a group without members and offsets would be deleted
     for night in range(DAYS):
-        stage.live(cast.ago(DAYS - 1 - night + 0.04), DAY_MS, cast.positions)
+        stage.live(cast.ago(DAYS - 1 - night + 0.04), DAY_MS)
         if night == 3:
-            stage.reset("payments", _set_back(cast.positions, 1_500), operator)
+            stage.positions = _set_back(on_time := stage.positions, 1_500)
+            stage.reset("payments", operator)
+            stage.positions = on_time
         member = cast.classic(stage, 0, "range")
         stage.settle()
-        stage.live(stage.now_ms + 20 * MINUTE_MS, 5 * MINUTE_MS, cast.positions)
+        stage.live(stage.now_ms + 20 * MINUTE_MS, 5 * MINUTE_MS)
         if night < DAYS - 1:
             member.leave()
             stage.settle()
