@@ -1,0 +1,187 @@
+"""Generations of a classic group, where the truth is known for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from coordinator.broker.calls import DeleteGroups
+from tests.coordinator.broker.classic import Member, protocols, stable, together
+from tests.coordinator.broker.consumer import Named
+from tests.coordinator.broker.migrating import assignment
+from tests.pipeline.course.told import Clock, clock, compacted, course, course_of
+
+FOO = ("foo", 4)
+
+
+@dataclass
+class Band:
+    """Members of one classic group on a clock, and who leads."""
+
+    driver: Clock
+    members: dict[str, Member] = field(default_factory=dict)
+
+    def member(self, name: str, **changes: object) -> Member:
+        made = Member(self.driver, protocols=protocols("range", topics=("foo",)))
+        self.members[name] = made = made.but(**changes)
+        return made
+
+    def rebalance(self, given: dict[str, Named]) -> None:
+        """All named members join, newcomers first, and the leader hands out."""
+        members = sorted((self.members[name] for name in given), key=lambda each: each.generation != -1)
+        ordered = together(self.driver, *members)
+        answers = {self.members[name].id: assignment(named) for name, named in given.items()}
+        for member in ordered[1:]:
+            member.sync()
+        ordered[0].sync(answers)
+
+
+def band(**settings: str) -> Band:
+    return Band(clock(FOO, **settings))
+
+
+def two(**changes: object) -> Band:
+    """A group of one, at 0 s, and of two, at 10 s."""
+    made = band()
+    made.member("a", **changes)
+    made.member("b", **changes)
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    made.driver.advance(5_000)
+    made.members["a"].heartbeat()
+    made.driver.advance(5_000)
+    made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3]}})
+    return made
+
+
+def test_members_come_and_go() -> None:
+    made = two()
+    made.driver.advance(5_000)
+    made.members["b"].leave()
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    made.driver.advance(1_000)
+    made.members["a"].leave()
+    told = course_of(made.driver)
+    assert told.causes() == [
+        ("classic", 1, "join"),
+        ("classic", 2, "join"),
+        ("classic", 3, "leave"),
+        ("classic", 4, "leave"),
+    ]
+    assert told.counts() == [(1, 0, 1, 4, 0, 0), (2, 1, 2, 4, 2, 4), (3, 2, 1, 4, 2, 2), (4, 1, 0, 0, 0, 0)]
+    assert [row.skipped for row in told.rebalances] == [0, 0, 0, 0]
+    a, b = made.members["a"].id, made.members["b"].id
+    assert [(row.joined, row.left) for row in told.rebalances] == [
+        ((a,), ()),
+        ((b,), ()),
+        ((), (b,)),
+        ((), (a,)),
+    ]
+    assert told.spans(0) == [(a, 1, 0, 16)]
+    assert told.spans(3) == [(a, 1, 0, 10), (b, 2, 10, 15), (a, 3, 15, 16)]
+
+
+def test_what_is_needed_to_look_for_the_last_commits_of_a_member_that_is_gone() -> None:
+    made = two(session_timeout_ms=9_000)
+    made.driver.advance(3_000)
+    made.members["a"].heartbeat()
+    made.driver.advance(6_000)
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    (gone,) = course_of(made.driver).rebalances[-1].departures
+    start = made.driver.times[0]
+    assert (gone.member, gone.session_timeout_ms, gone.expired) == (made.members["b"].id, 9_000, False)
+    assert (gone.since, gone.at) == ((start + 10_000) * 1000, (start + 19_000) * 1000)
+    assert sorted(gone.places) == [("foo", 2), ("foo", 3)]
+
+
+def test_another_assignor_and_another_subscription() -> None:
+    made = two()
+    a, b = made.members["a"], made.members["b"]
+    for member in (a, b):
+        member.protocols = protocols("roundrobin", "range", topics=("foo",))
+    made.rebalance({"a": {"foo": [0, 2]}, "b": {"foo": [1, 3]}})
+    b.protocols = protocols("roundrobin", "range", topics=("foo", "bar"))
+    made.rebalance({"a": {"foo": [0, 2]}, "b": {"foo": [1, 3]}})
+    told = course_of(made.driver)
+    assert told.causes()[2:] == [("classic", 3, "assignor"), ("classic", 4, "subscription")]
+    assert [row.assignor for row in told.rebalances] == ["range", "range", "roundrobin", "roundrobin"]
+
+
+def test_more_partitions_are_metadata_and_a_rebalance_without_any_change_is_unknown() -> None:
+    made = two()
+    made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3, 4]}})
+    made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3, 4]}})
+    assert course_of(made.driver).causes()[2:] == [("classic", 3, "metadata"), ("classic", 4, "unknown")]
+
+
+def test_a_cooperative_group_rebalances_twice_for_one_cause_and_keeps_what_it_may() -> None:
+    cooperative = {"protocols": protocols("cooperative-sticky", topics=("foo",))}
+    made = band()
+    a, b = made.member("a", **cooperative), made.member("b", **cooperative)
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    made.driver.advance(1_000)
+    made.rebalance({"a": {"foo": [0, 1]}, "b": {}})
+    made.driver.advance(1_000)
+    made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3]}})
+    told = course_of(made.driver)
+    assert told.causes() == [("classic", 1, "join"), ("classic", 2, "join"), ("classic", 3, "join")]
+    assert told.counts() == [(1, 0, 1, 4, 0, 0), (2, 1, 2, 2, 0, 2), (3, 2, 2, 4, 2, 0)]
+    assert told.rebalances[-1].joined == ()
+    assert told.spans(0) == [(a.id, 1, 0, None)]
+    assert told.spans(3) == [(a.id, 1, 0, 1), (None, 2, 1, 2), (b.id, 3, 2, None)]
+
+
+def test_a_static_member_comes_back_without_a_rebalance() -> None:
+    made = band()
+    made.member("a", instance="seat")
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    old = made.members["a"].id
+    made.driver.advance(4_000)
+    new = made.member("a", instance="seat").join()
+    new.joined()
+    told = course_of(made.driver)
+    assert new.id != old
+    assert told.causes() == [("classic", 1, "join")]
+    assert told.spans(2) == [(old, 1, 0, 4), (new.id, 1, 4, None)]
+
+
+def test_a_group_that_is_deleted_and_made_again_begins_anew() -> None:
+    made = two()
+    for name in ("a", "b"):
+        made.members[name].leave()
+    made.driver.send(DeleteGroups(groups=("g",)))
+    made.driver.advance(60_000)
+    made.member("c")
+    made.rebalance({"c": {"foo": [0, 1, 2, 3]}})
+    told = course_of(made.driver)
+    assert told.causes()[-1] == ("classic", 1, "join")
+    assert told.counts()[-1] == (1, 0, 1, 4, 0, 0)
+    # Nobody was to have the partitions while there was no group.
+    assert [member for member, *_ in told.spans(0)][-1] == made.members["c"].id
+    assert None not in [member for member, *_ in told.spans(0)]
+
+
+def test_generations_that_nothing_was_handed_out_in_are_counted() -> None:
+    made = two()
+    a, b = made.members["a"], made.members["b"]
+    plain = a.protocols
+    a.protocols = protocols("range", topics=("foo", "bar"))
+    together(made.driver, a, b)
+    a.protocols = plain
+    made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3]}})
+    told = course_of(made.driver)
+    assert [(row.epoch, row.skipped) for row in told.rebalances] == [(1, 0), (2, 0), (4, 1)]
+
+
+def test_a_compacted_log_does_not_tell_how_the_group_came_to_be() -> None:
+    made = two()
+    (row,) = course(compacted(made.driver.written()), made.driver.engine.topics).rebalances
+    assert (row.epoch, row.causes, row.skipped) == (2, ("unknown",), None)
+    assert (row.members_before, row.members, row.joined, row.left) == (2, 2, (), ())
+    assert (row.moved, row.revoked, row.partitions) == (0, 0, 4)
+
+
+def test_a_group_that_is_no_consumers_has_members_and_no_partitions() -> None:
+    made = band()
+    stable(made.driver, made.member("a", protocol_type="connect"))
+    told = course_of(made.driver)
+    assert told.counts() == [(1, 0, 1, 0, 0, 0)]
+    assert not told.holdings

@@ -1,0 +1,219 @@
+"""Epochs of a consumer group, where the truth is known for each."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from coordinator.broker.calls import DeleteGroups
+from tests.coordinator.broker.consumer import Consumer, images, settled
+from tests.pipeline.course.told import Clock, clock, compacted, course, course_of
+
+FOO = ("foo", 4)
+
+
+def one(**settings: str) -> tuple[Clock, Consumer]:
+    """A group of one member, at rest."""
+    driver = clock(FOO, ("bar", 2), **settings)
+    a = Consumer(driver, "a")
+    a.join()
+    settled(a)
+    return driver, a
+
+
+def test_a_member_joins_and_the_partitions_change_hands() -> None:
+    driver, a = one()
+    driver.advance(1_000)
+    b = Consumer(driver, "b")
+    b.join()
+    driver.advance(1_000)
+    a.beat()
+    driver.advance(500)
+    a.beat()
+    driver.advance(1_500)
+    b.beat()
+    told = course_of(driver)
+    assert [(causes) for _, _, causes in told.causes()] == ["join", "join"]
+    first, second = told.rebalances
+    assert (first.members_before, first.members, second.members_before, second.members) == (0, 1, 1, 2)
+    assert (second.partitions, second.moved, second.revoked) == (4, 2, 2)
+    assert second.start is not None
+    assert second.end is not None
+    # Until b has what a gave up.
+    assert (second.end - second.start) / 1e6 == 3.0
+    given_up = sorted(number for number in range(4) if len(told.spans(number)) > 1)
+    assert len(given_up) == 2
+    for number in given_up:
+        assert told.spans(number) == [
+            ("a", first.epoch, 0, 2.5),
+            (None, second.epoch, 2.5, 4),
+            ("b", second.epoch, 4, None),
+        ]
+
+
+def test_leaving_dying_subscribing_and_asking_for_an_assignor() -> None:
+    driver, a = one(group_consumer_session_timeout_ms="45000")
+    b, c = Consumer(driver, "b"), Consumer(driver, "c")
+    for each in (b, c):
+        each.join()
+        settled(a, b, c) if each is c else settled(a, b)
+    b.leave()
+    settled(a, c)
+    for _ in range(3):
+        driver.advance(20_000)
+        settled(a)
+    a.beat(topics=("foo", "bar"))
+    settled(a)
+    told = course_of(driver)
+    assert [causes for _, _, causes in told.causes()] == [
+        "join",
+        "join",
+        "join",
+        "leave",
+        "leave",  # of c, whose session ended: written down in the same way
+        "subscription",
+    ]
+    assert [(row.joined, row.left) for row in told.rebalances[3:]] == [((), ("b",)), ((), ("c",)), ((), ())]
+    assert all(row.end is not None for row in told.rebalances)
+    assert {gone.member for row in told.rebalances for gone in row.departures if gone.places} == {"b", "c"}
+
+
+def test_a_topic_that_grows_is_metadata() -> None:
+    driver, a = one()
+    driver.advance(1_000)
+    driver.take(driver.engine.update_topics(images(("foo", 6), ("bar", 2), version=2), driver.now_ms))
+    settled(a)
+    told = course_of(driver)
+    assert [causes for _, _, causes in told.causes()] == ["join", "metadata"]
+    assert [row.partitions for row in told.rebalances] == [4, 6]
+    assert told.spans(5) == [("a", told.rebalances[-1].epoch, 1, None)]
+
+
+def test_epochs_that_come_at_once_have_one_target_and_stand_together() -> None:
+    driver, a = one()
+    b, c = Consumer(driver, "b"), Consumer(driver, "c")
+    b.join()
+    settled(a, b)
+    driver.advance(1_000)
+    b.leave()
+    driver.advance(1_000)
+    c.join()
+    driver.advance(1_000)
+    settled(a, c)
+    *_, left, joined = course_of(driver).rebalances
+    assert (left.causes, joined.causes) == (("leave",), ("join",))
+    assert joined.epoch == left.epoch + 1
+    assert left.start is not None
+    assert joined.start is not None
+    assert joined.start - left.start == 1_000_000
+    # a is in both; c came with the second, but has waited for nobody.
+    assert left.end == joined.end
+    assert (left.moved, left.revoked, joined.moved) == (0, 0, 2)
+    assert (left.members, joined.members_before, joined.members) == (1, 1, 2)
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_static_member_that_is_away_has_nothing_and_expires_if_it_does_not_return(returns: bool) -> None:
+    driver, a = one(group_consumer_session_timeout_ms="45000")
+    s = Consumer(driver, "s", instance="seat")
+    s.join()
+    settled(a, s)
+    held = s.owned["foo"][0]
+    before = len(course_of(driver).rebalances)
+    driver.advance(1_000)
+    s.leave(-2)
+    if returns:
+        driver.advance(5_000)
+        again = Consumer(driver, "s2", instance="seat")
+        again.join()
+        settled(a, again)
+        told = course_of(driver)
+        assert len(told.rebalances) == before
+        assert [(member, since, until) for member, _, since, until in told.spans(held)][-3:] == [
+            ("s", 0, 1),
+            (None, 1, 6),
+            ("s2", 6, None),
+        ]
+        return
+    for _ in range(5):
+        driver.advance(10_000)
+        settled(a)
+    told = course_of(driver)
+    assert told.rebalances[-1].causes == ("expiry",)
+    (gone,) = told.rebalances[-1].departures
+    assert (gone.member, gone.expired) == ("s", True)
+    assert [(member, since) for member, _, since, _ in told.spans(held)][-3:] == [
+        ("s", 0),
+        (None, 1),
+        ("a", 51),
+    ]
+
+
+def test_the_last_member_leaves_the_group_is_deleted_and_made_again() -> None:
+    driver, a = one()
+    driver.advance(1_000)
+    a.leave()
+    driver.send(DeleteGroups(groups=("g",)))
+    driver.advance(60_000)
+    b = Consumer(driver, "b")
+    b.join()
+    settled(b)
+    told = course_of(driver)
+    first, emptied, again = told.rebalances
+    assert [row.causes for row in told.rebalances] == [("join",), ("leave",), ("join",)]
+    assert (emptied.members, emptied.partitions, emptied.start) == (0, 0, emptied.end)
+    assert (again.epoch, again.members_before, again.moved) == (first.epoch, 0, 0)
+    assert len({row.offset for row in told.rebalances}) == 3
+    assert told.spans(0) == [("a", first.epoch, 0, 1), ("b", again.epoch, 61, None)]
+
+
+def test_a_regex_counts_when_it_is_resolved() -> None:
+    driver, _ = one()
+    r = Consumer(driver, "r", topics=(), regex="ba.*")
+    r.join()
+    settled(r)
+    driver.run_due()
+    settled(r)
+    last = course_of(driver).rebalances[-1]
+    assert (last.causes, last.joined, last.members_before, last.members) == (("join",), ("r",), 1, 2)
+
+
+def test_a_compacted_log_tells_the_last_epoch_alone() -> None:
+    driver, a = one()
+    b = Consumer(driver, "b")
+    b.join()
+    settled(a, b)
+    a.beat(topics=("foo", "bar"))
+    settled(a, b)
+    whole, left = course_of(driver), course(compacted(driver.written()), driver.engine.topics)
+    (row,) = left.rebalances
+    assert (row.epoch, row.causes, row.skipped) == (whole.rebalances[-1].epoch, ("unknown",), None)
+    assert (row.members_before, row.members, row.partitions) == (2, 2, 6)
+    assert row.end is not None
+    assert {(each.place, each.member) for each in left.holdings if each.until is None} == {
+        (each.place, each.member) for each in whole.holdings if each.until is None
+    }
+
+
+def test_wherever_a_log_ends_no_partition_has_two_owners_at_a_time() -> None:
+    driver, a = one()
+    b, c = Consumer(driver, "b"), Consumer(driver, "c")
+    for each in (b, c):
+        driver.advance(700)
+        each.join()
+        for other in (a, b, c):
+            driver.advance(300)
+            other.beat() if other.epoch else None
+    driver.advance(700)
+    b.leave()
+    settled(a, c)
+    log = driver.written()
+    for end in range(len(log) + 1):
+        told = course(log[:end], driver.engine.topics)
+        for number in range(4):
+            for (_, _, _, until), (_, _, since, _) in pairwise(told.spans(number)):
+                assert until is not None
+                assert until <= since
+        numbers = [row.epoch for row in told.rebalances]
+        assert numbers == sorted(set(numbers))

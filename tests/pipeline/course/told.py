@@ -1,0 +1,167 @@
+"""What a group's course is told as, made of the records that the embedded coordinator writes at given moments.
+
+Everything goes the way of a broker's log: encoded, decoded into rows of the table of events, walked through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from coordinator.broker.records import Record
+from coordinator.broker.result import Result
+from coordinator.broker.topics import TopicImage
+from coordinator.storage.records import encode_record
+from coordinator.uuids import format_uuid
+from pipeline.course.events import COLUMNS, KEY_VERSIONS, event_of
+from pipeline.course.rows import Holding, Rebalance
+from pipeline.course.walk import Walk
+from pipeline.decode.records import records_to_arrow
+from tests.coordinator.broker.consumer import images
+from tests.coordinator.broker.driver import START_MS, Driver
+
+SOURCE = "__consumer_offsets"
+PARTITION = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A record, its time in ms since 1970 and its place in the log."""
+
+    offset: int
+    time_ms: int
+    record: Record
+
+
+class Clock(Driver):
+    """A driver that knows when each record was written."""
+
+    def __init__(self, topics: TopicImage, **settings: str) -> None:
+        self.times: list[int] = []
+        super().__init__(topics, **settings)
+
+    def take(self, result: Result) -> None:
+        super().take(result)
+        self.times += [self.now_ms] * (len(self.records) - len(self.times))
+
+    def put(self, *records: Record) -> None:
+        """Let the log hold records that the coordinator would not write; it knows them, too."""
+        self.records += records
+        self.times += [self.now_ms] * len(records)
+        for record in records:
+            self.engine.replay(record)
+
+    def written(self) -> list[Written]:
+        """The log; nothing written before through `driver.records` alone has a time."""
+        return [
+            Written(offset, time, record)
+            for offset, (time, record) in enumerate(zip(self.times, self.records, strict=True))
+        ]
+
+
+def clock(*topics: tuple[str, int], **settings: str) -> Clock:
+    """A coordinator with these topics, that computes each target at once."""
+    return Clock(images(*topics), group_consumer_assignment_interval_ms="0", **settings)
+
+
+def names(topics: TopicImage) -> dict[str, str]:
+    """Of topics by id, as the decoder takes them."""
+    return {format_uuid(topic.id): topic.name for topic in topics.topics.values()}
+
+
+def decoded(written: Iterable[Written], topics: TopicImage) -> Iterator[pa.RecordBatch]:
+    """Rows of the table of events, and columns beyond."""
+    log = list(written)
+    pairs = [encode_record(each.record) for each in log]
+    batch = pa.RecordBatch.from_arrays(
+        [
+            pa.array([PARTITION] * len(log), pa.int32()),
+            pa.array([each.offset for each in log], pa.int64()),
+            pa.array([each.time_ms for each in log], pa.int64()),
+            pa.array([key for key, _ in pairs], pa.binary()),
+            pa.array([value for _, value in pairs], pa.binary()),
+        ],
+        names=["partition", "offset", "timestamp", "key", "value"],
+    )
+    return records_to_arrow([batch], source=SOURCE, names=names(topics))
+
+
+def rows(written: Iterable[Written], topics: TopicImage) -> list[dict[str, Any]]:
+    """Rows with the columns that a course is made of, of records of groups, times in µs."""
+    found = []
+    for batch in decoded(written, topics):
+        table = pa.Table.from_batches([batch]).select(COLUMNS)
+        for index, column in enumerate(table.schema):
+            if pa.types.is_timestamp(column.type):
+                table = table.set_column(index, column.name, table.column(index).cast(pa.int64()))
+        found += [row for row in table.to_pylist() if row["key_version"] in KEY_VERSIONS]
+    return sorted(found, key=lambda row: row["offset"])
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What a walk told of one group."""
+
+    rebalances: Sequence[Rebalance]
+    holdings: Sequence[Holding]
+
+    def causes(self) -> list[tuple[str, int, str]]:
+        """Protocol, epoch and causes of each rebalance."""
+        return [(row.protocol.value, row.epoch, " ".join(row.causes)) for row in self.rebalances]
+
+    def counts(self) -> list[tuple[int, int, int, int, int, int]]:
+        """Epoch, members before and after, partitions, moved, revoked."""
+        return [
+            (row.epoch, row.members_before, row.members, row.partitions, row.moved, row.revoked)
+            for row in self.rebalances
+        ]
+
+    def spans(self, number: int) -> list[tuple[str | None, int, float, float | None]]:
+        """Member, epoch, and seconds since the start of the clock, of one partition; in order of time."""
+        found = [each for each in self.holdings if each.place[1] == number]
+        return [
+            (
+                each.member,
+                each.epoch,
+                seconds(each.since),
+                None if each.until is None else seconds(each.until),
+            )
+            for each in sorted(found, key=lambda each: each.since)
+        ]
+
+
+def seconds(time_us: int) -> float:
+    """Since the start of the clock."""
+    return (time_us - START_MS * 1000) / 1_000_000
+
+
+def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> Course:
+    """Walk through the records of one group."""
+    rebalances: list[Rebalance] = []
+    holdings: list[Holding] = []
+    walk = Walk(group, tell=rebalances.append, emit=holdings.append)
+    for row in rows(written, topics):
+        if row["group"] == group:
+            walk.add(event_of(row))
+    walk.finish()
+    return Course(rebalances, holdings)
+
+
+def course_of(driver: Clock) -> Course:
+    """The course of the group `g` of a driver."""
+    return course(driver.written(), driver.engine.topics)
+
+
+def compacted(written: Iterable[Written]) -> list[Written]:
+    """What a cleaner leaves when it has been over everything, tombstones included."""
+    last: dict[bytes, Written] = {}
+    for each in written:
+        last[encode_record(each.record)[0]] = each
+    left: Mapping[bytes, Written] = last
+    return sorted(
+        (each for each in left.values() if encode_record(each.record)[1] is not None),
+        key=lambda each: each.offset,
+    )
