@@ -16,9 +16,26 @@ if TYPE_CHECKING:
 
 OFFSETS_TOPIC = "__consumer_offsets"
 BOOTSTRAP = "kafka.bootstrap.servers"
+GROUP_ID = "kafka.group.id"
+GROUP_PREFIX = "kohort"
+"""Of the names of groups that Spark's consumers give. They join none, but ask for its offsets."""
 _SOURCE_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _TOPIC = re.compile(r"\(name=([\w.\-]+), topicId=([\w\-]+), internal=(?:true|false)\)")
 _WRAPPERS = ("java.util.concurrent.ExecutionException", "java.util.concurrent.CompletionException")
+
+
+_PLAINLY: Mapping[str, str] = {
+    "UnknownTopicOrPartitionException": (
+        f"there is no {OFFSETS_TOPIC} that this client may see: no group has committed yet, or the right to describe "
+        f"the topic is missing"
+    ),
+    "TopicAuthorizationException": f"the right to describe and to read {OFFSETS_TOPIC} is missing",
+    "GroupAuthorizationException": (
+        f"the right to describe groups whose names begin with {GROUP_PREFIX}- is missing, as which Spark's consumers "
+        f"ask; a group.id among the client's properties is asked as instead"
+    ),
+}
+"""What Kafka's client says in too few words."""
 
 
 class ClusterUnreadable(Exception):
@@ -75,6 +92,9 @@ def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTop
     :raises ClusterUnreadable: with what Kafka's client says
     """
     with _admin(spark, options) as admin:
+        # Spark's consumers would fail at it in the middle, with much to read.
+        asks_as = options.get(GROUP_ID, f"{GROUP_PREFIX}-reader")
+        admin.listConsumerGroupOffsets(asks_as).partitionsToOffsetAndMetadata().get()
         return _OffsetsTopicReader(spark, admin).read()
 
 
@@ -167,9 +187,6 @@ def _said(exception: Any) -> str:
         if message and message not in said[-1]:
             said.append(message)
         cause = cause.getCause()
-    if name == "UnknownTopicOrPartitionException":
-        return (
-            f"there is no {OFFSETS_TOPIC} that this client may see: no group has committed yet, or the right to "
-            f"describe the topic is missing"
-        )
-    return f"{name}: {'; '.join(said)}"
+    if "PBES2" in said[-1]:
+        said.append("Java before 19 does not decrypt such a key: name one without a password, in PKCS #8")
+    return _PLAINLY.get(name) or f"{name}: {'; '.join(said)}"

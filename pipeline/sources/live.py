@@ -21,7 +21,14 @@ from pyspark.sql import functions as f
 from coordinator.uuids import format_uuid
 from pipeline.decode.raw import plain_records
 from pipeline.decode.records import records_to_arrow
-from pipeline.sources.cluster import BOOTSTRAP, OFFSETS_TOPIC, OffsetsTopic, offsets_topic, topic_names
+from pipeline.sources.cluster import (
+    BOOTSTRAP,
+    GROUP_PREFIX,
+    OFFSETS_TOPIC,
+    OffsetsTopic,
+    offsets_topic,
+    topic_names,
+)
 from pipeline.sources.names import HEARD, hear, heard_names
 from pipeline.sources.reading import Reading
 
@@ -42,6 +49,7 @@ SEES_INTERNAL_TOPICS = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
 """The newer way of finding offsets leaves internal topics out, silently."""
 
 _DEFAULTS: Mapping[str, str] = {
+    "groupIdPrefix": GROUP_PREFIX,
     "kafka.isolation.level": "read_committed",
     "maxRecordsPerPartition": "500000",  # of a task: one large partition of the topic is many tasks
     "kafka.max.poll.records": "10000",

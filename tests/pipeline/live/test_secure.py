@@ -14,7 +14,6 @@ from pipeline.sources.client_properties import client_options
 from pipeline.sources.cluster import ClusterUnreadable
 from pipeline.sources.live import live_events
 from tests.coordinator.storage.real_log_story import ORDERS, commit
-from tests.coordinator.wire.certificates import KEY_PASSWORD
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.topics import create_topics
 
@@ -35,10 +34,10 @@ FILES: dict[str, tuple[str, str]] = {
         "SASL_PLAINTEXT",
         "security.protocol=sasl_plaintext\nsasl.mechanisms=SCRAM-SHA-512\nsasl.username=bob\nsasl.password={bob}",
     ),
-    "a certificate and an encrypted key": (
+    "a certificate and a key": (
         "MUTUAL",
         "security.protocol=ssl\nssl.ca.location={files}/ca.pem\nssl.certificate.location={files}/client.pem\n"
-        "ssl.key.location={files}/client.encrypted.key\nssl.key.password={key}",
+        "ssl.key.location={files}/client.pk8",
     ),
 }
 STRANGER = """\
@@ -57,7 +56,8 @@ def guarded(secure: SecureBroker) -> SecureBroker:
     """Give the broker with an offset committed, and bob allowed to read the topic."""
     create_topics(secure.broker, {ORDERS: 1})
     commit(secure.broker, "guarded", ORDERS, {0: 7})
-    secure.allow("bob", "topic", "__consumer_offsets", "READ", "DESCRIBE")
+    secure.allow("bob", "topic", "__consumer_offsets", "READ")
+    secure.allow("bob", "group", "kohort-", "DESCRIBE", prefixed=True)
     return secure
 
 
@@ -66,7 +66,6 @@ def _file(tmp_path: Path, guarded: SecureBroker, name: str) -> Path:
     secrets = {
         "kohort": PASSWORDS["kohort"],
         "bob": SCRAM_PASSWORDS["bob"],
-        "key": KEY_PASSWORD,
         "stranger": PASSWORDS["stranger"].replace("\\", "\\\\"),
     }
     file = tmp_path / "client.properties"
@@ -91,7 +90,7 @@ def test_who_may_not_see_the_topic_is_told_so(
 ) -> None:
     file = _file(tmp_path, guarded, STRANGER)
 
-    with pytest.raises(ClusterUnreadable, match="there is no __consumer_offsets that this client may see"):
+    with pytest.raises(ClusterUnreadable, match="the right to describe and to read __consumer_offsets"):
         live_events(live_spark, guarded.at("SASL_SSL"), client_options(file))
 
 
@@ -105,6 +104,17 @@ def test_a_wrong_password_is_told_and_not_shown(
         live_events(live_spark, guarded.at("SASL_PLAINTEXT"), client_options(file))
 
     assert "wrong-pass-word" not in str(refused.value)
+
+
+def test_who_may_not_ask_for_groups_is_told_so(
+    live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path
+) -> None:
+    options = client_options(_file(tmp_path, guarded, "scram, as librdkafka has it"))
+
+    with pytest.raises(
+        ClusterUnreadable, match="the right to describe groups whose names begin with kohort-"
+    ):
+        live_events(live_spark, guarded.at("SASL_PLAINTEXT"), options | {"kafka.group.id": "not-allowed"})
 
 
 READER = """
