@@ -43,7 +43,7 @@ def foresee(
 ) -> Foreseen:
     """The steps, each with a course given its expectation; a step starts where the one before has left the group.
 
-    `most_rounds` of a step are walked, three at least; None walks as many as are quickly done.
+    `most_rounds` of a step are walked; None walks as many as are quickly done.
     Where a step cannot be computed (an assignor that is not known here, an owner that the source does not show), it
     and those after it have none.
     """
@@ -98,7 +98,7 @@ def _leader(case: Case) -> tuple[Leader, str | None]:
 def _summed(course: Course, moments: Sequence[Moment], bounce_s: float, assumed: str | None) -> Expectation:
     """Of the moments of one step. Rounds that were not walked are taken to cost what the walked ones between do."""
     walked = sorted({moment.round for moment in moments})
-    inner = set(walked[1:-1])
+    inner = set(walked[1:-1] or walked)
     skipped = len(course.rounds) - len(walked)
     more = skipped / len(inner) if inner else 0.0
     weighted = [(moment, 1.0 + more * (moment.round in inner)) for moment in moments]
@@ -130,10 +130,9 @@ def _rounds(course: Course, walked: int) -> Iterator[str]:
     members = "member" if sizes == [1] else "members"
     yield f"{_many(len(course.rounds), 'round')} of {each} {members}, {_MANNERS[course.manner]}."
     if walked < len(course.rounds):
-        yield (
-            f"Walked: {walked} of them, the first and the last among them, spread evenly; "
-            "the others are taken to cost what those between cost on average."
-        )
+        which = "the first and the last among them, spread evenly" if walked > 1 else "in the middle"
+        those = "those between" if walked > 2 else "walked ones"
+        yield f"Walked: {walked} of them, {which}; the others are taken to cost what {those} cost on average."
 
 
 _MANNERS = {

@@ -49,7 +49,7 @@ def make_plan(
     the members are said to subscribe to, `configs` their configuration files, `access` what the cluster's authorizer
     allows, `settings` the group's own. `offline` asks for a plan that stops all members, where an online one is
     possible too. Without `with_costs` no step says what it costs, which is most of the work; with `most_rounds` it is
-    told from that many rounds of each step, three at least.
+    told from that many rounds of each step.
     """
     case = case_of(
         group,

@@ -54,13 +54,15 @@ def sampled(rounds: int, size: int, most: int | None = None) -> frozenset[int]:
     """Which of so many rounds are walked, from 0: all, or the first, the last, and some evenly in between.
 
     `size` is what a round costs to compute: members and partitions together. `most` asks for fewer rounds than that
-    would allow, three at least.
+    would allow; of a single one it is that in the middle.
     """
     able = max(FEWEST_ROUNDS, MOST_WORK // max(1, size))
     if most is not None:
-        able = min(able, max(3, most))
+        able = min(able, max(1, most))
     if rounds <= able:
         return frozenset(range(rounds))
+    if able == 1:
+        return frozenset({rounds // 2})
     return frozenset(index * (rounds - 1) // (able - 1) for index in range(able))
 
 

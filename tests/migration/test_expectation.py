@@ -216,6 +216,14 @@ def test_which_rounds_are_walked() -> None:
     assert sampled(3, 10) == {0, 1, 2}
     assert sampled(1000, 10**9) == {0, 249, 499, 749, 999}
     assert {0, 499} <= sampled(500, 5500)
+    assert sampled(2, 10, 1) == {1}
+    assert [sampled(9, 10, most) for most in (1, 2, 3, 9, 100)] == [
+        {4},
+        {0, 8},
+        {0, 4, 8},
+        {*range(9)},
+        {*range(9)},
+    ]
 
 
 def test_a_step_begins_where_the_one_before_ended() -> None:
