@@ -40,7 +40,7 @@ ORDERS, PAYMENTS, LATE = "orders", "payments", "orders-late"
 TOPICS: Mapping[str, int] = {ORDERS: 6, PAYMENTS: 3}
 LATE_PARTITIONS = 2
 REGEX = "^orders.*"
-SHORT_SESSION_MS = 4_000
+SHORT_SESSION_MS = 8_000
 """Of those that crash; long enough for a busy machine not to lose those that do not."""
 LONG_SESSION_MS = 300_000
 PRODUCE_EVERY_S = 0.1
@@ -187,7 +187,7 @@ class Script:
         telling = next((n for n, (_, cause) in enumerate(act.rows) if cause != "conversion"), 0)
         for number, (protocol, cause) in enumerate(act.rows):
             tells = number == telling
-            after = before + len(act.joined) - len(act.left) if number >= telling else before
+            after = before + (len(act.joined) - len(act.left) if tells else 0)
             rows.append(
                 Caused(
                     protocol=protocol,
