@@ -44,19 +44,21 @@ def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commi
       offsets is classic, as for a broker.
     - `members_most`: the most members between two rebalances; 0 for groups that have none (share and streams).
     - `storms`: runs of at least `STORM_LEAST` rebalances, on the day on which they begin.
-    - `rebalancing_s`: of the rebalances that began on the day, where their durations are known.
+    - `rebalancing_s`: of the rebalances that began on the day, where their durations are known; overlaps count once.
     - `zombies`: members that owned partitions for `ZOMBIE_LEAST_S` and more, none of which anybody committed
       meanwhile, though the group committed other offsets on that day. Topics of which the group never commits do
       not count: it may keep their offsets elsewhere.
     - `migration`: at the end of the day. mixed: a consumer group with members of the classic protocol.
     """
     grouped = events.where(f.col("group").isNotNull() & (f.col("kind") != OFFSET))
+    course = _course(rebalances)
     daily = _by_day_and_group(
         grouped.select("day", "group"),
         _types(grouped),
         _classic_members(grouped),
         _moved(rebalances),
-        _storms(rebalances),
+        _storms(course),
+        _rebalancing(course),
         _committed(commits),
         _zombies(ownership, commits),
     )
@@ -68,8 +70,11 @@ def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commi
         .withColumn("earlier_members", _last("members_last").over(before))
     )
     alive = f.when(f.col("earlier") != _GONE, f.col("earlier"))
-    kind = f.coalesce("type_seen", alive, f.lit(CLASSIC))
-    whole = carried.withColumn("type", kind).withColumn("migration", _migration())
+    whole = (
+        carried.withColumn("known", f.coalesce("type_seen", alive))
+        .withColumn("type", f.coalesce("known", f.lit(CLASSIC)))
+        .withColumn("migration", _migration())
+    )
     return shaped(
         whole.select(
             "*",
@@ -129,9 +134,9 @@ def _migration() -> Column:
     protocol_type = f.coalesce("protocol_type", "earlier_protocol")
     classic_members = f.coalesce("classic_members", "earlier_classic", f.lit(0))
     return (
-        f.when((f.col("type") == CLASSIC) & (protocol_type == _CONSUMERS), f.lit(CLASSIC))
-        .when((f.col("type") == CONSUMER) & (classic_members > 0), f.lit(MIXED))
-        .when(f.col("type") == CONSUMER, f.lit(CONSUMER))
+        f.when((f.col("known") == CLASSIC) & (protocol_type == _CONSUMERS), f.lit(CLASSIC))
+        .when((f.col("known") == CONSUMER) & (classic_members > 0), f.lit(MIXED))
+        .when(f.col("known") == CONSUMER, f.lit(CONSUMER))
     )
 
 
@@ -141,25 +146,40 @@ def _moved(rebalances: DataFrame) -> DataFrame:
         f.count("*").alias("rebalances"),
         f.sum(f.size("joined")).alias("joined"),
         f.sum(f.size("left")).alias("left"),
-        f.sum("duration_s").alias("rebalancing"),
         f.max(f.greatest("members", "members_before")).alias("members_most"),
         f.max_by("members", f.struct(time, f.col("epoch"))).alias("members_last"),
     )
 
 
-def _storms(rebalances: DataFrame) -> DataFrame:
+def _course(rebalances: DataFrame) -> DataFrame:
+    """Every rebalance with a known time: `run` counts the runs of its group, `rebalancing` is what it adds to the
+    seconds in which the group rebalanced; those that overlap share theirs."""
     begin, end = f.coalesce("start", "end"), f.coalesce("end", "start")
     in_order = Window.partitionBy("group").orderBy("begin", "finish", "epoch")
     far = f.max("finish").over(in_order.rowsBetween(Window.unboundedPreceding, -1))
-    pause = (f.unix_micros("begin") - f.unix_micros(far)) / f.lit(1_000_000.0)
-    runs = (
+    pause = _seconds(f.col("far"), f.col("begin"))
+    adds = f.greatest(_seconds(f.greatest("begin", "far"), f.col("finish")), f.lit(0.0))
+    return (
         rebalances.select("day", "group", "epoch", begin.alias("begin"), end.alias("finish"))
         .where(f.col("begin").isNotNull())
+        .withColumn("far", far)
+        .withColumn("rebalancing", adds)
         .withColumn("is_first", f.coalesce(pause > STORM_GAP_S, f.lit(True)).cast("int"))
         .withColumn("run", f.sum("is_first").over(in_order))
     )
-    sizes = runs.groupBy("group", "run").agg(f.count("*").alias("size"), f.min("day").alias("day"))
+
+
+def _storms(course: DataFrame) -> DataFrame:
+    sizes = course.groupBy("group", "run").agg(f.count("*").alias("size"), f.min("day").alias("day"))
     return sizes.where(f.col("size") >= STORM_LEAST).groupBy("day", "group").agg(f.count("*").alias("storms"))
+
+
+def _rebalancing(course: DataFrame) -> DataFrame:
+    return course.groupBy("day", "group").agg(f.sum("rebalancing").alias("rebalancing"))
+
+
+def _seconds(begin: Column, end: Column) -> Column:
+    return (f.unix_micros(end) - f.unix_micros(begin)) / f.lit(1_000_000.0)
 
 
 def _committed(commits: DataFrame) -> DataFrame:

@@ -23,11 +23,7 @@ DAY_MS = 24 * 3600 * 1000
 
 
 def _manifest(batches: Any, target: Target) -> list[tuple[str, str | None, int | None, int]]:
-    return [
-        tuple(row.values())  # type: ignore[misc]
-        for batch in write_decoded(batches, target)
-        for row in batch.to_pylist()
-    ]
+    return [tuple(row.values()) for batch in write_decoded(batches, target) for row in batch.to_pylist()]
 
 
 def _written(out: Path, table: str, run: int = 1) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from random import Random
@@ -33,6 +32,7 @@ class RandomCommits:
     """Commits of some groups, plain and in transactions that are committed, rolled back or left open."""
 
     random: Random
+    transactions: bool = True
     log: Written = field(default_factory=Written)
     said: list[Said] = field(default_factory=list)
     lost: set[int] = field(default_factory=set)
@@ -45,7 +45,7 @@ class RandomCommits:
         for _ in range(batches):
             self._time_ms += self.random.choice((1, 5_000, 300_000, 3_600_000))
             choice = self.random.random()
-            if choice < 0.6:
+            if choice < 0.6 or not self.transactions:
                 self._batch(None)
             elif choice < 0.85:
                 self._batch(self.random.choice((7, 8, 9)))
@@ -132,8 +132,3 @@ def commits_table(counted: list[Said]) -> list[dict[str, Any]]:
         row["resets"] += said.offset < earlier.offset
         row["longest_gap_s"] = max(row["longest_gap_s"] or 0.0, (said.time_ms - earlier.time_ms) / 1000)
     return list(rows.values())
-
-
-def seeds(count: int) -> Iterator[int]:
-    """Of the cases to make up."""
-    return iter(range(count))

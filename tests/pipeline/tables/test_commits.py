@@ -13,8 +13,8 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.decode.tables import events
 from pipeline.sources.segments import decoded
-from pipeline.tables.commit_runs import RUNS, commit_runs, single_runs
-from pipeline.tables.commits import commits, commits_of_runs
+from pipeline.tables.commit_runs import RUNS, commit_runs
+from pipeline.tables.commits import chained, commits, commits_by_day
 from pipeline.tables.schemas import COMMITS
 from tests.coordinator.storage.logs import Written
 from tests.coordinator.storage.offset_logs import committed
@@ -45,17 +45,18 @@ def test_a_random_log_in_any_order(spark: SparkSession, tmp_path: Path, seed: in
     in_order = commits(happened)
     assertSchemaEqual(in_order.schema, COMMITS)
     assertDataFrameEqual(in_order, expected)
-    mixed = happened.orderBy(f.xxhash64("offset"))
-    assertDataFrameEqual(commits(mixed), expected)
-    assertDataFrameEqual(commits_of_runs(single_runs(mixed), happened), expected)
+    assertDataFrameEqual(commits(happened.orderBy(f.xxhash64("offset"))), expected)
 
 
-def test_a_log_that_was_read_twice_counts_once(spark: SparkSession, tmp_path: Path) -> None:
-    made = RandomCommits(Random(3))
-    made.write(60)
-    made.close()
+def test_runs_come_to_the_same_unless_they_overlap(spark: SparkSession, tmp_path: Path) -> None:
+    made = RandomCommits(Random(3), transactions=False)
+    made.write(100)
     happened = _events(spark, made.log, tmp_path)
-    assertDataFrameEqual(commits(happened.union(happened)), commits(happened))
+    runs = chained(commit_runs(happened), happened)
+    assert runs.where("overlaps").count() == 0
+    assertDataFrameEqual(commits_by_day(runs), commits(happened))
+    mixed = happened.orderBy(f.xxhash64("offset"))
+    assert chained(commit_runs(mixed), happened).where("overlaps").count() > 0
 
 
 def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> None:

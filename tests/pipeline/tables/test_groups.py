@@ -1,0 +1,148 @@
+"""What groups are like day by day, of tables whose truth is known."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.testing import assertSchemaEqual
+
+from pipeline.tables.groups import groups
+from pipeline.tables.schemas import COMMITS, EVENTS, GROUPS, OWNERSHIP, REBALANCES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def _at(day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime:
+    return datetime(2026, 3, day, hour, minute, second, tzinfo=UTC)
+
+
+def _table(spark: SparkSession, schema: StructType, rows: list[dict[str, Any]]) -> DataFrame:
+    return spark.createDataFrame([tuple(row.get(name) for name in schema.names) for row in rows], schema)
+
+
+def _event(place: int, day: int, kind: str, group: str, **more: Any) -> dict[str, Any]:
+    row = {"day": date(2026, 3, day), "source": "__consumer_offsets-0", "partition": 0, "offset": place}
+    return row | {"time": _at(day), "kind": kind, "tombstone": False, "group": group} | more
+
+
+def _rebalance(group: str, epoch: int, start: datetime, end: datetime | None, **more: Any) -> dict[str, Any]:
+    row = {
+        "day": start.date(),
+        "group": group,
+        "protocol": "classic",
+        "epoch": epoch,
+        "start": start,
+        "end": end,
+    }
+    counts = dict.fromkeys(("members_before", "members", "partitions", "moved", "revoked"), 0)
+    lists: dict[str, list[str]] = {"causes": ["join"], "joined": [], "left": [], "expired": []}
+    return row | counts | lists | {"cause": "join"} | more
+
+
+def _owner(member: str, partition: int, since: datetime, until: datetime | None = None) -> dict[str, Any]:
+    where = {"group": "g", "topic": "t", "topic_partition": partition, "epoch": 1, "day": since.date()}
+    return where | {"member": member, "since": since, "until": until}
+
+
+def _commit(partition: int, first: datetime, last: datetime, group: str = "g") -> dict[str, Any]:
+    where = {"day": first.date(), "group": group, "topic": "t", "topic_partition": partition}
+    return where | {"commits": 5, "resets": 0, "deleted": 0, "first": first, "last": last}
+
+
+def _groups(
+    spark: SparkSession,
+    *,
+    events: list[dict[str, Any]] | None = None,
+    rebalances: list[dict[str, Any]] | None = None,
+    ownership: list[dict[str, Any]] | None = None,
+    commits: list[dict[str, Any]] | None = None,
+) -> dict[tuple[str, int], dict[str, Any]]:
+    """By group and day of the month."""
+    table = groups(
+        _table(spark, EVENTS, events or []),
+        _table(spark, REBALANCES, rebalances or []),
+        _table(spark, OWNERSHIP, ownership or []),
+        _table(spark, COMMITS, commits or []),
+    )
+    assertSchemaEqual(table.schema, GROUPS)
+    rows = table.collect()
+    found = {(row["group"], row["day"].day): row.asDict() for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def test_type_and_migration(spark: SparkSession) -> None:
+    """A group that migrates, is mixed for two days, and is deleted; one that only commits; one of connect."""
+    migrating = [
+        _event(0, 1, "group", "g", protocol_type="consumer"),
+        _event(1, 2, "group", "g", tombstone=True),
+        _event(2, 2, "member", "g", member="a", member_protocol="classic"),
+        _event(3, 2, "member", "g", member="b", member_protocol="classic"),
+        _event(4, 2, "group_epoch", "g", epoch=2),
+        _event(5, 4, "member", "g", member="a", member_protocol="consumer"),
+        _event(6, 4, "member", "g", member="b", tombstone=True),
+        _event(7, 6, "group_epoch", "g", tombstone=True),
+    ]
+    commits = [_commit(0, _at(day), _at(day, 1)) for day in (3, 5, 7)]
+    others = [
+        _event(9, 1, "group", "connect", protocol_type="connect"),
+        _event(10, 1, "share_group_epoch", "share", epoch=1),
+    ]
+    simple = [_commit(0, _at(1), _at(1, 1), "simple")]
+    found = _groups(spark, events=migrating + others, commits=commits + simple)
+    assert {key: (row["type"], row["migration"]) for key, row in found.items()} == {
+        ("g", 1): ("classic", "classic"),
+        ("g", 2): ("consumer", "mixed"),
+        ("g", 3): ("consumer", "mixed"),
+        ("g", 4): ("consumer", "consumer"),
+        ("g", 5): ("consumer", "consumer"),
+        ("g", 6): ("consumer", "consumer"),
+        ("g", 7): ("classic", None),
+        ("connect", 1): ("classic", None),
+        ("share", 1): ("share", None),
+        ("simple", 1): ("classic", None),
+    }
+
+
+def test_rebalances_storms_and_time(spark: SparkSession) -> None:
+    rows = [
+        _rebalance("g", 1, _at(1, 10), _at(1, 10, 0, 30), members=2, joined=["a", "b"]),
+        _rebalance("g", 2, _at(1, 10, 0, 20), _at(1, 10, 0, 40), members_before=2, members=3, joined=["c"]),
+        _rebalance(
+            "g", 3, _at(1, 10, 1, 40), _at(1, 10, 1, 50), members_before=3, members=1, left=["a", "b"]
+        ),
+        # More than a minute later: no storm of it.
+        _rebalance("g", 4, _at(1, 11), None, members_before=1, members=1),
+        _rebalance("g", 5, _at(1, 11, 1), _at(1, 11, 1), members_before=1, members=1),
+    ]
+    later = [_commit(0, _at(2), _at(2, 1))]
+    found = _groups(spark, rebalances=rows, commits=later)
+    first, second = found["g", 1], found["g", 2]
+    assert (first["rebalances"], first["joined"], first["left"], first["storms"]) == (5, 3, 2, 1)
+    assert (first["members_most"], first["rebalancing_s"]) == (3, 50.0)
+    assert (second["members_most"], second["rebalances"], second["commits"]) == (1, 0, 5)
+
+
+def test_zombies(spark: SparkSession) -> None:
+    """Who owns partitions all day that nobody commits, while the group commits others."""
+    ownership = [
+        _owner("busy", 0, _at(1)),
+        _owner("zombie", 1, _at(1)),
+        _owner("zombie", 2, _at(1)),
+        _owner("passer-by", 3, _at(1, 5), _at(1, 5, 9)),
+        _owner("heir", 1, _at(3, 12)),
+    ]
+    commits = [_commit(0, _at(day), _at(day, 23)) for day in (1, 2)]
+    # On the third day somebody committed 1 before the heir had it, and 2 all day.
+    commits += [_commit(1, _at(3), _at(3, 11)), _commit(2, _at(3), _at(3, 23))]
+    found = _groups(spark, ownership=ownership, commits=commits)
+    assert {day: row["zombies"] for (_, day), row in found.items()} == {1: 1, 2: 1, 3: 2}
+
+
+def test_a_topic_of_which_the_group_never_commits_makes_no_zombies(spark: SparkSession) -> None:
+    ownership = [_owner("a", 0, _at(1)) | {"topic": "elsewhere"}]
+    found = _groups(spark, ownership=ownership, commits=[_commit(0, _at(1), _at(1, 5))])
+    assert found["g", 1]["zombies"] == 0

@@ -1,0 +1,279 @@
+"""The tables of rebalances and of ownership, made by Spark of real decoded records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as f
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from coordinator.broker.records import CommittedOffset, OffsetRecord
+from pipeline.decode.tables import events as events_of
+from pipeline.sources.segments import decoded
+from pipeline.tables.ownership import ownership
+from pipeline.tables.rebalances import rebalances
+from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
+from tests.coordinator.broker.consumer import Consumer, settled
+from tests.coordinator.storage.real_log import RealLog
+from tests.pipeline.course.test_classic import two
+from tests.pipeline.course.told import Clock, Written, clock, course_of
+from tests.pipeline.course.told import decoded as decoded_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+AWAY = -2
+
+
+def frame(spark: SparkSession, written: Iterable[Written], driver: Clock) -> DataFrame:
+    """Records as the table of events."""
+    batches = list(decoded_records(written, driver.engine.topics))
+    rows = [
+        row for batch in batches for row in pa.Table.from_batches([batch]).select(EVENTS.names).to_pylist()
+    ]
+    for row in rows:
+        for column in ("assignment", "revoking"):
+            row[column] = dict(row[column]) if row[column] is not None else None
+        for member in row["members"] or ():
+            member["assignment"] = dict(member["assignment"]) if member["assignment"] is not None else None
+    return spark.createDataFrame(rows, EVENTS)
+
+
+@pytest.fixture(scope="module")
+def real_events(spark: SparkSession, real_log: RealLog) -> DataFrame:
+    return events_of(decoded(spark, [str(real_log.data)])).cache()
+
+
+@pytest.fixture(scope="module")
+def real_rebalances(real_events: DataFrame) -> DataFrame:
+    return rebalances(real_events).cache()
+
+
+@pytest.fixture(scope="module")
+def real_ownership(real_events: DataFrame) -> DataFrame:
+    return ownership(real_events).cache()
+
+
+def described(log: RealLog) -> dict[str, Mapping[str, Any]]:
+    """The groups of a real broker that have members, as it was asked last."""
+    return {
+        group["group"]: group
+        for group in log.last.kohort_describe["groups"]
+        if group["type"] in ("classic", "consumer") and group["members"]
+    }
+
+
+def test_the_tables_have_their_schemas(real_rebalances: DataFrame, real_ownership: DataFrame) -> None:
+    assertSchemaEqual(real_rebalances.schema, REBALANCES, ignoreNullable=True)
+    assertSchemaEqual(real_ownership.schema, OWNERSHIP, ignoreNullable=True)
+    for table, schema in ((real_rebalances, REBALANCES), (real_ownership, OWNERSHIP)):
+        for column in schema:
+            if not column.nullable:
+                assert table.where(f.col(column.name).isNull()).count() == 0, column.name
+
+
+def test_the_last_rebalance_is_what_the_broker_described(
+    real_rebalances: DataFrame, real_log: RealLog
+) -> None:
+    last = real_rebalances.groupBy("group").agg(
+        f.max_by("protocol", f.struct("end", "epoch")).alias("protocol"),
+        f.max_by("epoch", f.struct("end", "epoch")).alias("epoch"),
+        f.max_by("members", f.struct("end", "epoch")).alias("members"),
+    )
+    found = {row.group: (row.protocol, row.epoch, row.members) for row in last.collect()}
+    said = {
+        name: (
+            group["type"],
+            group["generation"] if group["type"] == "classic" else group["group_epoch"],
+            len(group["members"]),
+        )
+        for name, group in described(real_log).items()
+    }
+    assert said
+    assert {name: found[name] for name in said} == said
+
+
+def test_the_open_spans_are_what_the_members_own(real_ownership: DataFrame, real_log: RealLog) -> None:
+    rows = real_ownership.where(f.col("until").isNull() & f.col("member").isNotNull()).collect()
+    found = Counter((row.group, row.member, row.topic, row.topic_partition) for row in rows)
+    said = Counter(
+        (name, member["id"], topic, number)
+        for name, group in described(real_log).items()
+        for member in group["members"]
+        if member["epoch"] != AWAY
+        for topic, numbers in member["owned"].items()
+        for number in numbers
+    )
+    assert said
+    assert found == said
+
+
+def test_the_causes_are_what_the_clients_did(real_rebalances: DataFrame) -> None:
+    """See `tests.coordinator.storage.real_log_story`."""
+    rows = real_rebalances.orderBy("group", "end", "epoch").collect()
+    causes: dict[str, list[str]] = {}
+    for row in rows:
+        causes.setdefault(row.group, []).append(row.cause)
+    assert causes["crash-consumer"] == ["join", "join", "expiry"]
+    assert causes["consumer"] == ["join", "join", "leave"]
+    assert (
+        causes["deleted-consumer"]
+        == causes["emptied-consumer"]
+        == causes["emptied-classic"]
+        == [
+            "join",
+            "leave",
+        ]
+    )
+    assert causes["topics-changed"] == ["join", "subscription"]
+    assert causes["regex"] == causes["java-regex"] == ["join", "metadata"]
+    assert causes["downgraded"] == ["join", "conversion", "join", "conversion", "conversion"]
+    assert set(causes["static"]) == {"join"}
+    assert causes["roundrobin"][-1] == "leave"
+    assert causes["upgraded"][-4:] == ["conversion", "join", "leave", "join"]
+    assert causes["range"][-1] == causes["cooperative"][-1] == "join"
+    assert {row.cause for row in rows} == {
+        "join",
+        "leave",
+        "expiry",
+        "subscription",
+        "metadata",
+        "conversion",
+    }
+
+
+def test_neither_the_order_of_rows_nor_a_second_copy_of_the_log_changes_anything(
+    real_events: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
+) -> None:
+    other = real_events.unionByName(real_events).repartition(3, f.hash("offset", f.lit(7)))
+    assertDataFrameEqual(rebalances(other), real_rebalances)
+    assertDataFrameEqual(ownership(other), real_ownership)
+
+
+def test_the_table_is_what_the_walk_told(spark: SparkSession) -> None:
+    made = two()
+    made.members["b"].leave()
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    told = course_of(made.driver).rebalances
+    rows = rebalances(frame(spark, made.driver.written(), made.driver)).orderBy("epoch").collect()
+    assert [
+        (row.epoch, row.cause, tuple(row.joined), tuple(row.left), row.moved, row.revoked) for row in rows
+    ] == [(each.epoch, each.causes[0], each.joined, each.left, each.moved, each.revoked) for each in told]
+    assert [row.duration_s for row in rows] == [0, 0, 0]
+
+
+def commit(offset: int, time_ms: int, committed: int, number: int) -> Written:
+    value = CommittedOffset(
+        offset=committed, leader_epoch=-1, metadata="", commit_ms=time_ms, topic_id=UUID(int=1)
+    )
+    return Written(offset, time_ms, OffsetRecord(group="g", topic="foo", partition=number, value=value))
+
+
+def gone_consumer() -> tuple[Clock, int, list[int]]:
+    """A consumer group that b is gone from; when, and the partitions that it had."""
+    driver = clock(("foo", 4))
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    a.join()
+    b.join()
+    settled(a, b)
+    driver.advance(60_000)
+    settled(a, b)
+    held = b.owned["foo"]
+    b.leave()
+    gone_ms = driver.now_ms
+    driver.advance(1_000)
+    settled(a)
+    return driver, gone_ms, held
+
+
+@pytest.mark.parametrize(
+    ("before_s", "cause"),
+    [
+        # Every five seconds, and once more at the end.
+        ((30, 25, 20, 15, 10, 5, 0.01), "leave"),
+        # Every five seconds, until 45 s before its session ended.
+        ((59, 55, 50, 45), "expiry"),
+        # By hand every twenty seconds; it went between two commits.
+        ((55, 35, 15), "leave"),
+        # Not at all.
+        ((), "leave"),
+        # Once, and then no more.
+        ((50,), "expiry"),
+    ],
+)
+def test_a_member_of_a_consumer_group_that_fell_silent_expired(
+    spark: SparkSession, before_s: tuple[float, ...], cause: str
+) -> None:
+    driver, gone_ms, held = gone_consumer()
+    log = driver.written()
+    log += [
+        commit(len(log) + index, gone_ms - int(seconds * 1000), index, number)
+        for index, seconds in enumerate(before_s)
+        for number in held[:1]
+    ]
+    rows = rebalances(frame(spark, log, driver)).where(f.size("left") > 0).collect()
+    assert [(row.cause, row.causes, row.expired) for row in rows] == [
+        (cause, [cause], ["b"] if cause == "expiry" else [])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before_s", "progress", "cause"),
+    [
+        ((8.0,), True, "leave"),  # within its session: a commit is a sign of life
+        ((12.0,), False, "expiry"),  # its own, and silent for longer than its session
+        ((19.5,), True, "expiry"),  # of whoever had the partition before; there was something to read
+        ((19.5,), False, "leave"),  # there was nothing
+    ],
+)
+def test_a_member_of_a_classic_group_that_was_silent_for_its_session_expired(
+    spark: SparkSession, before_s: tuple[float, ...], progress: bool, cause: str
+) -> None:
+    made = two(session_timeout_ms=10_000)
+    for _ in range(3):
+        made.driver.advance(5_000)
+        made.members["a"].heartbeat()
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    told = course_of(made.driver).rebalances
+    (gone,) = told[-1].departures
+    at_ms = gone.at // 1000
+    log = made.driver.written()
+    log += [commit(len(log) + index, at_ms - int(s * 1000), 5, 3) for index, s in enumerate(before_s)]
+    log.append(commit(len(log), at_ms + 2_000, 9 if progress else 5, 3))
+    rows = rebalances(frame(spark, log, made.driver)).where(f.size("left") > 0).collect()
+    assert [(row.cause, len(row.expired)) for row in rows] == [(cause, int(cause == "expiry"))]
+
+
+def test_the_compacted_log_has_the_same_groups_and_owners(
+    spark: SparkSession, compacted_log: Path, real_ownership: DataFrame, real_log: RealLog
+) -> None:
+    events = events_of(decoded(spark, [str(compacted_log)])).cache()
+    rows = rebalances(events).collect()
+    assert {row.group for row in rows} >= set(described(real_log))
+    # Names of topics are those of the files beside the log; nothing else may be lost of who has what now.
+    columns = ("group", "topic", "topic_partition", "member")
+    now = f.col("until").isNull() & f.col("member").isNotNull()
+    assertDataFrameEqual(
+        ownership(events).where(now).select(*columns), real_ownership.where(now).select(*columns)
+    )
+
+
+def test_hostile_records_do_not_stop_the_others(spark: SparkSession) -> None:
+    made = two()
+    log = made.driver.written()
+    # The log of another group ends in the middle of everything, with times that go back.
+    other = [
+        replace(each, offset=each.offset + 100, time_ms=each.time_ms - 3_600_000 * index)
+        for index, each in enumerate(reversed(log))
+    ]
+    rows = rebalances(frame(spark, [*log, *other], made.driver)).collect()
+    assert {row.group for row in rows} == {"g"}
+    assert all(row.duration_s is None or row.duration_s >= 0 for row in rows)

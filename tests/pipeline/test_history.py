@@ -1,0 +1,162 @@
+"""A run of the history: what it adds, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from coordinator.storage.lock import DirectoryLock
+from pipeline.catalog import Catalog
+from pipeline.history import DifferentClusters, HistoryRun, Logs, Progress, Step, cluster_of, run_history
+from pipeline.store import NotATableStore, StoreInUse, read, read_catalog
+from pipeline.tables.schemas import TABLES
+from tests.coordinator.storage.real_log import RealLog
+from tests.pipeline.tables.random_commits import RandomCommits
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PARTITION = "__consumer_offsets-3"
+
+
+def _run(spark: SparkSession, log: Path, out: Path) -> HistoryRun:
+    return run_history(spark, Logs(paths=(str(log),)), str(out))
+
+
+def _random_log(seed: int) -> RandomCommits:
+    made = RandomCommits(Random(seed))
+    made.write(40)
+    return made
+
+
+@pytest.mark.kafka
+def test_all_tables_of_a_real_log(spark: SparkSession, real_log: RealLog, tmp_path: Path) -> None:
+    told: list[Progress] = []
+    out = tmp_path / "out"
+    run = run_history(spark, Logs(paths=(str(real_log.data),)), str(out), progress=told.append)
+    for name, schema in TABLES.items():
+        table = read(spark, str(out), name)
+        assertSchemaEqual(table.schema, schema)
+        assert table.count() == run.tables[name].rows
+    assert run.records == run.added == run.tables["events"].rows == sum(run.by_key_version.values())
+    assert run.quarantined_total == len(run.quarantined)
+    steps = list(dict.fromkeys(each.step for each in told))
+    assert steps == list(Step)
+    again = _run(spark, real_log.data, out)
+    assert (again.added, again.records) == (0, run.records)
+    assert all(table.added == 0 for table in again.tables.values())
+
+
+def test_a_new_segment_only_adds(spark: SparkSession, tmp_path: Path) -> None:
+    made = _random_log(1)
+    log, grown, whole = tmp_path / "log", tmp_path / "grown", tmp_path / "whole"
+    made.log.save(log / PARTITION)
+    first = _run(spark, log, grown)
+    files = {file: file.stat().st_mtime_ns for file in (grown / "events").rglob("*.parquet")}
+    made.log.roll()
+    made.write(40)
+    made.log.save(log / PARTITION)
+    second = _run(spark, log, grown)
+    assert second.records == first.records + second.added
+    assert second.added > 0
+    assert {file: file.stat().st_mtime_ns for file in files} == files
+    _run(spark, log, whole)
+    for name in TABLES:
+        assertDataFrameEqual(read(spark, str(grown), name), read(spark, str(whole), name))
+    old = replace(read_catalog(spark, str(grown)), run=1, tables={})
+    assert old == replace(read_catalog(spark, str(whole)), tables={})
+
+
+def test_a_failure_leaves_the_tables_as_they_were(spark: SparkSession, tmp_path: Path) -> None:
+    made = _random_log(2)
+    log, out = tmp_path / "log", tmp_path / "out"
+    made.log.save(log / PARTITION)
+    _run(spark, log, out)
+    before = sorted(out.rglob("*")), (out / "tables.json").read_text()
+    made.write(20)
+    made.log.save(log / PARTITION)
+
+    def fail(progress: Progress) -> None:
+        if progress.step is Step.GROUPS:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_history(spark, Logs(paths=(str(log),)), str(out), progress=fail)
+    assert (sorted(out.rglob("*")), (out / "tables.json").read_text()) == before
+
+
+def test_what_a_killed_run_left_does_not_count(spark: SparkSession, tmp_path: Path) -> None:
+    made = _random_log(3)
+    log, out = tmp_path / "log", tmp_path / "out"
+    made.log.save(log / PARTITION)
+    first = _run(spark, log, out)
+    left = out / "events" / "run=2" / "day=2020-01-01" / "part-0.parquet"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    assert read(spark, str(out), "events").count() == first.records
+    _run(spark, log, out)
+    assert not left.exists()
+
+
+def test_a_directory_of_something_else_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    log = _random_log(4).log.save(tmp_path / PARTITION)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    with pytest.raises(NotATableStore, match=r"thesis\.txt"):
+        _run(spark, log, out)
+    assert [each.name for each in out.iterdir()] == ["thesis.txt"]
+    (out / "thesis.txt").unlink()
+    (out / "tables.json").write_text('{"format": "another"}')
+    with pytest.raises(NotATableStore, match="does not describe tables of Kohort"):
+        _run(spark, log, out)
+    told = json.loads(Catalog().to_json()) | {"schema_version": 99}
+    (out / "tables.json").write_text(json.dumps(told))
+    with pytest.raises(NotATableStore, match="version 99"):
+        _run(spark, log, out)
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(NotATableStore, match="is a file"):
+        _run(spark, log, file)
+    with pytest.raises(NotATableStore, match="holds no tables"):
+        read(spark, str(tmp_path / "nowhere"), "events")
+
+
+def test_two_processes_do_not_write_into_one_directory(spark: SparkSession, tmp_path: Path) -> None:
+    log = _random_log(5).log.save(tmp_path / PARTITION)
+    out = tmp_path / "out"
+    out.mkdir()
+    lock = DirectoryLock.take(out)
+    try:
+        with pytest.raises(StoreInUse):
+            _run(spark, log, out)
+    finally:
+        lock.release()
+
+
+def test_a_path_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        _run(spark, tmp_path / "nowhere", tmp_path / "out")
+
+
+def test_logs_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        text = f"version=1\ncluster.id={name}\nnode.id=1\n"
+        (tmp_path / name / "meta.properties").write_text(text)
+    (tmp_path / "one" / PARTITION).mkdir()
+    assert cluster_of([str(tmp_path / "one" / PARTITION)]) == "one"
+    assert cluster_of([str(tmp_path)]) is None
+    with pytest.raises(DifferentClusters, match=r"is of one and .* is of two"):
+        cluster_of([str(tmp_path / "one"), str(tmp_path / "two")])
+
+
+def test_a_catalog_reads_back() -> None:
+    catalog = Catalog(run=3, cluster="c", next_offsets={7: 9}, by_key_version={None: 1, 2: 5})
+    assert Catalog.from_json(catalog.to_json(), "here") == catalog
