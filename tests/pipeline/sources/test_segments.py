@@ -1,0 +1,288 @@
+"""Segments on Spark: every record of a real log once, as the plain decoders read it, however the files are cut."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from coordinator.broker.records import CommittedOffset, OffsetRecord, TargetMemberRecord
+from coordinator.storage.batches import Codec, records_of
+from coordinator.storage.loader import load
+from coordinator.storage.offset_records import read_offset_key, read_offset_value
+from coordinator.storage.record_codec import json_key, json_value
+from coordinator.storage.records import encode_record
+from coordinator.storage.segments import read_segment
+from coordinator.uuids import format_uuid
+from pipeline.decode.schema import DECODED
+from pipeline.decode.tables import events, quarantine
+from pipeline.sources import segments as source
+from pipeline.sources.segments import decoded, reading
+from pipeline.tables.schemas import EVENTS, QUARANTINE
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.real_log import RealLog
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+NOW_MS = 1_700_000_000_000
+TOPIC_ID = UUID("00000000-0000-4000-8000-00000000abcd")
+
+
+@pytest.fixture(scope="module")
+def real_events(spark: SparkSession, real_log: RealLog) -> DataFrame:
+    """Give the events of the real log."""
+    return events(decoded(spark, [str(real_log.data)])).localCheckpoint()
+
+
+def time(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC).replace(tzinfo=None)
+
+
+def utc(row: Row, column: str) -> datetime | None:
+    """A time of a row: Spark gives them in the machine's zone."""
+    found = row[column]
+    return None if found is None else found.astimezone(UTC).replace(tzinfo=None)
+
+
+def test_the_schemas_are_the_agreed_ones(spark: SparkSession, real_log: RealLog) -> None:
+    rows = decoded(spark, [str(real_log.data)])
+
+    assertSchemaEqual(rows.schema, DECODED)
+    assertSchemaEqual(events(rows).schema, EVENTS)
+    assertSchemaEqual(quarantine(rows).schema, QUARANTINE)
+
+
+def test_every_record_of_a_real_log_once(real_events: DataFrame, real_log: RealLog) -> None:
+    rows = {(row["source"], row["offset"]): row for row in real_events.collect()}
+    expected = 0
+    for path in real_log.segments():
+        segment = read_segment(path)
+        for batch in segment.batches:
+            for record in records_of(batch, segment.data):
+                expected += 1
+                row = rows[path.parent.name, record.offset]
+                assert utc(row, "time") == time(record.timestamp)
+                assert row["day"] == time(record.timestamp).date()
+                assert row["producer_id"] == (None if batch.producer_id < 0 else batch.producer_id)
+                assert row["tombstone"] == (record.value is None)
+                if batch.is_control:
+                    assert row["kind"] in {"commit", "abort"}
+                    assert row["key_version"] is None
+                    continue
+                assert record.key is not None
+                _check(row, record.key, record.value)
+    assert len(rows) == expected
+    assert real_events.count() == expected
+
+
+def _check(row: Row, key: bytes, value: bytes | None) -> None:
+    """A row says what the decoder that is held against Kafka's own says."""
+    shown = json_key(key)
+    assert row["key_version"] == int(shown["type"])
+    assert row["group"] == (shown["data"].get("group") or shown["data"].get("groupId"))
+    if row["kind"] == "offset":
+        assert read_offset_key(key, 0, len(key)) == (row["group"], row["topic"], row["topic_partition"])
+        if value is not None:
+            _check_offset(row, key, value)
+        return
+    assert row["member"] == shown["data"].get("memberId")
+    assert (bytes(row["key"]), row["value"] and bytes(row["value"])) == (key, value)
+    if value is None:
+        return
+    data = json_value(row["key_version"], value)["data"]
+    assert str(row["value_version"]) == json_value(row["key_version"], value)["version"]
+    for field, column in (("epoch", "epoch"), ("assignmentEpoch", "epoch"), ("memberEpoch", "epoch")):
+        if field in data:
+            assert row[column] == data[field]
+    if row["kind"] == "group":
+        assert [member["member"] for member in row["members"]] == [
+            member["memberId"] for member in data["members"]
+        ]
+        assert row["epoch"] == data["generation"]
+
+
+def _check_offset(row: Row, key: bytes, value: bytes) -> None:
+    version, offset, epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(
+        value, 0, len(value), row["key_version"]
+    )
+    assert (row["value_version"], row["committed"], row["metadata"]) == (version, offset, metadata)
+    assert row["leader_epoch"] == (None if epoch < 0 else epoch)
+    assert utc(row, "commit_time") == time(commit_ms)
+    assert utc(row, "expire_time") == (None if expire_ms < 0 else time(expire_ms))
+    assert row["topic_id"] == (None if topic_id is None else format_uuid(UUID(bytes=topic_id)))
+
+
+def test_topics_have_their_names(real_events: DataFrame) -> None:
+    rows = real_events.where("kind in ('current', 'target', 'share_target')").collect()
+
+    topics = {topic for row in rows for topic in (row["assignment"] or {})}
+
+    assert {"orders", "orders-late"} <= topics
+    assert topics <= {"orders", "orders-late", "payments", "gone"}
+
+
+def test_names_are_heard_where_nothing_is_beside_the_segments(
+    spark: SparkSession, real_events: DataFrame, real_log: RealLog, tmp_path: Path
+) -> None:
+    for directory in real_log.data.glob("__consumer_offsets-*"):
+        shutil.copytree(directory, tmp_path / directory.name)
+
+    assertDataFrameEqual(events(decoded(spark, [str(tmp_path)])), real_events)
+
+
+def test_files_cut_in_small_parts_give_the_same(
+    spark: SparkSession, real_events: DataFrame, real_log: RealLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_LEAST_SPLIT_BYTES", 1)
+
+    found = reading(spark, [str(real_log.data)], split_bytes=20_000)
+
+    assert found.tasks.rdd.getNumPartitions() > 2 * len(real_log.segments())
+    assertDataFrameEqual(events(found.rows()), real_events)
+
+
+def test_segments_that_are_there_already_are_not_read(
+    spark: SparkSession, real_events: DataFrame, real_log: RealLog
+) -> None:
+    base_offsets = [
+        int(path.stem) for path in real_log.segments() if path.parent.name == "__consumer_offsets-1"
+    ]
+    middle = base_offsets[len(base_offsets) // 2]
+
+    rows = events(reading(spark, [str(real_log.data)], after={1: middle + 1}).rows())
+
+    assertDataFrameEqual(rows, real_events.where(f"partition != 1 or offset >= {middle}"))
+
+
+def test_the_kinds_are_those_that_the_loader_counts(real_events: DataFrame, real_log: RealLog) -> None:
+    counted = Counter({row["kind"]: row["count"] for row in real_events.groupBy("kind").count().collect()})
+
+    assert counted.total() == load([real_log.data]).records
+    assert {"offset", "group", "group_epoch", "member", "target", "current", "regex", "share_member"} <= set(
+        counted
+    )
+
+
+def commit(
+    group: str, partition: int, offset: int, topic_id: UUID | None = None
+) -> tuple[bytes, bytes | None]:
+    value = CommittedOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=NOW_MS, topic_id=topic_id)
+    return encode_record(OffsetRecord(group=group, topic="orders", partition=partition, value=value))
+
+
+def told(rows: DataFrame) -> list[tuple[Any, ...]]:
+    found = quarantine(rows).orderBy("source", "file", "position", "offset").collect()
+    return [(Path(row["file"]).name, row["position"], row["offset"], row["reason"]) for row in found]
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_what_cannot_be_read_is_told_and_the_rest_is_read(
+    spark: SparkSession, tmp_path: Path, codec: Codec
+) -> None:
+    log = Written()
+    log.batch([commit("a", number, number) for number in range(50)], timestamp=NOW_MS, codec=codec)
+    key, value = commit("b", 0, 1)
+    assert value is not None
+    log.batch(
+        [
+            (b"\x00\x63\x00\x00", b"what is new"),
+            (None, b"?"),
+            (b"\x00", b"?"),
+            (key, value[:9]),
+            (key[:7], value),
+            (key, value),
+        ],
+        timestamp=NOW_MS,
+        codec=codec,
+    )
+    log.batch([commit("c", 0, 1)], timestamp=NOW_MS, codec=codec)
+    directory = log.save(tmp_path / "__consumer_offsets-0")
+    path = directory / f"{0:020d}.log"
+    data = path.read_bytes()
+    at = len(log.segments[0][1][0])
+    end = len(data)
+    path.write_bytes(data + b"\x00" * 20 + b"garbage")
+
+    rows = decoded(spark, [str(tmp_path)])
+
+    assert Counter(row["group"] for row in events(rows).collect()) == {"a": 50, "b": 1, "c": 1}
+    assert [each[:3] for each in told(rows)] == [
+        *((path.name, at, offset) for offset in range(50, 55)),
+        (path.name, end, None),
+    ]
+    reasons = [each[3] for each in told(rows)]
+    assert reasons[0] == "unknown record type 99"
+    assert reasons[1] == reasons[2] == "the record has no key that tells its type"
+
+
+def test_damage_in_the_middle_and_files_of_something_else(spark: SparkSession, tmp_path: Path) -> None:
+    log = Written()
+    for number in range(4):
+        log.batch([commit("a", number, number)], timestamp=NOW_MS)
+    directory = log.save(tmp_path / "__consumer_offsets-0")
+    first = log.segments[0][1][0]
+    path = directory / f"{0:020d}.log"
+    data = bytearray(path.read_bytes())
+    data[len(first) + 30] ^= 1
+    path.write_bytes(data)
+    (tmp_path / "__consumer_offsets-1").mkdir()
+    (tmp_path / "__consumer_offsets-1" / f"{0:020d}.log").write_bytes(json.dumps({"no": "log"}).encode() * 9)
+    (tmp_path / "__consumer_offsets-1" / "notes.txt").write_text("mine")
+
+    rows = decoded(spark, [str(tmp_path)])
+
+    assert sorted(row["offset"] for row in events(rows).collect()) == [0, 2, 3]
+    assert [each[:3] for each in told(rows)] == [
+        (path.name, len(first), None),
+        (path.name, 0, None),
+        ("notes.txt", None, None),
+    ]
+
+
+def test_times_that_no_table_can_hold(spark: SparkSession, tmp_path: Path) -> None:
+    log = Written()
+    log.batch([commit("a", 0, 0)], timestamp=(1 << 63) - 1)
+    key, value = commit("b", 0, 0)
+    assert value is not None
+    log.batch([(key, value[:-9] + b"\x7f" + b"\xff" * 7 + value[-1:])], timestamp=NOW_MS)
+    log.batch([commit("c", 0, 0)], timestamp=-1)
+    log.save(tmp_path / "__consumer_offsets-0")
+
+    rows = decoded(spark, [str(tmp_path)])
+
+    found = {row["group"]: row for row in events(rows).collect()}
+    assert set(found) == {"b", "c"}
+    assert found["b"]["commit_time"] is None
+    assert utc(found["c"], "time") == time(-1)
+    assert [each[2] for each in told(rows)] == [0]
+
+
+def test_names_that_are_given_count_most(spark: SparkSession, tmp_path: Path) -> None:
+    log = Written()
+    record = TargetMemberRecord(group="g", member="m", value={TOPIC_ID: (2, 0, 1)})
+    log.batch([encode_record(record), commit("g", 0, 0, TOPIC_ID)], timestamp=NOW_MS)
+    log.save(tmp_path / "__consumer_offsets-0")
+
+    def names(**given: Any) -> list[dict[str, list[int]]]:
+        rows = events(decoded(spark, [str(tmp_path)], **given)).where("kind = 'target'")
+        return [row["assignment"] for row in rows.collect()]
+
+    assert names() == [{"orders": [0, 1, 2]}]
+    assert names(names={format_uuid(TOPIC_ID): "renamed"}) == [{"renamed": [0, 1, 2]}]
+
+
+def test_nothing_at_all(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "__consumer_offsets-0").mkdir()
+    (tmp_path / "__consumer_offsets-0" / f"{0:020d}.log").write_bytes(b"")
+
+    rows = decoded(spark, [str(tmp_path)])
+
+    assert rows.count() == 0
