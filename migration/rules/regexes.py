@@ -79,7 +79,9 @@ def _regexes(case: Case) -> dict[str, list[str]]:
 
 
 def _engines(case: Case) -> list[ClientEngine | None]:
-    """The engines of the members' libraries; None for those that are not emulated."""
+    """The engines of the members' libraries; None for those that are not emulated, and where the broker matches."""
+    if case.group.type is not GroupType.CLASSIC:
+        return [None]
     emulated = {engine.value: engine for engine in ClientEngine}
     found = {library: emulated.get(library) for library in sorted(libraries_of(case))}
     return list(dict.fromkeys(found.values())) or [None]
