@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.tables.schemas import VERSION
+from pipeline.tables.schemas import TABLES, VERSION
 
 FORMAT = "kohort-tables"
 NAME = "tables.json"
@@ -53,7 +53,7 @@ class Catalog:
                 },
                 "by_key_version": {"" if number is None else str(number): count for number, count in told},
                 "tables": {
-                    name: {"runs": list(table.runs), "rows": table.rows}
+                    name: {"runs": list(table.runs), "rows": table.rows, **_description(name)}
                     for name, table in sorted(self.tables.items())
                 },
             },
@@ -91,3 +91,12 @@ class Catalog:
                 for name, table in found["tables"].items()
             },
         )
+
+
+def _description(table: str) -> dict[str, Any]:
+    """For whoever reads the tables with something else; a table that only Kohort reads is not described."""
+    schema = TABLES.get(table)
+    if schema is None:
+        return {}
+    days = ["day"] if "day" in schema.names else []
+    return {"partitioned_by": ["run", *days], "schema": schema.jsonValue()}

@@ -155,7 +155,9 @@ def run_history(
         except BaseException:
             store.sweep()
             raise
-        if after is not None:
+        if after is None:
+            store.sweep()
+        else:
             progress(Progress(step=Step.PUBLISH, records=_total(after)))
             store.publish(replace(after, cluster=cluster or before.cluster))
         return _told(store, before)

@@ -9,13 +9,14 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.storage.lock import DirectoryLock
-from pipeline.catalog import Catalog
+from pipeline.catalog import Catalog, Stored
 from pipeline.history import DifferentClusters, HistoryRun, Logs, Progress, Step, cluster_of, run_history
 from pipeline.store import NotATableStore, StoreInUse, read, read_catalog
-from pipeline.tables.schemas import TABLES
+from pipeline.tables.schemas import TABLES, VERSION
 from tests.coordinator.storage.real_log import RealLog
 from tests.pipeline.tables.random_commits import RandomCommits
 
@@ -128,6 +129,14 @@ def test_a_directory_of_something_else_is_refused(spark: SparkSession, tmp_path:
         read(spark, str(tmp_path / "nowhere"), "events")
 
 
+def test_a_log_of_nothing_makes_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "log" / PARTITION).mkdir(parents=True)
+    run = _run(spark, tmp_path / "log", tmp_path / "out")
+    assert (run.records, run.quarantined) == (0, ())
+    for name in TABLES:
+        assert read(spark, str(tmp_path / "out"), name).collect() == []
+
+
 def test_two_processes_do_not_write_into_one_directory(spark: SparkSession, tmp_path: Path) -> None:
     log = _random_log(5).log.save(tmp_path / PARTITION)
     out = tmp_path / "out"
@@ -157,6 +166,13 @@ def test_logs_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
         cluster_of([str(tmp_path / "one"), str(tmp_path / "two")])
 
 
+def test_the_catalog_says_what_the_tables_look_like() -> None:
+    told = json.loads(Catalog(tables={"rebalances": Stored(runs=(1,), rows=2)}).to_json())
+    assert told["schema_version"] == VERSION
+    assert StructType.fromJson(told["tables"]["rebalances"]["schema"]) == TABLES["rebalances"]
+
+
 def test_a_catalog_reads_back() -> None:
-    catalog = Catalog(run=3, cluster="c", next_offsets={7: 9}, by_key_version={None: 1, 2: 5})
+    tables = {"events": Stored(runs=(1, 3), rows=6), "commit_runs": Stored(runs=(3,), rows=1)}
+    catalog = Catalog(run=3, cluster="c", next_offsets={7: 9}, by_key_version={None: 1, 2: 5}, tables=tables)
     assert Catalog.from_json(catalog.to_json(), "here") == catalog
