@@ -34,6 +34,8 @@ _TYPES = {
 """Kinds of the records that a group of a type has one of."""
 _CONSUMERS = "consumer"
 """The protocol type of classic groups of consumers; others (connect, of a schema registry) do not migrate."""
+_SECOND_US = 1_000_000
+_DAY_US = 86_400 * _SECOND_US
 _COUNTS = ("rebalances", "joined", "left", "storms", "commits", "zombies")
 
 
@@ -46,8 +48,8 @@ def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commi
     - `storms`: runs of at least `STORM_LEAST` rebalances, on the day on which they begin.
     - `rebalancing_s`: of the rebalances that began on the day, where their durations are known; overlaps count once.
     - `zombies`: members that owned partitions for `ZOMBIE_LEAST_S` and more, none of which anybody committed
-      meanwhile, though the group committed other offsets on that day. Topics of which the group never commits do
-      not count: it may keep their offsets elsewhere.
+      meanwhile, though the group committed other offsets on that day, and until its last commit of the day. Topics
+      of which the group never commits do not count: it may keep their offsets elsewhere.
     - `migration`: at the end of the day. mixed: a consumer group with members of the classic protocol.
     """
     grouped = events.where(f.col("group").isNotNull() & (f.col("kind") != OFFSET))
@@ -152,19 +154,19 @@ def _moved(rebalances: DataFrame) -> DataFrame:
 
 
 def _course(rebalances: DataFrame) -> DataFrame:
-    """Every rebalance with a known time: `run` counts the runs of its group, `rebalancing` is what it adds to the
-    seconds in which the group rebalanced; those that overlap share theirs."""
+    """Every rebalance with a known time: `run` counts the runs of its group, `adds_us` is what it adds to the time in
+    which the group rebalanced; those that overlap share theirs."""
     begin, end = f.coalesce("start", "end"), f.coalesce("end", "start")
     in_order = Window.partitionBy("group").orderBy("begin", "finish", "epoch")
     far = f.max("finish").over(in_order.rowsBetween(Window.unboundedPreceding, -1))
-    pause = _seconds(f.col("far"), f.col("begin"))
-    adds = f.greatest(_seconds(f.greatest("begin", "far"), f.col("finish")), f.lit(0.0))
+    pause_us = f.unix_micros("begin") - f.unix_micros("far")
+    adds_us = f.unix_micros("finish") - f.unix_micros(f.greatest("begin", "far"))
     return (
         rebalances.select("day", "group", "epoch", begin.alias("begin"), end.alias("finish"))
         .where(f.col("begin").isNotNull())
         .withColumn("far", far)
-        .withColumn("rebalancing", adds)
-        .withColumn("is_first", f.coalesce(pause > STORM_GAP_S, f.lit(True)).cast("int"))
+        .withColumn("adds_us", f.greatest(adds_us, f.lit(0)))
+        .withColumn("is_first", f.coalesce(pause_us > int(STORM_GAP_S * _SECOND_US), f.lit(True)).cast("int"))
         .withColumn("run", f.sum("is_first").over(in_order))
     )
 
@@ -175,11 +177,7 @@ def _storms(course: DataFrame) -> DataFrame:
 
 
 def _rebalancing(course: DataFrame) -> DataFrame:
-    return course.groupBy("day", "group").agg(f.sum("rebalancing").alias("rebalancing"))
-
-
-def _seconds(begin: Column, end: Column) -> Column:
-    return (f.unix_micros(end) - f.unix_micros(begin)) / f.lit(1_000_000.0)
+    return course.groupBy("day", "group").agg((f.sum("adds_us") / _SECOND_US).alias("rebalancing"))
 
 
 def _committed(commits: DataFrame) -> DataFrame:
@@ -189,16 +187,18 @@ def _committed(commits: DataFrame) -> DataFrame:
 def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
     """By day and group; only days on which the group commits."""
     made = commits.where(f.col("commits") > 0)
-    days = made.select(f.col("day").alias("on"), "group").distinct()
+    # Of what was behind the last commit of a day nothing is known: the log may end there, or the group be stopped.
+    days = made.groupBy(f.col("day").alias("on"), "group").agg(f.max("last").alias("heard"))
     topics = made.select("group", "topic").distinct()
-    midnight = f.col("on").cast("timestamp")
-    next_midnight = f.date_add("on", 1).cast("timestamp")
-    until = f.coalesce("until", next_midnight)
+    # Not by a cast, which would take the session's time zone.
+    midnight = f.timestamp_micros(f.unix_date("on") * _DAY_US)
+    next_midnight = f.timestamp_micros((f.unix_date("on") + 1) * _DAY_US)
+    until = f.least(f.coalesce("until", next_midnight), next_midnight, "heard")
     owned = (
         ownership.where(f.col("member").isNotNull())
         .join(topics, ["group", "topic"], "left_semi")
         .join(days, "group")
-        .where((f.col("since") < next_midnight) & (until > midnight))
+        .where((f.col("since") < until) & (until > midnight))
         .select(
             "on",
             "group",
@@ -206,10 +206,10 @@ def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
             "topic",
             "topic_partition",
             f.greatest("since", midnight).alias("from"),
-            f.least(until, next_midnight).alias("to"),
+            until.alias("to"),
         )
     )
-    owned = owned.where(f.unix_micros("to") - f.unix_micros("from") >= int(ZOMBIE_LEAST_S * 1_000_000))
+    owned = owned.where(f.unix_micros("to") - f.unix_micros("from") >= int(ZOMBIE_LEAST_S * _SECOND_US))
     seen = made.select(f.col("day").alias("on"), "group", "topic", "topic_partition", "first", "last")
     busy = (f.col("first") <= f.col("to")) & (f.col("last") >= f.col("from"))
     by_member = (
