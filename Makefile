@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans bench-audit clean
+.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -88,6 +88,9 @@ bench-plans: $(SETUP) ## Time plans of 500 members on 5,000 partitions and check
 
 bench-audit: $(SETUP) ## Time the audit of 20,000 groups on 40 clusters, on two cores
 	$(BIN)/python -m benchmarks.audit
+
+bench-pipeline: $(SETUP) ## Time the history of ten million records beside kafka-dump-log, on one core and two
+	$(BIN)/python -m benchmarks.pipeline
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

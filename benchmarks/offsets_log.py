@@ -42,7 +42,7 @@ from coordinator.storage.batches import encode_batch
 from coordinator.storage.checksum import crc32c
 from coordinator.storage.columns import columns_of
 from coordinator.storage.indexes import write_indexes
-from coordinator.storage.partition_files import OFFSETS_TOPIC, write_topic_id
+from coordinator.storage.partition_files import OFFSETS_TOPIC
 from coordinator.storage.records import encode_record
 from coordinator.storage.segments import read_segment, segment_name
 
@@ -54,7 +54,6 @@ TOPIC_PARTITIONS = 20
 MEMBERS = 4
 REBALANCING = 100
 """One of so many groups rebalances in a round."""
-TOPIC_ID = UUID("7c1d7f2a-31a4-4c0e-9a52-6f0a5b7de5c1")
 
 _INT64 = struct.Struct(">q")
 _CRC = struct.Struct(">I")
@@ -71,13 +70,16 @@ class Written:
 
 
 def write_partition(
-    log_dir: Path, partition: int, *, groups: int, rounds: int, indexed: bool = True
+    log_dir: Path, partition: int, topic_id: UUID, *, groups: int, rounds: int, indexed: bool = True
 ) -> Written:
-    """Write one partition, a single segment; with or without the indexes a broker would have put beside it."""
+    """Write one partition, a single segment; with or without the indexes a broker would have put beside it.
+
+    `topic_id` is that of `TOPIC`.
+    """
     directory = log_dir / f"{OFFSETS_TOPIC}-{partition}"
     directory.mkdir(parents=True)
     path = directory / segment_name(0)
-    template = _Template(partition, groups)
+    template = _Template(partition, groups, topic_id)
     draw = random.Random(SEED + partition)
     offset = 0
     with path.open("wb") as file:
@@ -87,24 +89,24 @@ def write_partition(
             file.write(data)
             offset += count
             for group in draw.sample(range(groups), max(groups // REBALANCING, 1)):
-                records = [encode_record(each) for each in _rebalance(partition, group, number, now_ms)]
+                records = [
+                    encode_record(each)
+                    for each in _rebalance(_name(partition, group), group % 2 == 1, number, now_ms, topic_id)
+                ]
                 file.write(encode_batch(records, base_offset=offset, timestamp=now_ms))
                 offset += len(records)
     if indexed:
         write_indexes(read_segment(path))
-    if not (log_dir / f"{TOPIC}-0").exists():
-        (log_dir / f"{TOPIC}-0").mkdir()
-        write_topic_id(log_dir / f"{TOPIC}-0", TOPIC_ID)
     return Written(directory=directory, records=offset)
 
 
 class _Template:
     """The commits of a round, and where in them that stands which changes."""
 
-    def __init__(self, partition: int, groups: int) -> None:
+    def __init__(self, partition: int, groups: int, topic_id: UUID) -> None:
         batches = [
             encode_batch(
-                [encode_record(each) for each in _commits(_name(partition, group))],
+                [encode_record(each) for each in _commits(_name(partition, group), topic_id)],
                 base_offset=group * TOPIC_PARTITIONS,
                 timestamp=0,
             )
@@ -144,17 +146,16 @@ def _name(partition: int, group: int) -> str:
     return f"team-{group % 17:02}.service-{partition:02}-{group:05}"
 
 
-def _commits(group: str) -> Iterator[Record]:
+def _commits(group: str, topic_id: UUID) -> Iterator[Record]:
     for number in range(TOPIC_PARTITIONS):
-        value = CommittedOffset(offset=0, leader_epoch=3, metadata="", commit_ms=0, topic_id=TOPIC_ID)
+        value = CommittedOffset(offset=0, leader_epoch=3, metadata="", commit_ms=0, topic_id=topic_id)
         yield OffsetRecord(group=group, topic=TOPIC, partition=number, value=value)
 
 
-def _rebalance(partition: int, group: int, number: int, now_ms: int) -> Iterator[Record]:
-    name = _name(partition, group)
+def _rebalance(name: str, classic: bool, number: int, now_ms: int, topic_id: UUID) -> Iterator[Record]:
     members = [f"consumer-{name}-{each}-{number if not each else 0:08}" for each in range(MEMBERS)]
     shares = [tuple(range(each, TOPIC_PARTITIONS, MEMBERS)) for each in range(MEMBERS)]
-    if group % 2:
+    if classic:
         subscription = write_subscription(Subscription(version=1, topics=(TOPIC,)))
         yield ClassicGroupRecord(
             group=name,
@@ -184,7 +185,7 @@ def _rebalance(partition: int, group: int, number: int, now_ms: int) -> Iterator
     yield ConsumerGroupRecord(group=name, value=ConsumerGroupValue(epoch=epoch, metadata_hash=12345))
     yield TargetEpochRecord(group=name, epoch=epoch, assigned_ms=now_ms)
     for member, share in zip(members, shares, strict=True):
-        yield TargetMemberRecord(group=name, member=member, value={TOPIC_ID: share})
+        yield TargetMemberRecord(group=name, member=member, value={topic_id: share})
         yield CurrentAssignmentRecord(
             group=name,
             member=member,
@@ -192,7 +193,7 @@ def _rebalance(partition: int, group: int, number: int, now_ms: int) -> Iterator
                 epoch=epoch,
                 previous_epoch=epoch - 1,
                 state=MemberState.STABLE,
-                assigned={TOPIC_ID: share},
-                assigned_epochs={(TOPIC_ID, each): epoch for each in share},
+                assigned={topic_id: share},
+                assigned_epochs={(topic_id, each): epoch for each in share},
             ),
         )

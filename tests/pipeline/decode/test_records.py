@@ -1,0 +1,302 @@
+"""Records to rows without Spark: the columns say what the plain decoders say, of any bytes; nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+import pytest
+
+from coordinator.broker.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberMetadata,
+    ClassicMemberValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    TargetEpochRecord,
+)
+from coordinator.embedded_protocol import (
+    EmbeddedAssignment,
+    Subscription,
+    write_assignment,
+    write_subscription,
+)
+from coordinator.storage.batch_scan import scan
+from coordinator.storage.batches import Codec, columns_of, encode_batch
+from coordinator.storage.offset_records import key_type, read_offset_key, read_offset_value
+from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from coordinator.storage.records import decode_record, encode_record
+from coordinator.storage.schemas.record_types import RECORD_TYPES
+from coordinator.uuids import format_uuid
+from pipeline.decode import records
+from pipeline.decode.groups import named
+from pipeline.decode.kinds import KINDS
+from pipeline.decode.raw import raw_records
+from pipeline.decode.records import decode, plain, records_to_arrow
+from pipeline.decode.schema import decoded_arrow
+
+NOW_MS = 1_700_000_000_000
+YEAR_1_MS, YEAR_10000_MS = -62_135_596_800_000, 253_402_300_800_000
+ORDERS = UUID("00000000-0000-4000-8000-000000000001")
+AGAIN = UUID("00000000-0000-4000-8000-000000000002")
+Pair = tuple[bytes | None, bytes | None]
+
+
+def rows_of(
+    pairs: list[Pair], *, names: dict[UUID, str] | None = None, codec: Codec = Codec.NONE
+) -> list[dict[str, Any]]:
+    """The rows of records on the offsets from 0 on, by offset."""
+    data = encode_batch(pairs, base_offset=0, timestamp=NOW_MS, codec=codec)
+    rows: list[dict[str, Any]] = []
+    for columns in columns_of(scan(data, "f").batches):
+        for raw in raw_records(columns, source="__consumer_offsets-4", partition=4, file="f", base=100):
+            for batch in plain(decode(raw, names or {})):
+                assert batch.schema == decoded_arrow()
+                batch.validate(full=True)
+                rows += batch.to_pylist(maps_as_pydicts="strict")
+    return sorted(rows, key=lambda row: row["offset"])
+
+
+def row_of(record: Any, names: dict[UUID, str] | None = None) -> dict[str, Any]:
+    (row,) = rows_of([encode_record(record)], names=names)
+    return row
+
+
+def refusal(decode: Callable[[], object]) -> str | None:
+    """Why the plain decoder refuses something."""
+    try:
+        decode()
+    except (MalformedRecord, UnknownKeyType) as error:
+        return str(error)
+    return None
+
+
+def offset_pairs(draw: Random, count: int) -> list[Pair]:
+    """Offsets of all versions, with all sorts of texts; tombstones; and bytes that are none of that."""
+    texts = ["orders", "g", "zahlungen-für-Łódź-😀", "", "x" * 200]
+    pairs: list[Pair] = []
+    for _ in range(count):
+        number = draw.choice([0, 1, 1, 1])
+        key = encode_key(
+            number, {"group": draw.choice(texts), "topic": draw.choice(texts), "partition": draw.randrange(9)}
+        )
+        fields = {
+            "offset": draw.randrange(1 << 40),
+            "leaderEpoch": draw.randrange(-1, 5),
+            "metadata": draw.choice(texts),
+            "commitTimestamp": draw.choice([NOW_MS, -1, (1 << 63) - 1]),
+            "expireTimestamp": draw.choice([-1, NOW_MS]),
+            "topicId": draw.choice([UUID(int=0), ORDERS]),
+        }
+        value: bytes | None = (
+            encode_value(number, draw.randrange(RECORD_TYPES[number].value.newest + 1), fields)
+            if draw.random() < 0.9
+            else None
+        )
+        if value is not None and draw.random() < 0.3:
+            changed = bytearray(value)
+            changed[draw.randrange(len(changed))] = draw.randrange(256)
+            value = bytes(changed[: draw.choice([len(changed), draw.randrange(len(changed) + 1)])])
+        if draw.random() < 0.1:
+            broken = bytearray(key)
+            broken[draw.randrange(len(broken))] = draw.randrange(256)
+            key = bytes(broken)
+        pairs.append((key, value))
+    return pairs
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_offsets_of_any_bytes(seed: int) -> None:
+    pairs = offset_pairs(Random(seed), 800)
+
+    rows = rows_of(pairs, codec=Codec(seed % 5))
+
+    assert [row["offset"] for row in rows] == list(range(800))
+    for row, (key, value) in zip(rows, pairs, strict=True):
+        assert key is not None
+        number = key_type(key, 0)
+        if number not in (0, 1):
+            continue
+        refused = refusal(lambda key=key, value=value: decode_record(key, value))
+        assert row["reason"] == refused
+        if refused is not None:
+            assert (row["file"], row["position"]) == ("f", 100)
+            continue
+        expected = read_offset_key(key, 0, len(key))
+        said = None if value is None else read_offset_value(value, 0, len(value), number)
+        assert (row["key_version"], row["kind"]) == (number, "offset")
+        assert (row["group"], row["topic"], row["topic_partition"]) == expected
+        assert row["tombstone"] == (value is None)
+        found = tuple(
+            row[name] for name in ("value_version", "committed", "leader_epoch", "metadata", "topic_id")
+        )
+        if said is None:
+            assert found == (None,) * 5
+            assert row["commit_time"] is None
+        else:
+            version, offset, epoch, metadata, commit_ms, _, topic_id = said
+            name = None if topic_id is None else format_uuid(UUID(bytes=topic_id))
+            assert found == (version, offset, None if epoch < 0 else epoch, metadata, name)
+            assert (row["commit_time"] is None) == (
+                commit_ms == -1 or not YEAR_1_MS <= commit_ms < YEAR_10000_MS
+            )
+
+
+def test_every_type_has_a_kind_and_every_kind_a_row() -> None:
+    assert set(KINDS) == set(RECORD_TYPES)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_bytes_under_any_key_are_rows_or_quarantined(seed: int) -> None:
+    draw = Random(seed)
+    pairs: list[Pair] = []
+    for _ in range(1500):
+        key = (
+            draw.choice([-1, *range(26)]).to_bytes(2, signed=True)
+            + b"\x00\x01g\x00\x01m"[: draw.randrange(7)]
+        )
+        pairs.append((key, draw.choice([None, b"", b"\x00\x00" + draw.randbytes(draw.randrange(30))])))
+
+    rows = rows_of(pairs)
+
+    for row, (key, value) in zip(rows, pairs, strict=True):
+        assert key is not None
+        refused = refusal(lambda key=key, value=value: decode_record(key, value))
+        assert row["reason"] == refused
+        assert refused is not None or row["kind"] == KINDS[row["key_version"]]
+
+
+def test_a_classic_group() -> None:
+    subscription = write_subscription(Subscription(version=1, topics=("orders", "payments")))
+    assignment = write_assignment(EmbeddedAssignment(version=1, partitions={"orders": (2, 0)}))
+
+    def member(name: str, subscribed: bytes, assigned: bytes) -> ClassicMemberValue:
+        return ClassicMemberValue(
+            member=name, instance=None, client_id="c", host="/10.0.0.1", rebalance_timeout_ms=300,
+            session_timeout_ms=45, subscription=subscribed, assignment=assigned,
+        )  # fmt: skip
+
+    members = (
+        member("a", subscription, assignment),
+        member("b", subscription, b""),
+        member("c", b"\x00", b"\x00"),
+    )
+    value = ClassicGroupValue(
+        protocol_type="consumer",
+        generation=7,
+        protocol="range",
+        leader="a",
+        state_since_ms=NOW_MS,
+        members=members,
+    )
+
+    row = row_of(ClassicGroupRecord(group="g", value=value))
+
+    assert (row["kind"], row["epoch"], row["assignor"], row["leader"]) == ("group", 7, "range", "a")
+    assert [(each["member"], each["topics"], each["assignment"]) for each in row["members"]] == [
+        ("a", ["orders", "payments"], {"orders": [0, 2]}),
+        ("b", ["orders", "payments"], {}),
+        ("c", None, None),
+    ]
+    assert row["state_since"].timestamp() * 1000 == NOW_MS
+
+
+def test_members_of_another_protocol_type_are_not_looked_into() -> None:
+    member = ClassicMemberValue(
+        member="a", instance=None, client_id="c", host="/h", rebalance_timeout_ms=1, session_timeout_ms=1,
+        subscription=b"\x00\x00\x00\x00\x00\x00", assignment=b"\x00\x00\x00\x00\x00\x00",
+    )  # fmt: skip
+    value = ClassicGroupValue(
+        protocol_type="connect",
+        generation=1,
+        protocol="sessioned",
+        leader="a",
+        state_since_ms=-1,
+        members=(member,),
+    )
+
+    row = row_of(ClassicGroupRecord(group="g", value=value))
+
+    assert [(each["topics"], each["assignment"]) for each in row["members"]] == [(None, None)]
+    assert row["state_since"] is None
+
+
+def test_partitions_by_name_or_id() -> None:
+    value = CurrentAssignmentValue(
+        epoch=3,
+        previous_epoch=2,
+        state=MemberState.UNREVOKED_PARTITIONS,
+        assigned={ORDERS: (2, 1)},
+        revoking={AGAIN: (0,)},
+    )
+
+    row = row_of(CurrentAssignmentRecord(group="g", member="m", value=value), {ORDERS: "orders"})
+
+    assert row["assignment"] == {"orders": [1, 2]}
+    assert row["revoking"] == {format_uuid(AGAIN): [0]}
+    assert (row["state"], row["epoch"], row["previous_epoch"]) == ("unrevoked_partitions", 3, 2)
+
+
+def test_a_topic_that_was_made_again_has_one_name() -> None:
+    assert named({ORDERS: (2, 0), AGAIN: (1, 0)}, {ORDERS: "orders", AGAIN: "orders"}) == {
+        "orders": [0, 1, 2]
+    }
+
+
+def test_a_member_of_the_classic_protocol_in_a_consumer_group() -> None:
+    value = ConsumerMemberValue(
+        instance="i", rack="r", client_id="c", host="/h", topics=("orders",), regex="", rebalance_timeout_ms=5,
+        assignor=None, classic=ClassicMemberMetadata(session_timeout_ms=45, protocols=(("range", b"\x01"),)),
+    )  # fmt: skip
+
+    row = row_of(ConsumerMemberRecord(group="g", member="m", value=value))
+
+    assert (row["member_protocol"], row["regex"], row["topics"], row["rack"]) == (
+        "classic",
+        None,
+        ["orders"],
+        "r",
+    )
+    assert json.loads(row["fields"]) == {
+        "rebalanceTimeoutMs": 5,
+        "sessionTimeoutMs": 45,
+        "supportedProtocols": ["range"],
+    }
+
+
+def test_a_target_of_an_older_broker_has_no_time() -> None:
+    assert row_of(TargetEpochRecord(group="g", epoch=4, assigned_ms=0))["state_since"] is None
+    assert row_of(TargetEpochRecord(group="g", epoch=4, assigned_ms=NOW_MS))["state_since"] is not None
+
+
+def test_records_that_came_without_batches_are_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_ROWS", 7)
+    draw = Random(5)
+    pairs = [*offset_pairs(draw, 200), (b"\x00\x03\x00\x01g", None), (None, None), (b"\x00\x99", b"")]
+    batch = pa.RecordBatch.from_pydict(
+        {
+            "partition": pa.array([4] * len(pairs), pa.int32()),
+            "offset": pa.array(range(len(pairs)), pa.int64()),
+            "timestamp": pa.array([NOW_MS] * len(pairs), pa.int64()),
+            "key": pa.array([key for key, _ in pairs], pa.binary()),
+            "value": pa.array([value for _, value in pairs], pa.binary()),
+        }
+    )
+
+    found: list[dict[str, Any]] = []
+    for each in plain(
+        records_to_arrow([batch.slice(3), batch.slice(0, 3)], source="__consumer_offsets", names={})
+    ):
+        found += each.to_pylist(maps_as_pydicts="strict")
+
+    by_place = {"file": None, "position": None}
+    expected = [row | by_place for row in rows_of(pairs)]
+    assert sorted(found, key=lambda row: row["offset"]) == expected
