@@ -47,6 +47,7 @@ METADATA = {"kohort.schema": str(VERSION)}
 _ROW_GROUP_BYTES = 32 << 20
 _HELD_BYTES = 128 << 20
 _MOST_OPEN = 16
+_LOOKED_AT = ("kind", "partition", "offset", "time", "producer_id", "group")
 _EPOCH = date(1970, 1, 1)
 _EVENTS = [name for name in EVENTS.names if name != "day"]
 _QUARANTINE = QUARANTINE.names
@@ -76,19 +77,20 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         fresh = _fresh(batch, target.after)
         _note_ends(fresh, ends)
         told = pc.is_null(fresh.column("reason"))
-        events, quarantined = fresh.filter(told), fresh.filter(pc.invert(told))
+        quarantined = _chosen(fresh, pc.invert(told))
         if quarantined.num_rows:
             files.add(QUARANTINE_TABLE, "", _of_quarantine(quarantined))
+        events = _chosen(fresh, told)
         if not events.num_rows:
             continue
         records.update(_by_key_version(events))
         is_offset = pc.equal(events.column("kind"), OFFSET)
-        for name, chosen in (("offsets", is_offset), ("others", pc.invert(is_offset))):
-            part = events.filter(chosen)
+        offsets = _chosen(events, is_offset)
+        if offsets.num_rows:
+            files.add(RUNS_TABLE, "", runs_of(offsets))
+        for name, part in (("offsets", offsets), ("others", _chosen(events, pc.invert(is_offset)))):
             for day, rows in _by_day(part):
                 files.add(EVENTS_TABLE, f"day={day}/{name}", rows.select(_EVENTS))
-            if name == "offsets" and part.num_rows:
-                files.add(RUNS_TABLE, "", runs_of(part))
     rows = [
         *({"what": FILE, "name": path, "count": count} for path, count in files.close()),
         *({"what": RECORDS, "number": number, "count": count} for number, count in records.items()),
@@ -167,7 +169,14 @@ class _File:
         self._schema = schema.with_metadata(METADATA)
         self._sink = system.open_output_stream(inside)
         # Arrow's own schema stays out: it would be of dictionary arrays in one file, of plain ones in another.
-        self._writer = pq.ParquetWriter(self._sink, self._schema, store_schema=False)
+        self._writer = pq.ParquetWriter(
+            self._sink,
+            self._schema,
+            store_schema=False,
+            # Numbers hardly repeat in a file, and only these columns are looked at before the rows are.
+            use_dictionary=[each.name for each in self._schema if _is_text(each.type)],
+            write_statistics=[name for name in _LOOKED_AT if name in self._schema.names],
+        )
         self._writer.add_key_value_metadata(METADATA)
 
     def write(self, rows: pa.Table) -> None:
@@ -179,6 +188,10 @@ class _File:
     def close(self) -> None:
         self._writer.close()
         self._sink.close()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 
 
 def _manifest_schema() -> pa.Schema:
@@ -193,6 +206,14 @@ def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return [each if each.schema == schema else each.cast(schema) for each in batches]
 
 
+def _chosen(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
+    """The rows for which the mask is true; most often these are all of them, or none, and nothing is copied."""
+    count = mask.true_count
+    if count == batch.num_rows:
+        return batch
+    return batch.filter(mask) if count else batch.slice(0, 0)
+
+
 def _fresh(batch: pa.RecordBatch, after: Mapping[int, int]) -> pa.RecordBatch:
     """Without the records that are there already."""
     if not after:
@@ -203,7 +224,7 @@ def _fresh(batch: pa.RecordBatch, after: Mapping[int, int]) -> pa.RecordBatch:
     fresh = offsets < 0
     for partition in np.unique(partitions).tolist():
         fresh |= (partitions == partition) & (offsets >= after.get(partition, 0))
-    return batch if fresh.all() else batch.filter(pa.array(fresh))
+    return _chosen(batch, pa.array(fresh))
 
 
 def _note_ends(batch: pa.RecordBatch, ends: dict[int, int]) -> None:

@@ -173,7 +173,8 @@ def _offsets_alone(events: pa.RecordBatch) -> pa.Table:
     wanted = pc.equal(table.column("kind"), OFFSET)
     for column in ("group", "topic"):
         wanted = pc.and_(wanted, pc.is_valid(table.column(column)))
-    return table.filter(wanted).combine_chunks()
+    table = table if pc.all(wanted).as_py() else table.filter(wanted)
+    return table.combine_chunks()
 
 
 def _keys(table: pa.Table) -> Ints:
