@@ -2,9 +2,9 @@
 
 A log as busy groups write it (`benchmarks.offsets_log`), five partitions, next to the metadata log of a real broker
 that has its topic. Each run of the history is a process of its own; its wall time is from the list of files to the
-published tables, Spark's own start aside. The dump tool gets the first partition, in one process, with the options of Kafka's
-scripts and its start aside, too (that of a run on an empty file). In brackets the processor time of the whole tree of
-processes, which other work on the machine changes less. Memory is the most that one Python worker, and the JVM, had.
+published tables, Spark's own start aside. The dump tool gets the first partition, in one process, its start aside,
+too (that of a run on an empty file). In brackets the processor time of the whole tree of processes, which other work
+on the machine changes less. Memory is the most that one Python worker, and the JVM, had.
 
     even, two cores      5 equal partitions                         at least 500,000 records/s, 5 × the dump tool
     even, one core       the same                                   1 → 2 cores
