@@ -22,10 +22,9 @@ from cli.views.fleet_history import History, TableFacts
 from coordinator.problem import Cause, Problem
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from pipeline.as_of import AsOf
     from pipeline.history import HistoryRun
+    from pipeline.spark_types import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,9 @@ from cli.fleet.spark import conf_of
 from cli.selection import split_list
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from cli.options import SourceOptions
     from pipeline.history import Decoded, Logs
+    from pipeline.spark_types import SparkSession
 
 BOOTSTRAP = "kafka.bootstrap.servers"
 

@@ -12,9 +12,8 @@ from cli.fleet.options import SparkOptions
 from cli.selection import split_list
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from pipeline.session import SessionSettings
+    from pipeline.spark_types import SparkSession
 
 _FOREIGN = ("py4j", "pyspark", "pyarrow")
 _CAUSE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Failure): (?P<told>\S.*)$")
