@@ -71,7 +71,7 @@ class OffsetsTopic:
 
 def check_kafka_source(spark: SparkSession) -> None:
     """:raises MissingKafkaSource: the session was started without the jars of the Kafka source"""
-    jvm: Any = spark._jvm
+    jvm: Any = getattr(spark, "_jvm", None)
     if jvm is None:
         raise MissingKafkaSource(
             "the live topic cannot be read through Spark Connect: it asks Kafka in the driver's JVM"
@@ -93,7 +93,7 @@ def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTop
     """
     with _admin(spark, options) as admin:
         # Spark's consumers would fail at it in the middle, with much to read.
-        asks_as = options.get(GROUP_ID, f"{GROUP_PREFIX}-reader")
+        asks_as = options.get(GROUP_ID, f"{options.get('groupIdPrefix', GROUP_PREFIX)}-reader")
         admin.listConsumerGroupOffsets(asks_as).partitionsToOffsetAndMetadata().get()
         return _OffsetsTopicReader(spark, admin).read()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.kafka
-TIMEOUT_S = 250.0
+TIMEOUT_S = 400.0
 NEW = "since-the-kill"
 
 
