@@ -54,7 +54,7 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
     )
 
 
-def worst_groups(groups: DataFrame, gaps: DataFrame | None) -> tuple[GroupCost, ...]:
+def worst_groups(groups: DataFrame, gaps: DataFrame) -> tuple[GroupCost, ...]:
     """The groups that rebalanced, at most MOST: those that rebalanced longest, then most often, first."""
     from pyspark.sql import functions as f
 
@@ -76,7 +76,7 @@ def worst_groups(groups: DataFrame, gaps: DataFrame | None) -> tuple[GroupCost, 
         .collect()
     )
     without: dict[str, float] = {}
-    if gaps is not None and worst:
+    if worst:
         shown = gaps.where(f.col("group").isin([row["group"] for row in worst]))
         without = dict(shown.groupBy("group").agg(f.sum("length_s")).collect())
     return tuple(
@@ -97,7 +97,7 @@ def worst_groups(groups: DataFrame, gaps: DataFrame | None) -> tuple[GroupCost, 
     )
 
 
-def protocol_costs(rebalances: DataFrame, gaps: DataFrame | None) -> tuple[ProtocolCost, ...]:
+def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost, ...]:
     """A row for each of PROTOCOLS that there were rebalances under."""
     from pyspark.sql import functions as f
 
@@ -117,10 +117,8 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame | None) -> tuple[Proto
         )
     )
     costs = {row["protocol"]: row for row in counted.collect()}
-    without: dict[str, tuple[float, tuple[int, ...]]] = {}
-    if gaps is not None:
-        lengths = gaps.groupBy("protocol").agg(f.sum("length_s"), *_classes(f.col("length_s")))
-        without = {row[0]: (row[1], tuple(row[2:])) for row in lengths.collect()}
+    lengths = gaps.groupBy("protocol").agg(f.sum("length_s"), *_classes(f.col("length_s")))
+    without = {row[0]: (row[1], tuple(row[2:])) for row in lengths.collect()}
     found = []
     for protocol in PROTOCOLS:
         if (row := costs.get(protocol)) is None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pipeline.report.costs import gaps, protocol_costs, worst_groups
 from pipeline.report.moments import moment
 from pipeline.report.numbers import ReportNumbers, Totals
-from pipeline.report.periods import day_range, periods, step_of
+from pipeline.report.periods import periods, step_of
 from pipeline.report.readiness import readiness_of
-from pipeline.report.timelines import timeline_of
+from pipeline.report.timelines import timeline_of, timelines_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -43,21 +43,33 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
     from pyspark.sql import functions as f
 
     rebalances, groups = tables["rebalances"], tables["groups"]
-    micros = f.unix_micros("time")
-    records = _only(tables["events"].agg(f.count("*").alias("n"), f.min(micros), f.max(micros)))
-    parts: dict[str, Any] = {"totals": _totals(records["n"], tables)}
-    if not records["n"]:
+    micros, day = f.unix_micros("time"), f.unix_date("day")
+    log = _only(
+        tables["events"].agg(
+            f.count("*").alias("records"),
+            f.min(micros).alias("first"),
+            f.max(micros).alias("last"),
+            f.min(day).alias("first_day"),
+            f.max(day).alias("last_day"),
+        )
+    )
+    parts: dict[str, Any] = {"totals": _totals(log["records"], tables)}
+    if not log["records"]:
         return parts
-    parts |= {"first": moment(records[1]), "last": moment(records[2])}
-    nobodys = gaps(tables["ownership"], rebalances, end_micros=records[2])
-    days = day_range(tables["events"], rebalances, groups)
-    if days is not None:
-        parts |= {"step_days": step_of(*days), "periods": periods(rebalances, groups, *days)}
+    # A rebalance may have begun on the day before the record that tells of it.
+    begun = _only(rebalances.agg(f.min(day).alias("first"), f.max(day).alias("last")))
+    first_day = min(log["first_day"], log["first_day"] if begun["first"] is None else begun["first"])
+    last_day = max(log["last_day"], log["last_day"] if begun["last"] is None else begun["last"])
+    nobodys = gaps(tables["ownership"], rebalances, end_micros=log["last"])
     worst = worst_groups(groups, nobodys)
     return parts | {
+        "first": moment(log["first"]),
+        "last": moment(log["last"]),
+        "step_days": step_of(first_day, last_day),
+        "periods": periods(rebalances, groups, first_day, last_day),
         "worst": worst,
         "protocols": protocol_costs(rebalances, nobodys),
-        "timelines": tuple(timeline_of(rebalances, group.group) for group in worst[:DRAWN]),
+        "timelines": timelines_of(rebalances, [group.group for group in worst[:DRAWN]]) if worst else (),
     }
 
 
@@ -69,12 +81,12 @@ def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
     def total(column: str) -> Any:
         return f.coalesce(f.sum(column), f.lit(0)).alias(column)
 
-    groups = (
+    by_group = (
         tables["groups"]
         .groupBy("group")
         .agg(f.sum("storms").alias("storms"), f.max("zombies").alias("zombies"))
     )
-    counted = _only(groups.agg(f.count("*").alias("groups"), total("storms"), total("zombies")))
+    counted = _only(by_group.agg(f.count("*").alias("groups"), total("storms"), total("zombies")))
     busy = with_busy_s(tables["rebalances"])
     cost = _only(busy.agg(f.count("*").alias("rebalances"), f.sum("busy_s").alias("s")))
     commits = _only(tables["commits"].agg(total("commits"), total("resets")))

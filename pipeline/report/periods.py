@@ -25,52 +25,38 @@ class _Sums:
     """How many groups more are at a stage than before."""
 
 
-def day_range(*tables: DataFrame) -> tuple[int, int] | None:
-    """The first and the last day that any of the tables has, since 1970; None: they are empty."""
-    from pyspark.sql import functions as f
-
-    ends = []
-    for table in tables:
-        row = table.agg(f.min(f.unix_date("day")), f.max(f.unix_date("day"))).first()
-        if row is not None and row[0] is not None:
-            ends.append((int(row[0]), int(row[1])))
-    return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else None
-
-
 def step_of(first: int, last: int) -> int:
     """How many days a column stands for: 1, whole weeks, or more where a log's times are far apart."""
     days = last - first + 1
     return 1 if days <= MOST else 7 * -(-days // (7 * MOST))
 
 
-def periods(
-    rebalances: DataFrame | None, groups: DataFrame | None, first: int, last: int
-) -> tuple[Period, ...]:
+def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> tuple[Period, ...]:
     """All columns from the first day to the last one, empty ones too.
 
-    A group stays at its stage until `groups` says otherwise. Collected are a row per column and cause, and a row per
-    column and stage.
+    What lies outside of these days counts for the nearest column. A group stays at its stage until `groups` says
+    otherwise. Collected are a row per column and cause, and a row per column and stage.
     """
     from pyspark.sql import functions as f
 
     from pipeline.tables.busy import with_busy_s
 
     step = step_of(first, last)
-    sums: Mapping[int, _Sums] = {column: _Sums() for column in range((last - first) // step + 1)}
-    column = f.floor((f.unix_date("day") - first) / step).cast("int").alias("column")
-    if rebalances is not None:
-        cause = f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown").alias("cause")
-        counted = (
-            with_busy_s(rebalances)
-            .groupBy(column, cause)
-            .agg(f.count("*").alias("n"), f.sum("busy_s").alias("s"))
-        )
-        for row in counted.collect():
-            sums[row["column"]].causes[row["cause"]] += row["n"]
-            sums[row["column"]].rebalancing_s += row["s"]
-    if groups is not None:
-        for row in _stage_changes(groups).groupBy(column, "stage").agg(f.sum("change").alias("n")).collect():
-            sums[row["column"]].stages[row["stage"]] += row["n"]
+    count = (last - first) // step + 1
+    sums: Mapping[int, _Sums] = {column: _Sums() for column in range(count)}
+    place = f.floor((f.unix_date("day") - first) / step)
+    column = f.least(f.greatest(place, f.lit(0)), f.lit(count - 1)).cast("int").alias("column")
+    cause = f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown").alias("cause")
+    counted = (
+        with_busy_s(rebalances)
+        .groupBy(column, cause)
+        .agg(f.count("*").alias("n"), f.sum("busy_s").alias("s"))
+    )
+    for row in counted.collect():
+        sums[row["column"]].causes[row["cause"]] += row["n"]
+        sums[row["column"]].rebalancing_s += row["s"]
+    for row in _stage_changes(groups).groupBy(column, "stage").agg(f.sum("change").alias("n")).collect():
+        sums[row["column"]].stages[row["stage"]] += row["n"]
     standing = dict.fromkeys(STAGES, 0)
     found = []
     for number, counts in sums.items():
