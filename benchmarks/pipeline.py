@@ -173,7 +173,7 @@ def measure(cores: int, log_dir: str, out: str) -> Run:
     started = time.perf_counter()
     with session(SessionSettings(master=f"local[{cores}]")) as spark:
         # The first task of a worker imports what the others have then.
-        spark.range(cores, numPartitions=cores).mapInArrow(iter, "id long").count()
+        spark.range(cores, numPartitions=cores).mapInArrow(lambda batches: batches, "id long").count()
         start_s = time.perf_counter() - started
         with _watched() as watch:
             cpu_s, began = _cpu_s(), time.perf_counter()

@@ -73,7 +73,7 @@ def reading(
     """
     options = hadoop_options(spark)
     listing = list_segments(paths, options)
-    segments = _wanted(listing, after or {})
+    segments = wanted(listing, after or {})
     cores = max(spark.sparkContext.defaultParallelism, 1)
     each = -(-sum(segment.size for segment in segments) // (_TASKS_PER_CORE * cores))
     split_bytes = min(max(each, _LEAST_SPLIT_BYTES), split_bytes)
@@ -112,16 +112,17 @@ def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
         yield from batch.column("id").to_pylist()
 
 
-def _wanted(listing: Listing, after: Mapping[int, int]) -> Sequence[SegmentFile]:
+def wanted(listing: Listing, after: Mapping[int, int]) -> list[SegmentFile]:
     """Segments with something behind the offsets that are there already: a segment ends where the next one begins."""
-    wanted = []
+    found = []
     following: dict[str, int] = {}
     for segment in reversed(listing.segments):
+        there = after.get(segment.partition)
         end = following.get(segment.source)
-        if segment.size and (end is None or end > after.get(segment.partition, 0)):
-            wanted.append(segment)
+        if segment.size and (there is None or end is None or end > there):
+            found.append(segment)
         following[segment.source] = segment.base_offset
-    return wanted[::-1]
+    return found[::-1]
 
 
 def _splits(

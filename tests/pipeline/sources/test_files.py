@@ -10,6 +10,7 @@ from coordinator.storage.batches import encode_batch
 from coordinator.storage.segments import list_segments as plain_segments
 from coordinator.storage.segments import segment_name
 from pipeline.sources.files import UNKNOWN_PARTITION, list_segments
+from pipeline.sources.segments import wanted
 from tests.coordinator.storage.real_log import RealLog
 
 
@@ -148,3 +149,27 @@ def test_a_copy_whose_end_is_torn_or_empty_goes_as_far_as_it_is_whole(tmp_path: 
         str(whole / segment_name(0)),
         str(whole / segment_name(5)),
     ]
+
+
+def test_segments_behind_what_is_there_are_wanted(tmp_path: Path) -> None:
+    partition(tmp_path / "__consumer_offsets-3", 0, 5, 9)
+    partition(tmp_path / "__consumer_offsets-4", 0, 5)
+    listing = list_segments([str(tmp_path)])
+
+    def left(after: dict[int, int]) -> list[tuple[int, int]]:
+        return [(each.partition, each.base_offset) for each in wanted(listing, after)]
+
+    everything = [(3, 0), (3, 5), (3, 9), (4, 0), (4, 5)]
+    assert left({}) == left({3: 0, 4: 4}) == everything
+    assert left({3: 5}) == everything[1:]
+    assert left({3: 8, 4: 5}) == [(3, 5), (3, 9), (4, 5)]
+    # Into the last one something may have been written since.
+    assert left({3: 10, 4: 6}) == [(3, 9), (4, 5)]
+
+
+def test_single_files_of_any_names_are_all_wanted(tmp_path: Path) -> None:
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_bytes(batch(0))
+    listing = list_segments([str(tmp_path / "a.log"), str(tmp_path / "b.log")])
+
+    assert [Path(each.path).name for each in wanted(listing, {3: 7})] == ["a.log", "b.log"]
