@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -17,8 +19,10 @@ from pipeline.catalog import Catalog, Stored
 from pipeline.history import DifferentClusters, HistoryRun, Logs, Progress, Step, cluster_of, run_history
 from pipeline.store import NotATableStore, StoreInUse, read, read_catalog
 from pipeline.tables.schemas import TABLES, VERSION
+from tests.coordinator.storage.logs import Written
+from tests.coordinator.storage.offset_logs import committed
 from tests.coordinator.storage.real_log import RealLog
-from tests.pipeline.tables.random_commits import RandomCommits
+from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,54 +58,73 @@ def test_all_tables_of_a_real_log(spark: SparkSession, real_log: RealLog, tmp_pa
     assert all(table.added == 0 for table in again.tables.values())
 
 
-def test_a_new_segment_only_adds(spark: SparkSession, tmp_path: Path) -> None:
-    made = _random_log(1)
-    log, grown, whole = tmp_path / "log", tmp_path / "grown", tmp_path / "whole"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grown:
+    """Tables that two runs made: the log had more segments when the second began."""
+
+    made: RandomCommits
+    log: Path
+    out: Path
+    first: HistoryRun
+    second: HistoryRun
+    files_of_first: Mapping[Path, int]
+    """Times of their last change."""
+
+
+@pytest.fixture(scope="module")
+def grown(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Grown:
+    """Make a log, tables, more of the log, more of the tables."""
+    made, scratch = _random_log(1), tmp_path_factory.mktemp("grown")
+    log, out = scratch / "log", scratch / "out"
     made.log.save(log / PARTITION)
-    first = _run(spark, log, grown)
-    files = {file: file.stat().st_mtime_ns for file in (grown / "events").rglob("*.parquet")}
+    first = _run(spark, log, out)
+    files = {file: file.stat().st_mtime_ns for file in (out / "events").rglob("*.parquet")}
     made.log.roll()
     made.write(40)
     made.log.save(log / PARTITION)
-    second = _run(spark, log, grown)
-    assert second.records == first.records + second.added
-    assert second.added > 0
-    assert {file: file.stat().st_mtime_ns for file in files} == files
-    _run(spark, log, whole)
+    second = _run(spark, log, out)
+    return Grown(made=made, log=log, out=out, first=first, second=second, files_of_first=files)
+
+
+def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
+    assert grown.second.records == grown.first.records + grown.second.added
+    assert grown.second.added > 0
+    assert grown.files_of_first
+    assert {file: file.stat().st_mtime_ns for file in grown.files_of_first} == grown.files_of_first
+    _run(spark, grown.log, tmp_path)
     for name in TABLES:
-        assertDataFrameEqual(read(spark, str(grown), name), read(spark, str(whole), name))
-    old = replace(read_catalog(spark, str(grown)), run=1, tables={})
-    assert old == replace(read_catalog(spark, str(whole)), tables={})
+        assertDataFrameEqual(read(spark, str(grown.out), name), read(spark, str(tmp_path), name))
+    old = replace(read_catalog(spark, str(grown.out)), run=1, tables={})
+    assert old == replace(read_catalog(spark, str(tmp_path)), tables={})
 
 
-def test_a_failure_leaves_the_tables_as_they_were(spark: SparkSession, tmp_path: Path) -> None:
-    made = _random_log(2)
-    log, out = tmp_path / "log", tmp_path / "out"
-    made.log.save(log / PARTITION)
-    _run(spark, log, out)
-    before = sorted(out.rglob("*")), (out / "tables.json").read_text()
-    made.write(20)
-    made.log.save(log / PARTITION)
+def test_a_failure_leaves_the_tables_as_they_were(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    shutil.copytree(grown.log, log)
+    more = Written(next_offset=grown.made.log.next_offset, segments=[(grown.made.log.next_offset, [])])
+    more.batch([committed("a", 1)], timestamp=START_MS)
+    more.save(log / PARTITION)
+    before = sorted(grown.out.rglob("*")), (grown.out / "tables.json").read_text()
+    steps: list[Step] = []
 
     def fail(progress: Progress) -> None:
-        if progress.step is Step.GROUPS:
+        steps.append(progress.step)
+        if progress.step is Step.REBALANCES:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_history(spark, Logs(paths=(str(log),)), str(out), progress=fail)
-    assert (sorted(out.rglob("*")), (out / "tables.json").read_text()) == before
+        run_history(spark, Logs(paths=(str(log),)), str(grown.out), progress=fail)
+    assert Step.EVENTS in steps
+    assert (sorted(grown.out.rglob("*")), (grown.out / "tables.json").read_text()) == before
 
 
-def test_what_a_killed_run_left_does_not_count(spark: SparkSession, tmp_path: Path) -> None:
-    made = _random_log(3)
-    log, out = tmp_path / "log", tmp_path / "out"
-    made.log.save(log / PARTITION)
-    first = _run(spark, log, out)
-    left = out / "events" / "run=2" / "day=2020-01-01" / "part-0.parquet"
+def test_what_a_killed_run_left_does_not_count(spark: SparkSession, grown: Grown) -> None:
+    left = grown.out / "events" / "run=9" / "day=2020-01-01" / "part-0.parquet"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"half")
-    assert read(spark, str(out), "events").count() == first.records
-    _run(spark, log, out)
+    assert read(spark, str(grown.out), "events").count() == grown.second.records
+    again = _run(spark, grown.log, grown.out)
+    assert (again.added, again.records) == (0, grown.second.records)
     assert not left.exists()
 
 

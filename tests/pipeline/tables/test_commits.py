@@ -55,7 +55,7 @@ def test_runs_come_to_the_same_unless_they_overlap(spark: SparkSession, tmp_path
     runs = chained(commit_runs(happened), happened)
     assert runs.where("overlaps").count() == 0
     assertDataFrameEqual(commits_by_day(runs), commits(happened))
-    mixed = happened.orderBy(f.xxhash64("offset"))
+    mixed = happened.repartition(3, f.xxhash64("offset"))
     assert chained(commit_runs(mixed), happened).where("overlaps").count() > 0
 
 
