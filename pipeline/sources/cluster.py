@@ -92,10 +92,12 @@ def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTop
     :raises ClusterUnreadable: with what Kafka's client says
     """
     with _admin(spark, options) as admin:
-        # Spark's consumers would fail at it in the middle, with much to read.
+        topic = _OffsetsTopicReader(spark, admin).read()
+        # Spark's consumers would fail at it in the middle, with much to read. Not asked before: where the topic is
+        # missing, the question makes the broker create it.
         asks_as = options.get(GROUP_ID, f"{options.get('groupIdPrefix', GROUP_PREFIX)}-reader")
         admin.listConsumerGroupOffsets(asks_as).partitionsToOffsetAndMetadata().get()
-        return _OffsetsTopicReader(spark, admin).read()
+        return topic
 
 
 def topic_names(spark: SparkSession, options: Mapping[str, str]) -> dict[str, str]:
