@@ -65,7 +65,7 @@ def test_each_destination_has_an_order_of_its_own_and_equals_stand_by_name(spark
         {"group": "a", "source": "r", **same},
         {"group": "a", "destination": "cooperative", **same},
     )
-    assert [(group, rank) for group, _, _, rank in found] == [("a", 1), ("a", 1), ("a", 2), ("b", 3)]
+    assert [(group, rank) for group, _, _, rank in found] == [("a", 1), ("a", 2), ("b", 3), ("a", 1)]
 
 
 def test_no_groups_have_no_order(spark: SparkSession) -> None:
