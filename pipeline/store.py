@@ -11,6 +11,7 @@ Where the file system is local, one process at a time writes. Elsewhere it is fo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +24,7 @@ from pyspark.sql.types import StructType
 from coordinator.storage.errors import DirectoryInUse
 from coordinator.storage.lock import LOCK_FILE, DirectoryLock
 from pipeline.catalog import NAME, Catalog, NotATableStore
-from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.tables.commit_runs import RUNS
 from pipeline.tables.schemas import TABLES
 from pipeline.writing import METADATA, RUNS_TABLE
@@ -36,6 +37,7 @@ __all__ = ["NotATableStore", "Store", "StoreInUse", "opened_store", "read", "rea
 SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS}
 """Of all tables, with the one that only the next run reads."""
 _DAY = "day"
+_PATTERN = re.compile(r"([{}\[\]*?\\])")
 _NEW = f".{NAME}.new"
 
 
@@ -115,7 +117,7 @@ class Store:
         if not paths:
             return self.spark.createDataFrame([], schema)
         reader = self.spark.read.schema(schema).option("basePath", self.path(table))
-        return reader.parquet(*paths).select(*schema.names)
+        return reader.parquet(*map(_literal, paths)).select(*schema.names)
 
     def write(self, table: str, rows: DataFrame) -> DataFrame:
         """Write the rows as what the next run says; gives them as they were written."""
@@ -174,14 +176,9 @@ class Store:
         return list(self._system.get_file_info(selector))
 
 
-def hadoop_options(spark: SparkSession) -> dict[str, str]:
-    """What is set for Hadoop's file systems in this session."""
-    prefix = "spark.hadoop."
-    return {
-        name.removeprefix(prefix): value
-        for name, value in spark.sparkContext.getConf().getAll()
-        if name.startswith(prefix)
-    }
+def _literal(path: str) -> str:
+    """The path for Spark, which would take it for a pattern."""
+    return _PATTERN.sub(r"\\\1", path)
 
 
 def _found(out: str, options: Mapping[str, str]) -> Catalog | None:
