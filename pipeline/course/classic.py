@@ -113,7 +113,7 @@ class ClassicLife:
         assigned = {place: seat for seat, places in event.members for place in places}
         if generation == self.generation:
             self._hand_over(assigned, event.time)
-        elif after or generation:
+        elif after or generation > 0:
             self._rebalance(self._step(event, generation, after, assigned))
         self.generation, self._written, self._assignor = generation, event.time, event.assignor
         self._seats, self._owned = after, assigned
@@ -204,7 +204,7 @@ class ClassicLife:
             return None
         if step.converted is not None:
             return max(step.generation - step.converted.epoch, 0)
-        return step.generation - (self.generation or 0) - 1
+        return max(step.generation - max(self.generation or 0, 0) - 1, 0)
 
     def _why(self, step: _Step) -> tuple[Cause, ...]:
         if not step.known:

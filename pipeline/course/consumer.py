@@ -271,7 +271,7 @@ class ConsumerLife:
             return max(epoch - past.epoch, 0)
         if self.epoch is None:
             return max(epoch - _FIRST_EPOCH, 0)
-        return epoch - self.epoch - 1
+        return epoch - max(self.epoch, 0) - 1
 
     # Targets.
 

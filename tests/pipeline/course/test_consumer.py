@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from coordinator.broker.calls import DeleteGroups
+from coordinator.broker.records import ConsumerGroupRecord, ConsumerGroupValue
 from tests.coordinator.broker.consumer import Consumer, images, settled
 from tests.pipeline.course.told import Clock, clock, compacted, course, course_of
 
@@ -217,3 +218,13 @@ def test_wherever_a_log_ends_no_partition_has_two_owners_at_a_time() -> None:
                 assert until <= since
         numbers = [row.epoch for row in told.rebalances]
         assert numbers == sorted(set(numbers))
+
+
+def test_numbers_that_no_broker_writes_are_told_as_they_are() -> None:
+    driver, _ = one()
+    for epoch in (-(2**31), 2**31 - 1, -1, 7):
+        driver.put(ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=epoch)))
+    rows = sorted(course_of(driver).rebalances, key=lambda row: row.offset)[1:]
+    assert [row.epoch for row in rows] == [-(2**31), 2**31 - 1, -1, 7]
+    assert [row.causes for row in rows] == [("unknown",)] * 4
+    assert all(row.skipped is None or 0 <= row.skipped < 2**31 for row in rows)
