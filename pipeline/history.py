@@ -9,9 +9,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Observation
-from pyspark.sql import functions as f
-
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
@@ -19,7 +16,7 @@ from pipeline.jobs import watched
 from pipeline.sources.reading import Reading
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Store, opened_store
-from pipeline.tables.commits import chained, commits, commits_by_day
+from pipeline.tables.commits import chained, commits, commits_by_day, overlapping
 from pipeline.tables.groups import groups
 from pipeline.tables.ownership import ownership
 from pipeline.tables.rebalances import rebalances
@@ -252,12 +249,9 @@ class _Run:
 
     def _commits(self, runs: DataFrame, events: DataFrame) -> DataFrame:
         """From the runs that the tasks made, unless some of them overlap."""
-        seen = Observation()
-        overlaps = f.max("overlaps").alias("overlaps")
-        written = self._write(
-            Step.COMMITS, lambda: commits_by_day(chained(runs, events).observe(seen, overlaps))
-        )
-        return self._write(Step.COMMITS, lambda: commits(events)) if seen.get["overlaps"] else written
+        if overlapping(runs).isEmpty():
+            return self._write(Step.COMMITS, lambda: commits_by_day(chained(runs, events)))
+        return self._write(Step.COMMITS, lambda: commits(events))
 
     def _write(self, step: Step, rows: Callable[[], DataFrame]) -> DataFrame:
         with watched(self._spark, lambda done, total: self._tell(step, done, total)):

@@ -28,26 +28,29 @@ def commits(events: DataFrame) -> DataFrame:
 
 
 def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
-    """The runs that count, each with the reset and the gap between it and the one before.
-
-    `overlaps`: it begins before an earlier one ends, so that what is told of the two is wrong (a transaction among
-    other commits, events in no order). Single runs never do.
-    """
+    """The runs that count, each with the reset and the gap between it and the one before. None may overlap another."""
     settled = with_outcome(runs, events, place="begin", beside=("group", "topic", "topic_partition")).where(
         f.col("producer_id").isNull() | (f.col("outcome") == "commit")
     )
     in_order = Window.partitionBy(*KEY).orderBy("begin")
     before = f.lag(f.struct("commits", "last_offset", "last")).over(in_order)
-    far = f.max("end").over(in_order.rowsBetween(Window.unboundedPreceding, -1))
     follows = (f.col("before.commits") > 0) & (f.col("commits") > 0)
     reset = follows & (f.col("first_offset") < f.col("before.last_offset"))
     gap = f.when(follows, _seconds(f.col("before.last"), f.col("first")))
     return (
         settled.withColumn("before", before)
-        .withColumn("overlaps", f.coalesce(far >= f.col("begin"), f.lit(False)))
         .withColumn("resets", f.col("resets") + f.coalesce(reset.cast("long"), f.lit(0)))
         .withColumn("longest_gap_s", f.greatest("longest_gap_s", gap))
         .drop("before", "outcome")
+    )
+
+
+def overlapping(runs: DataFrame) -> DataFrame:
+    """The runs that begin before an earlier one of their partition ends: a transaction among other commits, events in
+    no order. Single runs never do."""
+    earlier = Window.partitionBy(*KEY).orderBy("begin").rowsBetween(Window.unboundedPreceding, -1)
+    return (
+        runs.withColumn("far", f.max("end").over(earlier)).where(f.col("far") >= f.col("begin")).drop("far")
     )
 
 

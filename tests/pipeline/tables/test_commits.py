@@ -14,7 +14,7 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from pipeline.decode.tables import events
 from pipeline.sources.segments import decoded
 from pipeline.tables.commit_runs import RUNS, commit_runs
-from pipeline.tables.commits import chained, commits, commits_by_day
+from pipeline.tables.commits import chained, commits, commits_by_day, overlapping
 from pipeline.tables.schemas import COMMITS
 from tests.coordinator.storage.logs import Written
 from tests.coordinator.storage.offset_logs import committed
@@ -52,11 +52,11 @@ def test_runs_come_to_the_same_unless_they_overlap(spark: SparkSession, tmp_path
     made = RandomCommits(Random(3), transactions=False)
     made.write(100)
     happened = _events(spark, made.log, tmp_path)
-    runs = chained(commit_runs(happened), happened)
-    assert runs.where("overlaps").count() == 0
-    assertDataFrameEqual(commits_by_day(runs), commits(happened))
+    runs = commit_runs(happened)
+    assert overlapping(runs).isEmpty()
+    assertDataFrameEqual(commits_by_day(chained(runs, happened)), commits(happened))
     mixed = happened.repartition(3, f.xxhash64("offset"))
-    assert chained(commit_runs(mixed), happened).where("overlaps").count() > 0
+    assert not overlapping(commit_runs(mixed)).isEmpty()
 
 
 def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> None:
