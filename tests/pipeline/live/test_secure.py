@@ -48,7 +48,7 @@ sasl.username=stranger
 sasl.password={stranger}
 """
 """Whose password has a quote and a backslash in it."""
-TIMEOUTS = "\ndefault.api.timeout.ms=5000\nrequest.timeout.ms=4000\n"
+TIMEOUTS = "\ndefault.api.timeout.ms=30000\nrequest.timeout.ms=20000\n"
 
 
 @pytest.fixture(scope="module")
