@@ -19,7 +19,7 @@ from pipeline.audit.snapshots import list_snapshots, snapshot_work
 from pipeline.audit.tables import check_audit_directory, read_table, write_tables
 from pipeline.history import QUARANTINE_SHOWN, Logs, Quarantined
 from pipeline.jobs import watched
-from pipeline.store import hadoop_options
+from pipeline.sources.filesystem import hadoop_options
 
 FIRST_SHOWN = 1_000
 """How many ranked groups a run carries per destination; all of them are in the table."""
