@@ -76,7 +76,7 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
     :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
     """
     request.check(options)
-    settings = settings_of(options, request.source.jars(options))
+    settings = settings_of(options, request.source.jars(options), brief=request.source.is_small)
     with (
         FleetProgress(quiet=options.verbose) as progress,
         fleet_session(settings) as spark,

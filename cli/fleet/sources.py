@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +12,17 @@ from cli.errors import CommandError, UsageError
 from cli.fleet.options import LogOptions, SparkOptions
 from cli.fleet.spark import conf_of
 from cli.selection import split_list
+from coordinator.storage.partition_files import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
     from cli.options import SourceOptions
-    from pipeline.history import Decoded, Logs
+    from pipeline.history import Logs
+    from pipeline.sources.reading import Reading
     from pipeline.spark_types import SparkSession
 
 BOOTSTRAP = "kafka.bootstrap.servers"
+SMALL_BYTES = 64 << 20
+"""Some 500,000 records; what is more is worth a JVM that warms up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,13 @@ class LogPaths:
     def places(self) -> tuple[str, ...]:
         """For people."""
         return self.paths
+
+    @property
+    def is_small(self) -> bool:
+        """Whether so little is to be read that Spark's start is most of the time."""
+        if any("://" in path for path in self.paths):
+            return False
+        return sum(map(_log_bytes, map(Path, self.paths))) < SMALL_BYTES
 
     def jars(self, _options: SparkOptions) -> tuple[str, ...]:
         """None beside those that the options name."""
@@ -54,6 +66,8 @@ class LiveTopic:
 
     bootstrap: str
     client: Mapping[str, str]
+    is_small: bool = False
+    """Not known before it is read."""
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -72,12 +86,23 @@ class LiveTopic:
         given = split_list(options.jars)
         return kafka_jars(given, conf_of(options))[len(given) :]
 
-    def open(self, spark: SparkSession) -> Decoded:
+    def open(self, spark: SparkSession) -> Reading:
         """Its records, for the pipeline. :raises ClusterUnreadable:"""
-        from pipeline.history import Decoded
-        from pipeline.sources.live import live_events
+        from pipeline.sources.live import live_reading
 
-        return Decoded(rows=live_events(spark, self.bootstrap, self.client))
+        return live_reading(spark, self.bootstrap, self.client)
+
+
+def _log_bytes(path: Path) -> int:
+    """Of the segments at a path that is one, or below it; what vanishes meanwhile is none."""
+    total = 0
+    for file in (path,) if path.is_file() else path.rglob(f"{OFFSETS_TOPIC}-*/*.log"):
+        with suppress(OSError):
+            total += file.stat().st_size
+    if path.is_dir():
+        with suppress(OSError):
+            total += sum(file.stat().st_size for file in path.glob("*.log"))
+    return total
 
 
 def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths | LiveTopic:

@@ -25,7 +25,7 @@ def handle(ctx: Context, call: Call, request: SyncGroup, group: ClassicGroup) ->
         return
     classic_rebalance.park_sync(ctx, group, request.member, call.ticket)
     if request.member == group.leader:
-        value = group.value(dict(request.assignments), ctx.now_ms)
+        value = group.value(dict(request.assignments), group.state_since_ms)
         ctx.emit(ClassicGroupRecord(group=group.id, value=value))
         classic_rebalance.answer_syncs(ctx, group)
 
