@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
 
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.meta_properties import read_meta_properties
@@ -34,7 +38,7 @@ from pipeline.writing import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import Row, SparkSession
 
 QUARANTINE_SHOWN = 1_000
 """How many quarantined rows a run carries; all of them are in the table."""
@@ -240,12 +244,17 @@ class _Run:
         owned = self._write(Step.OWNERSHIP, lambda: ownership(events))
         committed = self._commits(runs, events)
         self._write(Step.GROUPS, lambda: groups(events, moved, owned, committed))
-        return {
-            step.value: Stored(
-                runs=(store.next_run,), rows=store.frame(step.value, (store.next_run,)).count()
-            )
-            for step in (Step.REBALANCES, Step.OWNERSHIP, Step.COMMITS, Step.GROUPS)
-        }
+        return self._counted((Step.REBALANCES, Step.OWNERSHIP, Step.COMMITS, Step.GROUPS))
+
+    def _counted(self, steps: Sequence[Step]) -> dict[str, Stored]:
+        """What the run wrote into the tables of `steps`, by their names; counted in one job."""
+        run = (self._store.next_run,)
+        names = [
+            self._store.frame(each.value, run).select(f.lit(each.value).alias("table")) for each in steps
+        ]
+        rows = reduce(DataFrame.unionAll, names).groupBy("table").count().collect()
+        counts = {row["table"]: row["count"] for row in rows}
+        return {step.value: Stored(runs=run, rows=counts.get(step.value, 0)) for step in steps}
 
     def _commits(self, runs: DataFrame, events: DataFrame) -> DataFrame:
         """From the runs that the tasks made, unless some of them overlap."""
