@@ -146,18 +146,20 @@ def _in_own_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkSessi
 
     master = settings.master or DEFAULT_MASTER
     conf = _own(master, scratch, settings) | _asked(settings) | _SQL
-    with jvm(conf, scratch, _environment(master, scratch), verbose=settings.verbose) as gateway:
+    environment = _environment(master, scratch)
+    # The JVM ends first: a connection on which it calls back, as a stream does for each batch, is read by a thread
+    # for as long as the JVM lives, and cannot be closed meanwhile.
+    with _forgotten_gateway(), jvm(conf, scratch, environment, verbose=settings.verbose) as gateway:
         reached = {
             "PYSPARK_GATEWAY_PORT": str(gateway.port),
             "PYSPARK_GATEWAY_SECRET": gateway.secret,
             "PYSPARK_PYTHON": _python(master, settings.conf),
         }
-        with _forgotten_gateway():
-            with _variables(reached), _interrupts_kept():
-                spark = SparkSession.builder.getOrCreate()
-            with _stopped(spark):
-                spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
-                yield spark
+        with _variables(reached), _interrupts_kept():
+            spark = SparkSession.builder.getOrCreate()
+        with _stopped(spark):
+            spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
+            yield spark
 
 
 def _equipped(spark: SparkSession, directory: Path) -> SparkSession:
@@ -263,7 +265,7 @@ def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
 
 @contextmanager
 def _forgotten_gateway() -> Iterator[None]:
-    """The JVM ends with the session: the next one in this process is to begin another."""
+    """The JVM has ended with the session: the next one in this process is to begin another."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
