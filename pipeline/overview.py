@@ -15,6 +15,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from pipeline.tables.busy import total_busy_s
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -27,7 +29,7 @@ OVERVIEW = StructType(
         StructField("joined", LongType(), False),
         StructField("left", LongType(), False),
         StructField("moved", LongType(), False),
-        StructField("rebalancing_s", DoubleType(), False),
+        StructField("rebalancing_s", DoubleType(), True),  # null: there were some, and no duration is known
         StructField("last_rebalance", TimestampType(), True),  # when it began
         StructField("storms", LongType(), False),
         StructField("zombies", LongType(), False),  # on the worst day
@@ -73,13 +75,16 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
         f.sum(f.size("joined")).alias("joined"),
         f.sum(f.size("left")).alias("left"),
         f.sum("moved").alias("moved"),
-        f.sum("busy_s").alias("rebalancing_s"),
+        total_busy_s().alias("rebalancing_s"),
         f.max(f.coalesce("start", "end")).alias("last_rebalance"),
     )
     committed = commits.groupBy("group").agg(
         f.sum("commits").alias("commits"), f.sum("resets").alias("resets")
     )
     joined = daily.join(counted, "group", "full").join(committed, "group", "full")
+    # Of a group without rebalances it is known that none took any time.
+    none = f.when(f.col("rebalances").isNull(), f.lit(0.0))
+    joined = joined.withColumn("rebalancing_s", f.coalesce("rebalancing_s", none))
     return joined.select(*(_column(field) for field in OVERVIEW.fields))
 
 

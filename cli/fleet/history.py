@@ -169,7 +169,9 @@ class _Answer:
             between(with_busy_s(self._chosen("rebalances")), since, until),
             days_between(self._chosen("commits"), since, until),
         )
-        return sorted(plain(rows), key=lambda row: (-row["rebalancing_s"], -row["rebalances"], row["group"]))
+        return sorted(
+            plain(rows), key=lambda row: (-(row["rebalancing_s"] or 0.0), -row["rebalances"], row["group"])
+        )
 
     def _missing(self, groups: Sequence[dict[str, Any]], described: Sequence[AsOf]) -> Iterator[Problem]:
         there = {row["group"] for row in groups}

@@ -40,8 +40,8 @@ VERDICT_STYLES = ("k2", "k3", "none")
 SOURCES_SHOWN = 8
 HOW_READ = (
     "Times are UTC. A rebalance is a generation of a classic group, or a group epoch of one of the consumer protocol. "
-    "Time rebalancing is the sum of the rebalances whose duration the log tells; the others count 0. Time without "
-    "owner is partition-time: two partitions that have no owner for a second make two seconds."
+    "Time rebalancing is the sum of the rebalances whose duration the log tells, and - where it tells none. Time "
+    "without owner is partition-time: two partitions that have no owner for a second make two seconds."
 )
 
 
@@ -129,7 +129,7 @@ def _period_title(period: Period, step_days: int) -> str:
         f"{cause} {count:,}" for cause, count in zip(CAUSES, period.causes, strict=True) if count
     )
     head = f"{_span(period.day, step_days)}: {_count(period.rebalances, 'rebalance')}"
-    return f"{head} ({causes}), {_seconds(period.rebalancing_s)}" if period.rebalances else head
+    return f"{head} ({causes}), {_took(period.rebalancing_s)}" if period.rebalances else head
 
 
 def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
@@ -142,6 +142,8 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
         f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}."
         if first.rebalancing_s
         else f"The log tells no durations; {name} rebalanced most often: {often}."
+        if all(group.rebalancing_s is None for group in worst)
+        else f"No rebalance took any time; {name} rebalanced most often: {often}."
     )
     yield from bars_plot(_cost_bars(worst))
     stages = {group.stage for group in worst}
@@ -165,12 +167,12 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
 
 def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     """By time, or by number where no duration is known."""
-    timed = worst[0].rebalancing_s > 0
-    lengths = [group.rebalancing_s if timed else group.rebalances for group in worst]
+    timed = bool(worst[0].rebalancing_s)
+    lengths = [(group.rebalancing_s or 0.0) if timed else group.rebalances for group in worst]
     bars = []
     for group, length in zip(worst, lengths, strict=True):
         name = _name(group.group)
-        title = f"{name}: {_seconds(group.rebalancing_s)} in {_count(group.rebalances, 'rebalance')}"
+        title = f"{name}: {_count(group.rebalances, 'rebalance')}, {_took(group.rebalancing_s)}"
         part = Part(share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title)
         value = _seconds(group.rebalancing_s) if timed else f"{group.rebalances:,}"
         bars.append(Bar(name=group.group, parts=[part], value=value))
@@ -397,6 +399,10 @@ def _count(number: int, noun: str) -> str:
 
 def _seconds(seconds: float | None) -> str:
     return "-" if seconds is None else duration_text(round(seconds * 1000))
+
+
+def _took(seconds: float | None) -> str:
+    return "duration not known" if seconds is None else _seconds(seconds)
 
 
 def _day(day: date) -> str:

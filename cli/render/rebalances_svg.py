@@ -134,13 +134,16 @@ class _Sketch:
             self.height += 18
         self.height += 4
 
-    def _bars(self, what: str, values: Sequence[float], style: str, *scales: Words) -> Iterator[str]:
-        """A row of bars, with their numbers in the first of the scales in which all of them fit."""
+    def _bars(self, what: str, values: Sequence[float | None], style: str, *scales: Words) -> Iterator[str]:
+        """A row of bars, with their numbers in the first of the scales in which all of them fit; where nothing is
+        known there is no bar."""
         words = scales[0]
         written = next((each for each in scales if self._all_fit(map(each, filter(None, values)))), None)
-        most, bottom = max(values), self.height + 36
+        known = [value for value in values if value is not None]
+        most, bottom = max(known, default=0), self.height + 36
+        least = "none" if known else "not known"
         yield self._write(LEFT - 8, bottom - 14, what, "end")
-        yield self._write(LEFT - 8, bottom - 2, f"at most {words(most)}" if most else "none", "end faint")
+        yield self._write(LEFT - 8, bottom - 2, f"at most {words(most)}" if most else least, "end faint")
         for place, number in enumerate(values):
             if not number:
                 continue
@@ -178,7 +181,7 @@ def _title(mark: Mark) -> str:
     return (
         f"{mark.start.astimezone(UTC):%Y-%m-%d %H:%M:%S}, {what}: {causes}; members {mark.members:,} "
         f"(+{mark.joined:,} -{mark.left:,}); moved {mark.moved:,}, revoked {mark.revoked:,}; "
-        f"{_seconds(mark.rebalancing_s)}"
+        + ("duration not known" if mark.rebalancing_s is None else _seconds(mark.rebalancing_s))
     )
 
 

@@ -9,6 +9,7 @@ taken to be slow.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import comb
 
@@ -29,9 +30,8 @@ from migration.regexes.java import JavaSyntaxError, parse_java
 from migration.regexes.program import UnsureError
 from migration.rules.regexes import ComparedRegex
 
-MOST_STEPS = 10_000_000_000
-"""Of the engine at the very worst, for one pattern on all names of a source; it takes some hundred million a second,
-and names that are as bad as they can be in every place are none that services have."""
+MOST_STEPS = 1_000_000_000
+"""Of the engine at the very worst, for one pattern on all names of a source; it takes some hundred million a second."""
 LONGEST_PATTERN = 2_000
 FEW_TURNS = 3
 """A repetition with so low a bound is written out."""
@@ -57,8 +57,9 @@ def too_slow(pattern: str, names: Sequence[str]) -> str | None:
     loops = _loops(pattern)
     if loops is None:
         return "Java's engine may take exponential time over it"
-    longest = max(map(len, names), default=0)
-    if len(names) * comb(longest + loops, loops) > MOST_STEPS:
+    lengths = Counter(map(len, names))
+    steps = sum(count * comb(length + loops, loops) for length, count in lengths.items())
+    if steps > MOST_STEPS:
         return f"Java's engine may take long over {loops} repetitions, one behind the other"
     return None
 

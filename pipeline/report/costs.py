@@ -54,7 +54,7 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
     )
 
 
-def worst_groups(groups: DataFrame, gaps: DataFrame) -> tuple[GroupCost, ...]:
+def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> tuple[GroupCost, ...]:
     """The groups that rebalanced, at most MOST: those that rebalanced longest, then most often, first."""
     from pyspark.sql import functions as f
 
@@ -76,16 +76,19 @@ def worst_groups(groups: DataFrame, gaps: DataFrame) -> tuple[GroupCost, ...]:
         .collect()
     )
     without: dict[str, float] = {}
+    timed: set[str] = set()
     if worst:
-        shown = gaps.where(f.col("group").isin([row["group"] for row in worst]))
-        without = dict(shown.groupBy("group").agg(f.sum("length_s")).collect())
+        is_shown = f.col("group").isin([row["group"] for row in worst])
+        without = dict(gaps.where(is_shown).groupBy("group").agg(f.sum("length_s")).collect())
+        known = rebalances.where(is_shown & f.col("duration_s").isNotNull())
+        timed = {row["group"] for row in known.select("group").distinct().collect()}
     return tuple(
         GroupCost(
             group=row["group"],
             type=row["type"],
             stage=row["stage"] if row["stage"] in STAGES else None,
             rebalances=row["rebalances"],
-            rebalancing_s=row["rebalancing_s"],
+            rebalancing_s=row["rebalancing_s"] if row["group"] in timed else None,
             without_owner_s=without.get(row["group"], 0.0),
             joined=row["joined"],
             left=row["left"],
@@ -101,7 +104,7 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
     """A row for each of PROTOCOLS that there were rebalances under."""
     from pyspark.sql import functions as f
 
-    from pipeline.tables.busy import with_busy_s
+    from pipeline.tables.busy import total_busy_s, with_busy_s
 
     counted = (
         with_busy_s(rebalances)
@@ -109,7 +112,7 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
         .agg(
             f.countDistinct("group").alias("groups"),
             f.count("*").alias("rebalances"),
-            f.coalesce(f.sum("busy_s"), f.lit(0.0)).alias("rebalancing_s"),
+            total_busy_s().alias("rebalancing_s"),
             f.percentile_approx("duration_s", [0.5, 0.95], 10_000).alias("parts"),
             f.max("duration_s").alias("longest_s"),
             f.sum("moved").alias("moved"),

@@ -61,7 +61,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
     first_day = min(log["first_day"], log["first_day"] if begun["first"] is None else begun["first"])
     last_day = max(log["last_day"], log["last_day"] if begun["last"] is None else begun["last"])
     nobodys = gaps(tables["ownership"], rebalances, end_micros=log["last"])
-    worst = worst_groups(groups, nobodys)
+    worst = worst_groups(groups, rebalances, nobodys)
     return parts | {
         "first": moment(log["first"]),
         "last": moment(log["last"]),
@@ -76,7 +76,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
 def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
     from pyspark.sql import functions as f
 
-    from pipeline.tables.busy import with_busy_s
+    from pipeline.tables.busy import total_busy_s, with_busy_s
 
     def total(column: str) -> Any:
         return f.coalesce(f.sum(column), f.lit(0)).alias(column)
@@ -88,13 +88,13 @@ def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
     )
     counted = _only(by_group.agg(f.count("*").alias("groups"), total("storms"), total("zombies")))
     busy = with_busy_s(tables["rebalances"])
-    cost = _only(busy.agg(f.count("*").alias("rebalances"), f.sum("busy_s").alias("s")))
+    cost = _only(busy.agg(f.count("*").alias("rebalances"), total_busy_s().alias("s")))
     commits = _only(tables["commits"].agg(total("commits"), total("resets")))
     return Totals(
         records=records,
         groups=counted["groups"],
         rebalances=cost["rebalances"],
-        rebalancing_s=cost["s"] or 0.0,
+        rebalancing_s=cost["s"],
         commits=commits["commits"],
         resets=commits["resets"],
         storms=counted["storms"],

@@ -31,8 +31,9 @@ class Totals:
     """Rows of `events`."""
     groups: int
     rebalances: int
-    rebalancing_s: float
-    """Of all groups together; rebalances whose duration is not known count 0."""
+    rebalancing_s: float | None
+    """Of all groups together: rebalances whose duration is not known add nothing. None: there were rebalances, and
+    none of their durations is known; so it is wherever time is summed here."""
     commits: int
     resets: int
     storms: int
@@ -48,7 +49,7 @@ class Period:
     rebalances: int
     causes: tuple[int, ...]
     """Rebalances by cause, as CAUSES."""
-    rebalancing_s: float
+    rebalancing_s: float | None
     stages: tuple[int, ...]
     """Groups of consumers by stage at the end of the period, as STAGES: those of which nothing is new stay."""
 
@@ -62,7 +63,7 @@ class GroupCost:
     stage: str | None
     """Of STAGES, or None where it is a group of neither."""
     rebalances: int
-    rebalancing_s: float
+    rebalancing_s: float | None
     without_owner_s: float
     """Partition-seconds: two partitions of which each had no owner for a second make two."""
     joined: int
@@ -79,7 +80,7 @@ class ProtocolCost:
     protocol: str
     groups: int
     rebalances: int
-    rebalancing_s: float
+    rebalancing_s: float | None
     median_s: float | None
     """Duration of a rebalance: half of those whose duration is known took no longer."""
     p95_s: float | None
@@ -164,8 +165,8 @@ class Mark:
     left: int
     moved: int
     revoked: int
-    rebalancing_s: float
-    """The duration of one; of several the time in which any of them ran."""
+    rebalancing_s: float | None
+    """The duration of one; of several the time in which any of them ran. None: no duration is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,8 @@ MOST = 400
 @dataclass(slots=True)
 class _Sums:
     causes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    timed: int = 0
+    """Rebalances whose duration is known."""
     rebalancing_s: float = 0.0
     stages: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """How many groups more are at a stage than before."""
@@ -50,23 +52,25 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
     counted = (
         with_busy_s(rebalances)
         .groupBy(column, cause)
-        .agg(f.count("*").alias("n"), f.sum("busy_s").alias("s"))
+        .agg(f.count("*").alias("n"), f.count("duration_s").alias("timed"), f.sum("busy_s").alias("s"))
     )
     for row in counted.collect():
         sums[row["column"]].causes[row["cause"]] += row["n"]
+        sums[row["column"]].timed += row["timed"]
         sums[row["column"]].rebalancing_s += row["s"]
     for row in _stage_changes(groups).groupBy(column, "stage").agg(f.sum("change").alias("n")).collect():
         sums[row["column"]].stages[row["stage"]] += row["n"]
     standing = dict.fromkeys(STAGES, 0)
     found = []
     for number, counts in sums.items():
+        rebalanced = sum(counts.causes.values())
         standing = {stage: count + counts.stages[stage] for stage, count in standing.items()}
         found.append(
             Period(
                 day=calendar_day(first + number * step),
-                rebalances=sum(counts.causes.values()),
+                rebalances=rebalanced,
                 causes=tuple(counts.causes[cause] for cause in CAUSES),
-                rebalancing_s=counts.rebalancing_s,
+                rebalancing_s=counts.rebalancing_s if counts.timed or not rebalanced else None,
                 stages=tuple(standing.values()),
             )
         )

@@ -41,7 +41,9 @@ def timelines_of(rebalances: DataFrame, groups: Sequence[str]) -> tuple[GroupTim
         .withColumn("cause", f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown"))
         .withColumn(
             "took_s",
-            f.when(f.col("each") == 1, f.coalesce("duration_s", f.lit(0.0))).otherwise(f.col("busy_s")),
+            f.when(f.col("each") == 1, f.col("duration_s")).when(
+                f.col("duration_s").isNotNull(), f.col("busy_s")
+            ),
         )
     )
     marks = (

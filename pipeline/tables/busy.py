@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as f
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _SECOND_US = 1_000_000
 
@@ -28,3 +28,10 @@ def with_busy_s(rebalances: DataFrame) -> DataFrame:
     return rebalances.withColumn(
         "busy_s", f.when(f.col("duration_s").isNotNull(), alone).otherwise(f.lit(0.0))
     )
+
+
+def total_busy_s() -> Column:
+    """The sum of `busy_s` over rows of `with_busy_s`, an aggregate: 0 where there are none, null where there are some
+    and no duration is known."""
+    nothing = f.when(f.count(f.lit(1)) == 0, f.lit(0.0))
+    return f.when(f.count("duration_s") > 0, f.sum("busy_s")).otherwise(nothing)

@@ -103,6 +103,13 @@ def test_a_row_per_group() -> None:
     )
 
 
+def test_a_time_that_is_not_known_is_not_told_as_none() -> None:
+    document = fleet_history_document(history(groups=[{**GROUP, "rebalancing_s": None}]))
+    (row,) = [line.split() for line in printed(document).splitlines() if line.startswith("payments")]
+    assert row[6] == "-"
+    assert faults(document.as_data()) == []
+
+
 def test_the_rebalances_of_a_group() -> None:
     document = fleet_history_document(history(shows_rebalances=True))
     assert printed(document, OutputFormat.CSV) == (

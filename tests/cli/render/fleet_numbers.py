@@ -45,7 +45,7 @@ def fleet(*, days: int = 34, groups: int = 40, marks: int = 24, seed: int = 9) -
             records=1_234_567 * groups,
             groups=groups,
             rebalances=sum(period.rebalances for period in periods),
-            rebalancing_s=sum(period.rebalancing_s for period in periods),
+            rebalancing_s=sum(period.rebalancing_s or 0.0 for period in periods),
             commits=1_200_000 * groups,
             resets=17,
             storms=groups // 3,
@@ -68,11 +68,11 @@ def nothing() -> ReportNumbers:
 
 
 def one() -> ReportNumbers:
-    """One group that rebalanced once, at the last moment of its log."""
+    """One group that rebalanced once, at the last moment of its log: how long is not known."""
     causes = (1, 0, 0, 0, 0, 0, 0, 0)
     mark = Mark(
         start=FIRST, end=FIRST, rebalances=1, causes=causes, protocol="classic", assignor="range", epoch=1, members=1,
-        joined=1, left=0, moved=0, revoked=0, rebalancing_s=0.0,
+        joined=1, left=0, moved=0, revoked=0, rebalancing_s=None,
     )  # fmt: skip
     return ReportNumbers(
         made=MADE,
@@ -80,20 +80,20 @@ def one() -> ReportNumbers:
         first=FIRST,
         last=FIRST,
         totals=Totals(
-            records=1, groups=1, rebalances=1, rebalancing_s=0.0, commits=0, resets=0, storms=0, zombies=0
+            records=1, groups=1, rebalances=1, rebalancing_s=None, commits=0, resets=0, storms=0, zombies=0
         ),
         periods=(
-            Period(day=FIRST.date(), rebalances=1, causes=causes, rebalancing_s=0.0, stages=(1, 0, 0)),
+            Period(day=FIRST.date(), rebalances=1, causes=causes, rebalancing_s=None, stages=(1, 0, 0)),
         ),
         worst=(
             GroupCost(
-                group="orders", type="classic", stage="classic", rebalances=1, rebalancing_s=0.0, without_owner_s=0.0,
+                group="orders", type="classic", stage="classic", rebalances=1, rebalancing_s=None, without_owner_s=0.0,
                 joined=1, left=0, storms=0, zombies=0, members_most=1,
             ),
         ),
         protocols=(
             ProtocolCost(
-                protocol="classic", groups=1, rebalances=1, rebalancing_s=0.0, median_s=None, p95_s=None,
+                protocol="classic", groups=1, rebalances=1, rebalancing_s=None, median_s=None, p95_s=None,
                 longest_s=None, moved=0, revoked=0, without_owner_s=0.0, interruptions=(0,) * (len(SPANS)),
             ),
         ),

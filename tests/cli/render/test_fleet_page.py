@@ -110,6 +110,33 @@ def test_without_durations_the_worst_are_those_that_rebalanced_most_often() -> N
     assert '<rect class="k3" x="0%" width="100%"' in page
 
 
+def test_what_is_not_known_is_not_told_as_nothing() -> None:
+    one = fleet_numbers.one()
+    page = history_page(one)
+    assert "<li><b>-</b><span>rebalancing</span></li>" in page
+    assert "1 rebalance (join 1), duration not known" in page
+    assert "orders: 1 rebalance, duration not known" in page
+    assert "revoked 0; duration not known" in page
+    assert re.search(r">took</text>\n<text[^>]*>not known</text>", page)
+    # Of time without owner it is known that there was none: of the group, of its protocol, per rebalance.
+    assert page.count("0ms") == 3
+
+    (mark,) = one.timelines[0].marks
+    assert one.totals is not None
+    page = history_page(
+        replace(
+            one,
+            totals=replace(one.totals, rebalancing_s=0.0),
+            worst=(replace(one.worst[0], rebalancing_s=0.0),),
+            timelines=(replace(one.timelines[0], marks=(replace(mark, rebalancing_s=0.0),)),),
+        )
+    )
+    assert "<li><b>0ms</b><span>rebalancing</span></li>" in page
+    assert "No rebalance took any time; orders rebalanced most often: 1 rebalance." in page
+    assert "revoked 0; 0ms" in page
+    assert re.search(r">took</text>\n<text[^>]*>none</text>", page)
+
+
 def test_columns_are_as_high_as_their_numbers() -> None:
     """What is drawn, read back: the heights of each cause's rectangles are in the ratio of the numbers."""
     numbers = fleet_numbers.fleet()

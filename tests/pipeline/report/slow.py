@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from pipeline.report.numbers import CAUSES, SPANS_S, STAGES
@@ -13,14 +14,25 @@ Row = dict[str, Any]
 
 
 def busy_s(rebalances: list[Row]) -> float:
-    """The length of the union of the rebalances of each group, on a line of milliseconds."""
-    ticks = {
-        (row["group"], tick)
-        for row in rebalances
-        if row["duration_s"] is not None
-        for tick in range(_ms(row["start"]), _ms(row["end"]))
-    }
-    return len(ticks) / 1000
+    """The length of the union of the rebalances of each group: between two ends, one runs or none does."""
+    known: dict[str, list[Row]] = defaultdict(list)
+    for row in rebalances:
+        if row["duration_s"] is not None:
+            known[row["group"]].append(row)
+    total = 0
+    for rows in known.values():
+        ends = sorted({_ms(row[end]) for row in rows for end in ("start", "end")})
+        total += sum(
+            later - moment
+            for moment, later in pairwise(ends)
+            if any(_ms(row["start"]) <= moment and later <= _ms(row["end"]) for row in rows)
+        )
+    return total / 1000
+
+
+def timed(rebalances: list[Row]) -> bool:
+    """Whether the duration of any of them is known."""
+    return any(row["duration_s"] is not None for row in rebalances)
 
 
 def _ms(moment: datetime) -> int:

@@ -90,7 +90,7 @@ def rebalance(
 
 
 def fleet(*, groups: int = 40, days: int = 20, seed: int = 9) -> Fleet:
-    """Groups that rebalance now and then; half of them change their protocol half-way."""
+    """Groups that rebalance now and then; half of them change their protocol after a day."""
     random = Random(seed)
     made = Fleet(quarantine=[{"source": "s", "file": "f", "reason": "r"}] * 3)
     for number in range(groups):
@@ -102,7 +102,7 @@ def fleet(*, groups: int = 40, days: int = 20, seed: int = 9) -> Fleet:
 
 
 def _group(made: Fleet, random: Random, group: str, days: int) -> None:
-    moment, change = FIRST, random.choice((days // 2, days))
+    moment, change = FIRST, random.choice((1, days))
     stage: str | None = None
     for epoch in range(1, random.randrange(2, 12)):
         moment += timedelta(seconds=random.choice((0.25, 3, 600, 90_000)))

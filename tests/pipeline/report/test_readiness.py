@@ -45,7 +45,7 @@ ROWS = [
 
 
 def test_verdicts_reasons_and_order(spark: SparkSession) -> None:
-    cooperative, consumer = numbers_of({"audit": rows_as(spark, AUDIT, ROWS)}, made=MADE).readiness
+    consumer, cooperative = numbers_of({"audit": rows_as(spark, AUDIT, ROWS)}, made=MADE).readiness
     assert (cooperative.destination, cooperative.groups, cooperative.verdicts) == (
         "cooperative",
         1,
