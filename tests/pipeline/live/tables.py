@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from coordinator.storage.partition_files import partitions_for
 from pipeline.decode.kinds import ABORT, COMMIT, CONTROL
 from pipeline.decode.tables import events
-from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
+from pipeline.sources.cluster import BOOTSTRAP, OffsetsTopic, offsets_topic
 from pipeline.sources.live import live_events
 from pipeline.sources.segments import decoded
 from pipeline.tables.transactions import with_outcome
@@ -43,3 +45,18 @@ def comparable(rows: DataFrame) -> list[Row]:
     """Events in the order of the log, without the source."""
     ordered = rows.drop("source").orderBy("partition", "offset")
     return ordered.collect()
+
+
+def held_back(topic: OffsetsTopic, partition: int) -> int:
+    """Offsets of one partition behind the first transaction that is open."""
+    return replace(topic, ranges=(topic.ranges[partition],)).held_back
+
+
+def not_held_back(topic: OffsetsTopic, prefix: str) -> tuple[str, int]:
+    """The name of a group that nobody has, and its partition, where no transaction is open.
+
+    The broker that wrote the real log was killed with one open, which stays so until it expires.
+    """
+    names = [f"{prefix}-{number}" for number in range(100)]
+    of_names = partitions_for(names, len(topic.ranges))
+    return next(pair for pair in zip(names, of_names, strict=True) if not held_back(topic, pair[1]))
