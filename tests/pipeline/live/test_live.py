@@ -108,7 +108,8 @@ def test_what_stands_behind_an_open_transaction_waits_for_its_end(
     live_spark: SparkSession, old_broker: Broker
 ) -> None:
     group, partition = not_held_back(_topic(live_spark, old_broker), "waits-for-the-end")
-    producer = Producer({"bootstrap.servers": old_broker.bootstrap, "transactional.id": group})
+    settings = {"transactional.id": group, "transaction.timeout.ms": 600_000}
+    producer = Producer({"bootstrap.servers": old_broker.bootstrap, **settings})
     producer.init_transactions(30)
     producer.begin_transaction()
     consumer = Consumer({"bootstrap.servers": old_broker.bootstrap, "group.id": group})
