@@ -69,7 +69,7 @@ class Program:
         """Send a signal to it and all in its group, as a terminal does."""
         os.killpg(self.process.pid, number)
 
-    def end(self, timeout_s: float = 120.0) -> Ended:
+    def end(self, timeout_s: float = 180.0) -> Ended:
         """Wait for its end."""
         status = self.process.wait(timeout_s)
         return Ended(status=status, stdout=self._out.read_text(), stderr=self._err.read_text())

@@ -86,10 +86,14 @@ def test_times_are_utc_whatever_the_settings_say(spark: SparkSession) -> None:
 
 
 def test_nothing_is_said_and_nothing_stays(start: StartProgram) -> None:
+    """Nor is a module in the working directory taken for one of Python's."""
     program = start(
-        START
+        """
+from pathlib import Path
+Path("uuid.py").write_text("raise SystemExit('not mine')")
+"""
+        + START
         + """
-import sys
 for number in range(2):  # one after the other, each with a JVM of its own
     with session(settings) as spark:
         rows = spark.range(3).rdd.map(lambda row: row.id * 2).collect()
@@ -98,24 +102,8 @@ for number in range(2):  # one after the other, each with a JVM of its own
     )
     ended = program.end()
     assert (ended.status, ended.stdout, ended.stderr) == (0, "[0, 2, 4]\n" * 2, "")
-    assert program.left_behind() == []
+    assert program.left_behind() == [str(program.work / "uuid.py")]
     assert program.living() == {}
-
-
-def test_a_module_in_the_working_directory_is_not_taken_for_one_of_pythons(start: StartProgram) -> None:
-    program = start(
-        """
-from pathlib import Path
-Path("uuid.py").write_text("raise SystemExit('not mine')")
-"""
-        + START
-        + """
-with session(settings) as spark:
-    print(spark.range(3).rdd.map(lambda row: row.id).sum())
-"""
-    )
-    ended = program.end()
-    assert (ended.status, ended.stdout, ended.stderr) == (0, "3\n", "")
 
 
 @pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -126,7 +114,7 @@ def test_an_interrupt_in_the_middle_of_a_job_leaves_nothing(
     program.wait_for("working")
     wait_until(lambda: len(program.living()) > 3, "a JVM, and Python workers with their parent")
     program.press(pressed)
-    ended = program.end(timeout_s=60)
+    ended = program.end(timeout_s=100)
     assert (ended.status, ended.stdout, ended.stderr) == (status, "working\n", "")
     program.wait_gone()
     assert program.left_behind() == []
@@ -138,35 +126,26 @@ def test_an_interrupt_while_the_jvm_starts_leaves_nothing(start: StartProgram) -
     while not any("SparkSubmit" in line for line in program.living().values()):
         assert program.process.poll() is None
     program.press(signal.SIGTERM)
-    assert program.end(timeout_s=60).status == 143
+    assert program.end(timeout_s=100).status == 143
     program.wait_gone()
     assert program.left_behind() == []
 
 
-def test_a_killed_driver_leaves_no_process(start: StartProgram) -> None:
-    program = start(START + BUSY)
-    program.wait_for("working")
-    program.process.kill()
-    assert program.end().status == -signal.SIGKILL
-    program.wait_gone()
-
-
-def test_settings_stand_in_no_list_of_processes(start: StartProgram) -> None:
+def test_settings_stand_in_no_list_of_processes_and_a_killed_driver_leaves_none(start: StartProgram) -> None:
     source = START.replace("512m", '512m", "spark.hadoop.fs.s3a.secret.key": "a=b: c\\\\\\\\d ü')
-    program = start(
-        source
-        + """
-with session(settings) as spark:
-    print(spark.conf.get("spark.hadoop.fs.s3a.secret.key"), flush=True)
-    print("there", flush=True)
-    input()
-"""
+    busy = BUSY.replace(
+        "    say(spark)",
+        "    print(spark.conf.get('spark.hadoop.fs.s3a.secret.key'), flush=True)\n        say(spark)",
     )
-    program.wait_for("there")
+    program = start(source + busy)
+    program.wait_for("working")
     lines = program.living().values()
     assert any("SparkSubmit" in line for line in lines)
     assert not [line for line in lines if "a=b" in line]
-    assert program.end().stdout == "a=b: c\\\\d ü\nthere\n"
+    program.process.kill()
+    ended = program.end()
+    assert (ended.status, ended.stdout) == (-signal.SIGKILL, "a=b: c\\\\d ü\nworking\n")
+    program.wait_gone()
 
 
 def test_spark_submit_s_session_is_used(start: StartProgram) -> None:
