@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations fuzz kills bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline clean
+.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations pipeline fuzz kills bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHOR
 migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes: all journeys (KOHORT_MIGRATIONS=all)
 	KOHORT_MIGRATIONS=$${KOHORT_MIGRATIONS:-all} $(BIN)/python -m pytest --timeout 0 --durations 30 \
 		tests/migration/end_to_end
+
+pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions (KOHORT_PIPELINE=all)
+	KOHORT_PIPELINE=all $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --durations 30 tests/pipeline tests/cli/test_fleet.py
 
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHORT_FUZZ_CASES)
 	KOHORT_FUZZ_CASES=$${KOHORT_FUZZ_CASES:-1000000} $(BIN)/python -m pytest --timeout 0 \

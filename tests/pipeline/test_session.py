@@ -14,6 +14,7 @@ from pipeline.java import check_spark
 from pipeline.jvm import properties, spark_home
 from pipeline.session import MissingSpark, SessionSettings, session
 from tests.kafka.wait import wait_until
+from tests.pipeline.long import LONG
 from tests.pipeline.processes import Program
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def test_times_are_utc_whatever_the_settings_say(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
 
 
+@LONG
 def test_nothing_is_said_and_nothing_stays(start: StartProgram) -> None:
     """Nor is a module in the working directory taken for one of Python's."""
     program = start(
@@ -106,6 +108,7 @@ for number in range(2):  # one after the other, each with a JVM of its own
     assert program.living() == {}
 
 
+@LONG
 @pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_in_the_middle_of_a_job_leaves_nothing(
     start: StartProgram, pressed: signal.Signals, status: int
@@ -120,6 +123,7 @@ def test_an_interrupt_in_the_middle_of_a_job_leaves_nothing(
     assert program.left_behind() == []
 
 
+@LONG
 def test_an_interrupt_while_the_jvm_starts_leaves_nothing(start: StartProgram) -> None:
     program = start(START + "print('starting', flush=True)\n" + BUSY)
     program.wait_for("starting")
@@ -131,6 +135,7 @@ def test_an_interrupt_while_the_jvm_starts_leaves_nothing(start: StartProgram) -
     assert program.left_behind() == []
 
 
+@LONG
 def test_settings_stand_in_no_list_of_processes_and_a_killed_driver_leaves_none(start: StartProgram) -> None:
     source = START.replace("512m", '512m", "spark.hadoop.fs.s3a.secret.key": "a=b: c\\\\\\\\d ü')
     busy = BUSY.replace(
@@ -148,6 +153,7 @@ def test_settings_stand_in_no_list_of_processes_and_a_killed_driver_leaves_none(
     program.wait_gone()
 
 
+@LONG
 def test_spark_submit_s_session_is_used(start: StartProgram) -> None:
     submit = str(spark_home() / "bin" / "spark-submit")
     program = start(
@@ -196,6 +202,7 @@ def test_spark_connect_is_refused(spark: SparkSession) -> None:
         pass
 
 
+@LONG
 def test_a_jvm_that_cannot_begin_is_told_of(start: StartProgram) -> None:
     program = start(
         """

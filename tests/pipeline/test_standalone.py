@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,20 +16,14 @@ from pipeline.shipped import PACKAGES
 from pipeline.store import read
 from pipeline.tables.schemas import TABLES
 from tests.coordinator.storage.real_log import RealLog
+from tests.pipeline.long import LONG
 from tests.pipeline.processes import ROOT, Program
 from tests.pipeline.standalone import Standalone, standalone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        os.environ.get("KOHORT_PIPELINE") != "all",
-        reason="a cluster of six JVMs and the whole history on it take minutes: set KOHORT_PIPELINE=all",
-    ),
-]
+pytestmark = [pytest.mark.kafka, LONG]
 
 DRIVER = """
 import json

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.pipeline.long import LONG
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -23,6 +25,7 @@ print("ended")
 TIMEOUT_S = 200.0
 
 
+@LONG
 def test_a_session_ends_whose_stream_called_back(spark: SparkSession, tmp_path: Path) -> None:
     assert spark  # Spark can be had
     source = tmp_path / "source"

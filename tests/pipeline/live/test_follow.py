@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -23,22 +22,15 @@ from tests.coordinator.storage.real_log_story import ORDERS, commit
 from tests.kafka.broker import Broker
 from tests.pipeline.live.follower import AFTER, PUBLISH
 from tests.pipeline.live.tables import comparable, not_held_back
+from tests.pipeline.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ALL = "KOHORT_PIPELINE"
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.skipif(
-        os.environ.get(ALL) != "all",
-        reason=f"three drivers one after another compute all tables five times, which takes minutes: {ALL}=all runs it",
-    ),
-]
+pytestmark = [pytest.mark.kafka, LONG]
 TIMEOUT_S = 400.0
 
 
-@pytest.mark.timeout(900)
 def test_a_killed_stream_goes_on_without_loss_or_double(
     live_spark: SparkSession, old_broker: Broker, tmp_path: Path
 ) -> None:

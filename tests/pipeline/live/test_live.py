@@ -25,11 +25,12 @@ from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.pipeline.live.tables import both, comparable, held_back, not_held_back, settled
+from tests.pipeline.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, LONG]
 
 
 def test_the_live_topic_gives_the_events_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:

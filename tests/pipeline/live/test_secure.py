@@ -16,11 +16,12 @@ from pipeline.sources.live import live_events
 from tests.coordinator.storage.real_log_story import ORDERS, commit
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.topics import create_topics
+from tests.pipeline.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, LONG]
 
 FILES: dict[str, tuple[str, str]] = {
     "plain over TLS, as Java has it": (
