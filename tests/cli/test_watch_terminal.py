@@ -128,7 +128,7 @@ def test_a_file_that_is_gone_ends_it_and_says_so(kohort: Kohort, tmp_path: Path)
     with on_terminal(kohort, tmp_path, *LIST, "--snapshot", file) as shown:
         shown.wait_for(several, "some pictures")
         file.unlink()
-        assert shown.process.wait(30) == 3
+        assert shown.process.wait(120) == 3
         shown.reader.join(30)
         assert shown.stdout.endswith(LEAVE)
         assert f"{file}: cannot be read" in shown.stderr
@@ -141,7 +141,7 @@ def test_a_recording_shows_what_was_shown_live(kohort: Kohort, sample: Path, tmp
         assert shown.interrupt() == 0
         live = shown.left_behind
     with on_terminal(kohort, tmp_path, "watch", "--replay", file, "--speed", "1000") as shown:
-        assert shown.process.wait(30) == 0
+        assert shown.process.wait(120) == 0
         assert shown.left_behind[1:] == live[1:]
         assert str(file) in shown.left_behind[0]
     assert len(read_recording(file).observations) >= 3

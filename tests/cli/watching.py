@@ -60,7 +60,7 @@ class Running:
     def interrupt(self, number: int = signal.SIGINT) -> int:
         """Ctrl-C, and the exit status."""
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(120)
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _running(process: subprocess.Popen[bytes], running: Any) -> Iterator[Any]:
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait(30)
+            process.wait(120)
 
 
 def _read(controller: int, said: list[bytes]) -> None:
