@@ -58,7 +58,10 @@ def test_it_is_drawn_from_left_to_right() -> None:
 def test_one_rebalance_says_what_it_was() -> None:
     (shown,) = one().timelines
     drawing = timeline_svg(shown)
-    assert "2026-10-20 09:15:00, epoch 1: join; members 1 (+1 -0); moved 0, revoked 0; duration not known" in drawing
+    assert (
+        "2026-10-20 09:15:00, epoch 1: join; members 1 (+1 -0); moved 0, revoked 0; duration not known"
+        in drawing
+    )
     assert {"20 Oct 2026", "09:15:00", "classic, range", "join"} & set(_texts(drawing)) >= {
         "20 Oct 2026",
         "09:15:00",
