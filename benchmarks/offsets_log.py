@@ -130,7 +130,7 @@ class _Template:
         )
         for at in (27, 35):
             data[self._starts[:, None] + np.arange(at, at + 8)] = _octets(np.full(len(self._starts), now_ms))
-        view = memoryview(data)  # type: ignore[arg-type]
+        view = data.data
         for start, end in zip(self._starts.tolist(), self._ends.tolist(), strict=True):
             _CRC.pack_into(view, start + 17, crc32c(view[start + 21 : end]))
         return data.tobytes(), self.records

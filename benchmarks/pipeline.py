@@ -175,7 +175,7 @@ def measure(cores: int, log_dir: str, out: str) -> Run:
         # The first task of a worker imports what the others have then.
         spark.range(cores, numPartitions=cores).mapInArrow(lambda batches: batches, "id long").count()
         start_s = time.perf_counter() - started
-        with _watched() as watch:
+        with _Watched() as watch:
             cpu_s, began = _cpu_s(), time.perf_counter()
             run = run_history(spark, Logs(paths=(log_dir,)), out)
             wall_s, cpu_s = time.perf_counter() - began, _cpu_s() - cpu_s
@@ -189,12 +189,12 @@ def measure(cores: int, log_dir: str, out: str) -> Run:
     )
 
 
-class _watched:  # noqa: N801
+class _Watched:
     """Looks at the memory of the workers and the JVM while it is entered."""
 
     worker_mib = jvm_mib = 0.0
 
-    def __enter__(self) -> _watched:
+    def __enter__(self) -> _Watched:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()

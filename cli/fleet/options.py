@@ -12,6 +12,26 @@ SPARK_PANEL = "Spark"
 LOGS_PANEL = "What is read"
 
 
+TopicsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--topics",
+        metavar="FILE",
+        help="With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
+        rich_help_panel=LOGS_PANEL,
+    ),
+]
+Embedded = Annotated[
+    Path | None,
+    typer.Option(
+        "--embedded",
+        metavar="DIR",
+        help="The embedded coordinator's data directory (the default).",
+        rich_help_panel=LOGS_PANEL,
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
     """Which logs are read."""
@@ -44,15 +64,7 @@ class LogOptions:
             rich_help_panel=LOGS_PANEL,
         ),
     ] = None
-    embedded: Annotated[
-        Path | None,
-        typer.Option(
-            "--embedded",
-            metavar="DIR",
-            help="The embedded coordinator's data directory (the default).",
-            rich_help_panel=LOGS_PANEL,
-        ),
-    ] = None
+    embedded: Embedded = None
     context: Annotated[
         str | None,
         typer.Option(
@@ -62,15 +74,7 @@ class LogOptions:
             rich_help_panel=LOGS_PANEL,
         ),
     ] = None
-    topics_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--topics",
-            metavar="FILE",
-            help="With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
-            rich_help_panel=LOGS_PANEL,
-        ),
-    ] = None
+    topics_file: TopicsFile = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,24 +99,8 @@ class AuditOptions:
             rich_help_panel=LOGS_PANEL,
         ),
     ] = None
-    embedded: Annotated[
-        Path | None,
-        typer.Option(
-            "--embedded",
-            metavar="DIR",
-            help="The embedded coordinator's data directory (the default).",
-            rich_help_panel=LOGS_PANEL,
-        ),
-    ] = None
-    topics_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--topics",
-            metavar="FILE",
-            help="With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
-            rich_help_panel=LOGS_PANEL,
-        ),
-    ] = None
+    embedded: Embedded = None
+    topics_file: TopicsFile = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
