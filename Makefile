@@ -92,7 +92,7 @@ bench-plans: $(SETUP) ## Time plans of 500 members on 5,000 partitions and check
 bench-audit: $(SETUP) ## Time the audit of 20,000 groups on 40 clusters, on two cores
 	$(BIN)/python -m benchmarks.audit
 
-bench-pipeline: $(SETUP) ## Time the history of ten million records beside kafka-dump-log, on one core and two
+bench-pipeline: $(SETUP) ## Time the history of forty million records beside kafka-dump-log, on one core and two
 	$(BIN)/python -m benchmarks.pipeline
 
 clean: ## Remove what the other targets made

@@ -42,8 +42,8 @@ from tests.kafka.topics import create_topics
 
 PARTITIONS = 5
 GROUPS = 200
-ROUNDS = 500
-"""Of each of the even partitions: with 20 offsets per group and round 2 million records, 190 MB."""
+ROUNDS = 2000
+"""Of each of the even partitions: with 20 offsets per group and round 8 million records, 0.7 GB."""
 HUGE_BYTES = 3 << 30
 SMALL_RECORDS = 10_000
 LEAST_PER_SECOND, LEAST_RATIO, MOST_SKEW, MOST_SMALL_S = 500_000, 5.0, 1.5, 30.0
@@ -171,7 +171,8 @@ def _child(cores: int, log_dir: Path, scratch: Path) -> Run:
 def measure(cores: int, log_dir: str, out: str) -> Run:
     """Run the history once, in this process."""
     started = time.perf_counter()
-    with session(SessionSettings(master=f"local[{cores}]")) as spark:
+    size = sum(file.stat().st_size for file in Path(log_dir).rglob("__consumer_offsets-*/*.log"))
+    with session(SessionSettings(master=f"local[{cores}]", input_bytes=size)) as spark:
         # The first task of a worker imports what the others have then.
         spark.range(cores, numPartitions=cores).mapInArrow(lambda batches: batches, "id long").count()
         start_s = time.perf_counter() - started

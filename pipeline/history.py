@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,13 @@ from pyspark.sql import functions as f
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
-from pipeline.jobs import watched
+from pipeline.jobs import beside, watched
 from pipeline.sources.reading import Reading
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Store, opened_store
-from pipeline.tables.commits import chained, commits, commits_by_day, overlapping
+from pipeline.tables.commit_runs import single_runs
+from pipeline.tables.commits import chained, commits_by_day
+from pipeline.tables.courses import COURSES_TABLE, courses
 from pipeline.tables.groups import groups
 from pipeline.tables.ownership import ownership
 from pipeline.tables.rebalances import rebalances
@@ -32,7 +35,9 @@ from pipeline.writing import (
     QUARANTINE_TABLE,
     RECORDS,
     RUNS_TABLE,
+    STRETCH,
     WRITTEN,
+    Stretch,
     Target,
     write_decoded,
 )
@@ -228,6 +233,8 @@ class _Run:
         elif not written.records and run > 1:
             return None
         if written.records or run == 1:
+            if written.is_disordered:
+                tables[RUNS_TABLE] = self._single_runs()
             tables |= self._derived(tables)
         return Catalog(
             run=run,
@@ -240,9 +247,15 @@ class _Run:
         store = self._store
         events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
         runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
-        moved = self._write(Step.REBALANCES, lambda: rebalances(events))
-        owned = self._write(Step.OWNERSHIP, lambda: ownership(events))
-        committed = self._commits(runs, events)
+        # Of the time in which one of them is planned, begun and put away the other makes use.
+        with beside(
+            self._spark, lambda: store.write(Step.COMMITS.value, commits_by_day(chained(runs, events)))
+        ) as committing:
+            walked = self._write(Step.REBALANCES, lambda: courses(events), COURSES_TABLE)
+            moved = self._write(Step.REBALANCES, lambda: rebalances(walked, events))
+            owned = self._write(Step.OWNERSHIP, lambda: ownership(walked))
+            self._tell(Step.COMMITS)
+            committed = committing.result()
         self._write(Step.GROUPS, lambda: groups(events, moved, owned, committed))
         return self._counted((Step.REBALANCES, Step.OWNERSHIP, Step.COMMITS, Step.GROUPS))
 
@@ -256,16 +269,17 @@ class _Run:
         counts = {row["table"]: row["count"] for row in rows}
         return {step.value: Stored(runs=run, rows=counts.get(step.value, 0)) for step in steps}
 
-    def _commits(self, runs: DataFrame, events: DataFrame) -> DataFrame:
-        """From the runs that the tasks made, unless some of them overlap."""
-        if overlapping(runs).isEmpty():
-            return self._write(Step.COMMITS, lambda: commits_by_day(chained(runs, events)))
-        return self._write(Step.COMMITS, lambda: commits(events))
+    def _single_runs(self) -> Stored:
+        """Put single commits in the place of the new runs of commits, which may overlap."""
+        store, run = self._store, self._store.next_run
+        store.rewrite(RUNS_TABLE, single_runs(store.frame(EVENTS_TABLE, (run,))))
+        return _added(self._stored(RUNS_TABLE), run, store.frame(RUNS_TABLE, (run,)).count())
 
-    def _write(self, step: Step, rows: Callable[[], DataFrame]) -> DataFrame:
+    def _write(self, step: Step, rows: Callable[[], DataFrame], table: str | None = None) -> DataFrame:
+        """Write a table, that of the step's name where no other is named; gives it as it was written."""
         with watched(self._spark, lambda done, total: self._tell(step, done, total)):
             self._tell(step)
-            return self._store.write(step.value, rows())
+            return self._store.write(table or step.value, rows())
 
     def _quarantine(self, written: _Written) -> Stored | None:
         """The rows of all runs, each once: what cannot be read is found again by every run. None: nothing new."""
@@ -276,7 +290,7 @@ class _Run:
         rows = found.count()
         if rows == before.rows:
             return None
-        store.rewrite(QUARANTINE_TABLE, found)
+        store.rewrite(QUARANTINE_TABLE, found.coalesce(1))
         return Stored(runs=(store.next_run,), rows=rows)
 
     def _stored(self, table: str) -> Stored:
@@ -294,7 +308,9 @@ class _Written:
         self.rows: Counter[str] = Counter()
         self.records: Counter[int | None] = Counter()
         self.ends: dict[int, int] = {}
-        for what, name, number, count in manifest:
+        """By partition of the log the offset behind the last record."""
+        self._stretches: dict[int, list[Stretch]] = {}
+        for what, name, number, count, begin in manifest:
             if what == FILE:
                 self.files.add(name)
                 self.rows[name.partition("/")[0]] += count
@@ -302,6 +318,17 @@ class _Written:
                 self.records[number] += count
             elif what == PARTITION:
                 self.ends[number] = max(self.ends.get(number, 0), count)
+            elif what == STRETCH:
+                self._stretches.setdefault(number, []).append(Stretch(begin=begin, end=count))
+
+    @property
+    def is_disordered(self) -> bool:
+        """Whether tasks had commits of a partition between those of one another, or in no order."""
+        for stretches in self._stretches.values():
+            in_order = sorted(stretches, key=lambda each: each.begin)
+            if any(later.begin < earlier.end for earlier, later in pairwise(in_order)):
+                return True
+        return False
 
 
 def _added(table: Stored, run: int, rows: int) -> Stored:

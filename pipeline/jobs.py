@@ -1,17 +1,39 @@
-"""Watching Spark's jobs from beside, while the thread that started them waits."""
+"""Spark's jobs watched from beside, while the thread that started them waits, and jobs side by side."""
 
 from __future__ import annotations
 
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from pyspark import inheritable_thread_target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+T = TypeVar("T")
 EVERY_S = 0.25
+
+
+@contextmanager
+def beside(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
+    """Do some work in a thread of its own meanwhile; wait for it in the end, and cancel its jobs at an error here."""
+    context = spark.sparkContext
+    group = f"kohort-{uuid.uuid4()}"
+
+    def do() -> T:
+        context.setJobGroup(group, "kohort", interruptOnCancel=True)
+        return work()
+
+    with ThreadPoolExecutor(1, thread_name_prefix="kohort-beside") as pool:
+        try:
+            yield pool.submit(inheritable_thread_target(spark)(do))
+        except BaseException:
+            context.cancelJobGroup(group)
+            raise
 
 
 @contextmanager

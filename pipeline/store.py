@@ -26,6 +26,7 @@ from coordinator.storage.lock import LOCK_FILE, DirectoryLock
 from pipeline.catalog import NAME, Catalog, NotATableStore
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.tables.commit_runs import RUNS
+from pipeline.tables.courses import COURSES, COURSES_TABLE
 from pipeline.tables.schemas import TABLES
 from pipeline.writing import METADATA, RUNS_TABLE
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NotATableStore", "Store", "StoreInUse", "opened_store", "read", "read_catalog"]
 
-SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS}
-"""Of all tables, with the one that only the next run reads."""
+SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS, COURSES_TABLE: COURSES}
+"""Of all tables, with the one that only the next run reads, and the one that is gone after its run."""
 _DAY = "day"
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _NEW = f".{NAME}.new"
@@ -115,7 +116,10 @@ class Store:
         paths = [child(self.path(table), f"run={run}") for run in runs]
         paths = [path for path in paths if self._is_there(path)]
         if not paths:
-            return self.spark.createDataFrame([], schema)
+            # Not of a list: that would be a job of Python's.
+            return self.spark.range(0).select(
+                *(f.lit(None).cast(each.dataType).alias(each.name) for each in schema)
+            )
         reader = self.spark.read.schema(schema).option("basePath", self.path(table))
         return reader.parquet(*map(_literal, paths)).select(*schema.names)
 
@@ -135,9 +139,8 @@ class Store:
         """Put `rows`, which come from what the next run wrote into a table, in its place."""
         target = f"{self._inside}/{table}/run={self.next_run}"
         aside = f"{self._inside}/{table}/.run={self.next_run}"
-        rows.coalesce(1).write.mode("overwrite").parquet(child(self.path(table), f".run={self.next_run}"))
-        if self._system.get_file_info(target).type is fs.FileType.Directory:
-            self._system.delete_dir(target)
+        rows.write.mode("overwrite").parquet(child(self.path(table), f".run={self.next_run}"))
+        self._remove(target)
         self._system.move(aside, target)
 
     def keep_only(self, table: str, names: set[str]) -> None:
@@ -162,10 +165,16 @@ class Store:
         """Remove what runs left that do not count: those that failed, and those that newer ones replaced."""
         for table in SCHEMAS:
             counts = self.catalog.tables[table].runs if table in self.catalog.tables else ()
+            if not counts:
+                self._remove(f"{self._inside}/{table}")
             for entry in self._entries(f"{self._inside}/{table}", recursive=False):
                 name = entry.base_name
                 if name.lstrip(".").startswith("run=") and name not in {f"run={run}" for run in counts}:
                     self._system.delete_dir(entry.path)
+
+    def _remove(self, directory: str) -> None:
+        if self._system.get_file_info(directory).type is fs.FileType.Directory:
+            self._system.delete_dir(directory)
 
     def _is_there(self, path: str) -> bool:
         system, inside = opened(path, self.options)

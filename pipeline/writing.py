@@ -23,23 +23,24 @@ from pyspark import TaskContext
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from pipeline.sources.filesystem import opened
-from pipeline.tables.commit_runs import OFFSET, runs_of
+from pipeline.tables.commit_runs import OFFSET, READ, runs_of
 from pipeline.tables.schemas import EVENTS, QUARANTINE, VERSION
 
 WRITTEN = StructType(
     [
-        StructField("what", StringType(), False),  # file, records, partition
+        StructField("what", StringType(), False),  # file, records, partition, stretch
         StructField(
             "name", StringType(), True
         ),  # file: below the run's directory; its table is the first part
-        StructField("number", IntegerType(), True),  # records: the type of the key; partition: of the log
-        StructField(
-            "count", LongType(), False
-        ),  # file: rows; records: how many; partition: the offset behind the last
+        # records: the type of the key; partition, stretch: the partition of the log
+        StructField("number", IntegerType(), True),
+        # file: rows; records: how many; partition, stretch: the offset behind the last
+        StructField("count", LongType(), False),
+        StructField("begin", LongType(), True),  # stretch: the first offset
     ]
 )
 """A manifest."""
-FILE, RECORDS, PARTITION = "file", "records", "partition"
+FILE, RECORDS, PARTITION, STRETCH = "file", "records", "partition", "stretch"
 EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE = "events", "quarantine", "commit_runs"
 METADATA = {"kohort.schema": str(VERSION)}
 """What stands in every file beside its columns."""
@@ -47,7 +48,8 @@ METADATA = {"kohort.schema": str(VERSION)}
 _ROW_GROUP_BYTES = 32 << 20
 _HELD_BYTES = 128 << 20
 _MOST_OPEN = 16
-_LOOKED_AT = ("kind", "partition", "offset", "time", "producer_id", "group")
+_COMMITS_AT_ONCE = 1 << 19
+_LOOKED_AT = ("kind", "key_version", "partition", "offset", "time", "producer_id", "group")
 _EPOCH = date(1970, 1, 1)
 _EVENTS = [name for name in EVENTS.names if name != "day"]
 _QUARANTINE = QUARANTINE.names
@@ -68,11 +70,20 @@ class Target:
         return f"{self.out.rstrip('/')}/{table}/run={self.run}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Where in one partition of the log commits are that a task had in this order: from `begin` to before `end`."""
+
+    begin: int
+    end: int
+
+
 def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator[pa.RecordBatch]:
     """Write batches of `DECODED`; gives the manifest, as `WRITTEN`."""
     files = _Files(target)
     records: Counter[int | None] = Counter()
     ends: dict[int, int] = {}
+    commits = _Commits()
     for batch in batches:
         fresh = _fresh(batch, target.after)
         _note_ends(fresh, ends)
@@ -87,16 +98,50 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         is_offset = pc.equal(events.column("kind"), OFFSET)
         offsets = _chosen(events, is_offset)
         if offsets.num_rows:
-            files.add(RUNS_TABLE, "", runs_of(offsets))
+            for runs in commits.add(offsets):
+                files.add(RUNS_TABLE, "", runs)
         for name, part in (("offsets", offsets), ("others", _chosen(events, pc.invert(is_offset)))):
             for day, rows in _by_day(part):
                 files.add(EVENTS_TABLE, f"day={day}/{name}", rows.select(_EVENTS))
+    for runs in commits.rest():
+        files.add(RUNS_TABLE, "", runs)
     rows = [
         *({"what": FILE, "name": path, "count": count} for path, count in files.close()),
         *({"what": RECORDS, "number": number, "count": count} for number, count in records.items()),
         *({"what": PARTITION, "number": number, "count": end} for number, end in ends.items()),
+        *(
+            {"what": STRETCH, "number": number, "begin": each.begin, "count": each.end}
+            for number, found in commits.stretches.items()
+            for each in found
+        ),
     ]
     yield pa.RecordBatch.from_pylist(rows, schema=_manifest_schema())
+
+
+class _Commits:
+    """The commits of a task, brought down to runs: many at once, for the longer a stretch, the fewer its runs."""
+
+    def __init__(self) -> None:
+        self.stretches: dict[int, list[Stretch]] = {}
+        self._held: list[pa.RecordBatch] = []
+        self._count = 0
+
+    def add(self, commits: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Take some more; gives runs when there are enough. What goes on behind the last stretch makes it longer."""
+        for partition, begin, end in _bounds(commits):
+            found = self.stretches.setdefault(partition, [])
+            goes_on = bool(found) and found[-1].end <= begin
+            found.append(Stretch(begin=found.pop().begin if goes_on else begin, end=end))
+        self._held.append(commits.select(READ))
+        self._count += commits.num_rows
+        if self._count >= _COMMITS_AT_ONCE:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        """The runs of what is held."""
+        if self._held:
+            yield runs_of(pa.Table.from_batches(_alike(self._held)))
+            self._held, self._count = [], 0
 
 
 class _Files:
@@ -196,7 +241,13 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _manifest_schema() -> pa.Schema:
     return pa.schema(
-        [("what", pa.string()), ("name", pa.string()), ("number", pa.int32()), ("count", pa.int64())]
+        [
+            ("what", pa.string()),
+            ("name", pa.string()),
+            ("number", pa.int32()),
+            ("count", pa.int64()),
+            ("begin", pa.int64()),
+        ]
     )
 
 
@@ -228,12 +279,18 @@ def _fresh(batch: pa.RecordBatch, after: Mapping[int, int]) -> pa.RecordBatch:
 
 
 def _note_ends(batch: pa.RecordBatch, ends: dict[int, int]) -> None:
+    for partition, _, end in _bounds(batch):
+        if end > 0:
+            ends[partition] = max(ends.get(partition, 0), end)
+
+
+def _bounds(batch: pa.RecordBatch) -> Iterator[tuple[int, int, int]]:
+    """Of each partition the first offset and the one behind the last."""
     offsets = batch.column("offset").to_numpy()
     partitions = batch.column("partition").to_numpy()
     for partition in np.unique(partitions).tolist():
-        end = int(offsets[partitions == partition].max()) + 1
-        if end > 0:
-            ends[partition] = max(ends.get(partition, 0), end)
+        of_partition = offsets[partitions == partition]
+        yield partition, int(of_partition.min()), int(of_partition.max()) + 1
 
 
 def _by_key_version(events: pa.RecordBatch) -> dict[int | None, int]:

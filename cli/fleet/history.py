@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pipeline.history import HistoryRun
     from pipeline.spark_types import DataFrame, SparkSession
 
+_LOG_TO_TABLE = 10
+"""So many bytes of a log make one of the table of its events, about."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRequest:
@@ -76,7 +79,7 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
     :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
     """
     request.check(options)
-    settings = settings_of(options, request.source.jars(options), brief=request.source.is_small)
+    settings = settings_of(options, request.source.jars(options), input_bytes=_input_bytes(request))
     with (
         FleetProgress(quiet=options.verbose) as progress,
         fleet_session(settings) as spark,
@@ -86,6 +89,16 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
 
         run = run_history(spark, request.source.open(spark), out, progress=progress.history)
         return _Answer(spark, request, run, progress).history()
+
+
+def _input_bytes(request: HistoryRequest) -> int | None:
+    """Of the logs, and of those that earlier runs read: tables are made of all of them. None: not known."""
+    size, out = request.source.size, request.out
+    if size is None or out is None:
+        return size
+    if "://" in out:
+        return None
+    return size + _LOG_TO_TABLE * sum(file.stat().st_size for file in Path(out).rglob("*.parquet"))
 
 
 @contextmanager

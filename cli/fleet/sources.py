@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pipeline.spark_types import SparkSession
 
 BOOTSTRAP = "kafka.bootstrap.servers"
-SMALL_BYTES = 64 << 20
-"""Some 500,000 records; what is more is worth a JVM that warms up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +37,11 @@ class LogPaths:
         return self.paths
 
     @property
-    def is_small(self) -> bool:
-        """Whether so little is to be read that Spark's start is most of the time."""
+    def size(self) -> int | None:
+        """Bytes of the segments; None: they are elsewhere, and it is not known."""
         if any("://" in path for path in self.paths):
-            return False
-        return sum(map(_log_bytes, map(Path, self.paths))) < SMALL_BYTES
+            return None
+        return sum(map(_log_bytes, map(Path, self.paths)))
 
     def jars(self, _options: SparkOptions) -> tuple[str, ...]:
         """None beside those that the options name."""
@@ -66,7 +64,7 @@ class LiveTopic:
 
     bootstrap: str
     client: Mapping[str, str]
-    is_small: bool = False
+    size: None = None
     """Not known before it is read."""
 
     @property

@@ -20,8 +20,10 @@ _CAUSE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Fai
 _LONGEST = 500
 
 
-def settings_of(options: SparkOptions, jars: Sequence[str] = (), *, brief: bool = False) -> SessionSettings:
-    """What the options say; `brief` where there is little to read. UsageError for a --conf without a value."""
+def settings_of(
+    options: SparkOptions, jars: Sequence[str] = (), *, input_bytes: int | None = None
+) -> SessionSettings:
+    """What the options say; `input_bytes` is what there is to read. UsageError for a --conf without a value."""
     from pipeline.session import SessionSettings
 
     return SessionSettings(
@@ -29,7 +31,7 @@ def settings_of(options: SparkOptions, jars: Sequence[str] = (), *, brief: bool 
         conf=conf_of(options),
         jars=(*split_list(options.jars), *jars),
         verbose=options.verbose,
-        brief=brief,
+        input_bytes=input_bytes,
     )
 
 

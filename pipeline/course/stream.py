@@ -30,12 +30,12 @@ def rows_of_groups(
     events: DataFrame,
     schema: StructType,
     *,
-    rebalance: Callable[[Rebalance], Row] | None = None,
-    holding: Callable[[Holding], Row] | None = None,
+    rebalance: Callable[[Rebalance], Row],
+    holding: Callable[[Holding], Row],
 ) -> DataFrame:
-    """A table made of the rebalances, or of the spans, of all groups in the table of events.
+    """A table made of the rebalances and of the spans of all groups in the table of events.
 
-    `rebalance` or `holding` makes its rows, with times in µs; the function is shipped to workers.
+    `rebalance` and `holding` make its rows, with times in µs; these functions are shipped to workers.
     """
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -45,24 +45,24 @@ def rows_of_groups(
         return _batches(_rows(batches, rebalance, holding), arrow)
 
     wanted = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
-    by_group = wanted.select(*COLUMNS).repartition("group")
+    # With a number: small rows take long to walk, and Spark would bring few bytes together into one task.
+    tasks = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    by_group = wanted.select(*COLUMNS).repartition(tasks, "group")
     return by_group.sortWithinPartitions("group", "partition", "offset").mapInArrow(task, schema)
 
 
 def _rows(
     batches: Iterable[pa.RecordBatch],
-    rebalance: Callable[[Rebalance], Row] | None,
-    holding: Callable[[Holding], Row] | None,
+    rebalance: Callable[[Rebalance], Row],
+    holding: Callable[[Holding], Row],
 ) -> Iterator[Row]:
     out: list[Row] = []
 
     def tell(row: Rebalance) -> None:
-        if rebalance is not None:
-            out.append(rebalance(row))
+        out.append(rebalance(row))
 
     def emit(row: Holding) -> None:
-        if holding is not None:
-            out.append(holding(row))
+        out.append(holding(row))
 
     group, walk = None, Walk("")
     for row in _python_rows(batches):

@@ -34,3 +34,5 @@ KINDS: Mapping[int, str] = {
     22: "streams_current",
     23: "streams_topology",
 }
+OFFSET_VERSIONS = (0, 1)
+"""Types of the keys of offsets."""

@@ -81,7 +81,7 @@ def commit_runs(events: DataFrame) -> DataFrame:
     offsets = events.where(_is_offset()).select(*READ)
 
     def batches(each: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return map(runs_of, each)
+        return (runs_of(pa.Table.from_batches([batch])) for batch in each)
 
     return offsets.mapInArrow(batches, RUNS)
 
@@ -110,8 +110,8 @@ def single_runs(events: DataFrame) -> DataFrame:
     )
 
 
-def runs_of(events: pa.RecordBatch) -> pa.RecordBatch:
-    """The runs of a batch of events, of which only commits and tombstones of offsets count. Columns: `READ`."""
+def runs_of(events: pa.Table) -> pa.RecordBatch:
+    """The runs of some events, of which only commits and tombstones of offsets count. Columns: `READ`."""
     schema = to_arrow_schema(RUNS, timezone="UTC")
     table = _offsets_alone(events)
     if table.num_rows == 0:
@@ -168,13 +168,13 @@ def _is_offset() -> Any:
     return (f.col("kind") == OFFSET) & f.col("group").isNotNull() & f.col("topic").isNotNull()
 
 
-def _offsets_alone(events: pa.RecordBatch) -> pa.Table:
-    table = pa.Table.from_batches([events]).select(READ)
+def _offsets_alone(events: pa.Table) -> pa.Table:
+    table = events.select(READ)
     wanted = pc.equal(table.column("kind"), OFFSET)
     for column in ("group", "topic"):
         wanted = pc.and_(wanted, pc.is_valid(table.column(column)))
     table = table if pc.all(wanted).as_py() else table.filter(wanted)
-    return table.combine_chunks()
+    return table.unify_dictionaries().combine_chunks()
 
 
 def _keys(table: pa.Table) -> Ints:

@@ -29,8 +29,11 @@ def commits(events: DataFrame) -> DataFrame:
 
 def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
     """The runs that count, each with the reset and the gap between it and the one before. None may overlap another."""
-    settled = with_outcome(runs, events, place="begin", beside=("group", "topic", "topic_partition")).where(
-        f.col("producer_id").isNull() | (f.col("outcome") == "commit")
+    in_transactions = with_outcome(runs.where(f.col("producer_id").isNotNull()), events, place="begin")
+    settled = (
+        in_transactions.where(f.col("outcome") == "commit")
+        .drop("outcome")
+        .unionByName(runs.where(f.col("producer_id").isNull()))
     )
     in_order = Window.partitionBy(*KEY).orderBy("begin")
     before = f.lag(f.struct("commits", "last_offset", "last")).over(in_order)
@@ -41,16 +44,7 @@ def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
         settled.withColumn("before", before)
         .withColumn("resets", f.col("resets") + f.coalesce(reset.cast("long"), f.lit(0)))
         .withColumn("longest_gap_s", f.greatest("longest_gap_s", gap))
-        .drop("before", "outcome")
-    )
-
-
-def overlapping(runs: DataFrame) -> DataFrame:
-    """The runs that begin before an earlier one of their partition ends: a transaction among other commits, events in
-    no order. Single runs never do."""
-    earlier = Window.partitionBy(*KEY).orderBy("begin").rowsBetween(Window.unboundedPreceding, -1)
-    return (
-        runs.withColumn("far", f.max("end").over(earlier)).where(f.col("far") >= f.col("begin")).drop("far")
+        .drop("before")
     )
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as f
 
-from pipeline.decode.kinds import OFFSET
+from pipeline.decode.kinds import OFFSET_VERSIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -37,7 +37,7 @@ LOOK_AHEAD_S: Final = 15
 SILENT_LEAST_S: Final = 1.0
 SILENT_RHYTHMS: Final = 3.0
 _SLOT_S: Final = 300
-_MARKS: Final = 1 << 19
+_MARKS: Final = 1 << 23
 """Bounds what is sent to every worker, whatever the number of departures."""
 _PLACE: Final = ("group", "topic", "topic_partition")
 
@@ -49,14 +49,15 @@ def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
     `since`, `at` (times), `session_timeout_ms` and `places` (an array of `topic` and `topic_partition`).
     """
     sought = _with_slots(departures.withColumn("place", f.explode("places")).select("*", "place.*"))
-    commits = events.where((f.col("kind") == OFFSET) & ~f.col("tombstone")).select(
+    commits = events.where(f.col("key_version").isin(*OFFSET_VERSIONS) & ~f.col("tombstone")).select(
         *_PLACE,
         "time",
         "committed",
         f.col("offset").alias("place_in_log"),
         _slot(f.col("time")).alias("slot"),
     )
-    found = commits.join(sought, [*_PLACE, "slot"]).where(f.col("time").between(f.col("from"), f.col("to")))
+    near = _near(commits, sought).join(sought, [*_PLACE, "slot"])
+    found = near.where(f.col("time").between(f.col("from"), f.col("to")))
     by_place = _by_place(found)
     return (
         by_place.groupBy("group", "offset", "member")
@@ -87,10 +88,12 @@ def _with_slots(places: DataFrame) -> DataFrame:
 
 def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
     """The commits without most of those that are not sought: to bring all of them together would cost more than to
-    decode them."""
-    mark = f.pmod(f.hash(*_PLACE, "slot"), f.lit(_MARKS)).alias("mark")
-    marks = sought.select(mark).distinct()
-    return commits.select("*", mark).join(f.broadcast(marks), "mark", "left_semi").drop("mark")
+    decode them. First by few columns: of what these turn away Spark does not read the others."""
+    for columns in (("group", "slot"), (*_PLACE, "slot")):
+        mark = f.pmod(f.hash(*columns), f.lit(_MARKS)).alias("mark")
+        marks = sought.select(mark).distinct()
+        commits = commits.select("*", mark).join(f.broadcast(marks), "mark", "left_semi").drop("mark")
+    return commits
 
 
 def _by_place(found: DataFrame) -> DataFrame:

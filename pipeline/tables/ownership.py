@@ -15,21 +15,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyspark.sql import functions as f
+
 from pipeline.course.rows import Holding
-from pipeline.course.stream import Row, rows_of_groups
+from pipeline.course.stream import Row
 from pipeline.tables.days import day_of
-from pipeline.tables.schemas import OWNERSHIP
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def ownership(events: DataFrame) -> DataFrame:
-    """The table `OWNERSHIP` of all events; its rows are of single groups, whatever else is in the events."""
-    return rows_of_groups(events, OWNERSHIP, holding=_row)
+def ownership(courses: DataFrame) -> DataFrame:
+    """The table `OWNERSHIP` of the courses of groups (`pipeline.tables.courses`)."""
+    return courses.where(f.col("holding").isNotNull()).select("holding.*")
 
 
-def _row(holding: Holding) -> Row:
+def holding_row(holding: Holding) -> Row:
+    """A row of `OWNERSHIP`, times in µs since 1970."""
     topic, number = holding.place
     return {
         "day": day_of(holding.since),

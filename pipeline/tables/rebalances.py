@@ -36,7 +36,7 @@ from pyspark.sql.types import (
 )
 
 from pipeline.course.rows import Cause, Departure, Rebalance
-from pipeline.course.stream import Row, rows_of_groups
+from pipeline.course.stream import Row
 from pipeline.tables.days import day_of
 from pipeline.tables.expiry import expired
 from pipeline.tables.schemas import REBALANCES
@@ -69,31 +69,22 @@ _DEPARTURE = StructType(
         StructField("expired", BooleanType(), False),
     ]
 )
-_WALKED = StructType(
+WALKED = StructType(
     [
         *(each for each in REBALANCES.fields if each.name not in ("cause", "expired")),
         StructField("offset", LongType(), False),
         StructField("departures", ArrayType(_DEPARTURE, containsNull=False), False),
     ]
 )
-"""What a walk gives: a row, and what its causes still depend on."""
+"""What the records of groups tell: a row, and what its causes still depend on."""
 
 
-def rebalances(events: DataFrame) -> DataFrame:
-    """The table `REBALANCES` of all events, whatever order they are in."""
-    return with_expiries(walked(events), events)
-
-
-def walked(events: DataFrame) -> DataFrame:
-    """The rebalances as the records of groups tell them: what `with_expiries` makes the table of."""
-    return rows_of_groups(events, _WALKED, rebalance=_row)
-
-
-def with_expiries(walked: DataFrame, events: DataFrame) -> DataFrame:
+def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
     """The table `REBALANCES`: with the members that had fallen silent, and the causes put right.
 
-    `walked` is read three times: whoever has many groups may persist it meanwhile.
+    `courses` (`pipeline.tables.courses`) are those of `events`. They are read twice.
     """
+    walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
     departures = walked.select(*_KEY, f.explode("departures").alias("departure")).select(*_KEY, "departure.*")
     silent = expired(departures, events).groupBy(*_KEY).agg(f.collect_set("member").alias("silent"))
     told = f.filter("departures", lambda each: each["expired"])
@@ -117,7 +108,8 @@ def with_expiries(walked: DataFrame, events: DataFrame) -> DataFrame:
     return shaped(rows, REBALANCES)
 
 
-def _row(rebalance: Rebalance) -> Row:
+def walked_row(rebalance: Rebalance) -> Row:
+    """A row of `WALKED`, times in µs since 1970."""
     start, end = rebalance.start, rebalance.end
     begins = start if start is not None else end
     return {

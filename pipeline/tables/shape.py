@@ -14,4 +14,6 @@ if TYPE_CHECKING:
 def shaped(rows: DataFrame, schema: StructType) -> DataFrame:
     """The columns of the schema in its order and types. Whether nulls are allowed is not checked: Spark takes every
     column that comes from a file for nullable."""
-    return rows.select(*(f.col(each.name).cast(each.dataType).alias(each.name) for each in schema))
+    return rows.select(
+        *(f.col(each.name).cast(each.dataType.simpleString()).alias(each.name) for each in schema)
+    )

@@ -6,7 +6,6 @@ A producer has one transaction at a time, and the next mark with its id in the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
@@ -19,19 +18,15 @@ ENDS = ("commit", "abort")
 """The kinds of events that end a transaction."""
 
 
-def with_outcome(
-    written: DataFrame, events: DataFrame, *, place: str = "offset", beside: Sequence[str] = ()
-) -> DataFrame:
-    """`written` with a column `outcome`: commit, abort, or null while the transaction is open, or where there is none.
+def with_outcome(written: DataFrame, events: DataFrame, *, place: str = "offset") -> DataFrame:
+    """`written` with a column `outcome`: commit, abort, or null while the transaction is open.
 
-    `written` has `partition`, `producer_id` (null: in no transaction) and, under the name `place`, the place in the
-    log; it holds no ends. `beside`: columns that spread what is in no transaction over the tasks.
+    `written` has `partition`, `producer_id` and, under the name `place`, the place in the log; it holds no ends.
     """
     ends = events.where(f.col("kind").isin(*ENDS)).select(
         "partition", "producer_id", f.col("offset").alias(place), f.col("kind").alias("mark")
     )
     both = written.withColumn("mark", f.lit(None).cast("string")).unionByName(ends, allowMissingColumns=True)
-    alone = (f.when(f.col("producer_id").isNull(), f.col(name)) for name in beside)
-    later = Window.partitionBy("partition", "producer_id", *alone).orderBy(f.desc(place))
+    later = Window.partitionBy("partition", "producer_id").orderBy(f.desc(place))
     found = both.withColumn("outcome", f.last("mark", ignorenulls=True).over(later))
     return found.where(f.col("mark").isNull()).select(*written.columns, "outcome")

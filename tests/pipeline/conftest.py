@@ -30,5 +30,5 @@ def spark() -> Iterator[SparkSession]:
         if os.environ.get(REQUIRE) == "1":
             pytest.fail(str(missing), pytrace=False)
         pytest.skip(str(missing))
-    with session(SessionSettings(master="local[2]", conf=CONF, brief=True)) as running:
+    with session(SessionSettings(master="local[2]", conf=CONF, input_bytes=0)) as running:
         yield running

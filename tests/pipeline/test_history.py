@@ -11,12 +11,23 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.storage.lock import DirectoryLock
 from pipeline.catalog import Catalog, Stored
-from pipeline.history import DifferentClusters, HistoryRun, Logs, Progress, Step, cluster_of, run_history
+from pipeline.history import (
+    Decoded,
+    DifferentClusters,
+    HistoryRun,
+    Logs,
+    Progress,
+    Step,
+    cluster_of,
+    run_history,
+)
+from pipeline.sources.segments import decoded
 from pipeline.store import NotATableStore, StoreInUse, read, read_catalog
 from pipeline.tables.schemas import TABLES, VERSION
 from tests.coordinator.storage.logs import Written
@@ -96,6 +107,18 @@ def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Pa
         assertDataFrameEqual(read(spark, str(grown.out), name), read(spark, str(tmp_path), name))
     old = replace(read_catalog(spark, str(grown.out)), run=1, tables={})
     assert old == replace(read_catalog(spark, str(tmp_path)), tables={})
+
+
+def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
+    """Of commits that tasks have in between those of one another, no runs can be made."""
+    rows = decoded(spark, [str(grown.log)])
+    mixed = rows.repartition(3, f.xxhash64("offset")).sortWithinPartitions(f.xxhash64("offset"))
+    run_history(spark, Decoded(rows=mixed), str(tmp_path))
+    for name in ("commits", "rebalances", "groups"):
+        assertDataFrameEqual(read(spark, str(tmp_path), name), read(spark, str(grown.out), name))
+    runs = spark.read.parquet(str(tmp_path / "commit_runs"))
+    assert runs.count() == runs.select("begin").distinct().count() > 0
+    assert read_catalog(spark, str(tmp_path)).tables["commit_runs"].rows == runs.count()
 
 
 def test_a_failure_leaves_the_tables_as_they_were(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:

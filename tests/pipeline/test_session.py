@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONF = '{"spark.driver.memory": "512m", "spark.default.parallelism": "2"}'
 START = f"""
 from pipeline.session import SessionSettings, session
-settings = SessionSettings(master="local[2]", conf={CONF}, brief=True)
+settings = SessionSettings(master="local[2]", conf={CONF}, input_bytes=0)
 """
 BUSY = """
 def forever(batches):

@@ -38,7 +38,7 @@ def whereabouts(batches):
     for batch in batches:
         yield pa.RecordBatch.from_pylist([{{"file": pipeline.__file__, "cwd": os.getcwd()}}])
 
-with session(SessionSettings(master={master!r}, conf={conf!r}, brief=True)) as spark:
+with session(SessionSettings(master={master!r}, conf={conf!r}, input_bytes=0)) as spark:
     seen = spark.range(0, 8, 1, 8).mapInArrow(whereabouts, "file string, cwd string").distinct().collect()
     run = run_history(spark, Logs(paths=({data!r},)), "tables")
     print(json.dumps({{

@@ -16,7 +16,7 @@ STREAM = """
 import sys
 from pipeline.session import SessionSettings, session
 from tests.pipeline.conftest import CONF
-with session(SessionSettings(master="local[2]", conf=CONF, brief=True)) as spark:
+with session(SessionSettings(master="local[2]", conf=CONF, input_bytes=0)) as spark:
     lines = spark.readStream.text(sys.argv[1]).writeStream.option("checkpointLocation", sys.argv[2])
     stream = lines.foreachBatch(lambda rows, number: print("batch", number, rows.columns, flush=True))
     stream.trigger(availableNow=True).start().awaitTermination()

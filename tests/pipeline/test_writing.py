@@ -22,8 +22,16 @@ from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 DAY_MS = 24 * 3600 * 1000
 
 
-def _manifest(batches: Any, target: Target) -> list[tuple[str, str | None, int | None, int]]:
-    return [tuple(row.values()) for batch in write_decoded(batches, target) for row in batch.to_pylist()]
+def _manifest(batches: Any, target: Target) -> list[dict[str, Any]]:
+    return [row for batch in write_decoded(batches, target) for row in batch.to_pylist()]
+
+
+def _ends(manifest: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    return [(row["number"], row["count"]) for row in manifest if row["what"] == "partition"]
+
+
+def _stretches(manifest: list[dict[str, Any]]) -> list[tuple[int, int, int]]:
+    return [(row["number"], row["begin"], row["count"]) for row in manifest if row["what"] == "stretch"]
 
 
 def _written(out: Path, table: str, run: int = 1) -> list[dict[str, Any]]:
@@ -49,14 +57,25 @@ def test_every_row_is_written_once(log: Path, tmp_path: Path) -> None:
     for name in ("kind", "group", "topic", "topic_partition", "committed", "time", "producer_id"):
         by_place = {row["offset"]: row[name] for row in given}
         assert {row["offset"]: row[name] for row in written} == by_place
-    counts = {number: count for what, _, number, count in manifest if what == "records"}
+    counts = {row["number"]: row["count"] for row in manifest if row["what"] == "records"}
     assert counts == Counter(row["key_version"] for row in given)
-    assert [each[2:] for each in manifest if each[0] == "partition"] == [(3, max(by_place) + 1)]
+    assert _ends(manifest) == [(3, max(by_place) + 1)]
+
+
+def test_the_manifest_tells_where_commits_are_and_in_which_order(tmp_path: Path) -> None:
+    log = Written()
+    for index in range(6):
+        log.batch([committed("a", index)], timestamp=START_MS)
+    (batch,) = decoded_batches(log.save(tmp_path / "__consumer_offsets-3"))
+    target = Target(out=str(tmp_path / "out"), run=1)
+    first, second = batch.slice(0, 2), batch.slice(4, 2)
+    assert _stretches(_manifest([first, second], target)) == [(3, 0, 6)]
+    assert _stretches(_manifest([second, first], target)) == [(3, 4, 6), (3, 0, 2)]
 
 
 def test_the_manifest_names_the_files_and_their_rows(log: Path, tmp_path: Path) -> None:
     manifest = _manifest(decoded_batches(log), Target(out=str(tmp_path), run=4))
-    told = {name: count for what, name, _, count in manifest if what == "file"}
+    told = {row["name"]: row["count"] for row in manifest if row["what"] == "file"}
     found = {
         str(file.relative_to(tmp_path)).replace("run=4/", ""): pq.read_metadata(file).num_rows
         for file in tmp_path.rglob("run=4/**/*.parquet")
@@ -90,7 +109,7 @@ def test_what_is_there_is_not_written_again(log: Path, tmp_path: Path, after: in
     manifest = _manifest(decoded_batches(log), target)
     fresh = sorted(offset for offset in given if offset >= after)
     assert [row["offset"] for row in _written(tmp_path, "events", 2)] == fresh
-    assert sum(count for what, _, _, count in manifest if what == "records") == len(fresh)
+    assert sum(row["count"] for row in manifest if row["what"] == "records") == len(fresh)
 
 
 def test_a_log_that_jumps_between_many_days_holds_few_files_open(tmp_path: Path) -> None:
@@ -114,7 +133,7 @@ def test_what_cannot_be_read_goes_to_quarantine(tmp_path: Path) -> None:
         (1, "unknown record type 99"),
         (2, "the record has no key that tells its type"),
     ]
-    assert [each[2:] for each in manifest if each[0] == "partition"] == [(0, 3)]
+    assert _ends(manifest) == [(0, 3)]
 
 
 def test_nothing_makes_no_file(tmp_path: Path) -> None:

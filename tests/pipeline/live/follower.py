@@ -34,7 +34,7 @@ def main() -> None:
         run_history(spark, batch, out)
         _die()
 
-    with session(SessionSettings(master="local[2]", jars=kafka_jars(), conf=CONF, brief=True)) as spark:
+    with session(SessionSettings(master="local[2]", jars=kafka_jars(), conf=CONF, input_bytes=0)) as spark:
         if steps == [AFTER]:
             stream = stream_events(spark, bootstrap, PER_BATCH, sink=add, checkpoint=checkpoint)
         else:

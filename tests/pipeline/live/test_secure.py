@@ -127,7 +127,7 @@ from pipeline.sources.jars import kafka_jars
 from pipeline.sources.live import live_events
 conf = {"spark.driver.memory": "1g", "spark.eventLog.enabled": "true", "spark.eventLog.dir": sys.argv[3]}
 conf["spark.eventLog.compress"] = "false"
-settings = SessionSettings(master="local[2]", jars=kafka_jars(), conf=conf, verbose=True, brief=True)
+settings = SessionSettings(master="local[2]", jars=kafka_jars(), conf=conf, verbose=True, input_bytes=0)
 with session(settings) as spark:
     live = live_events(spark, sys.argv[1], client_options(Path(sys.argv[2])))
     live.explain(True)

@@ -14,7 +14,7 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from pipeline.decode.tables import events
 from pipeline.sources.segments import decoded
 from pipeline.tables.commit_runs import RUNS, commit_runs
-from pipeline.tables.commits import chained, commits, commits_by_day, overlapping
+from pipeline.tables.commits import chained, commits, commits_by_day
 from pipeline.tables.schemas import COMMITS
 from tests.coordinator.storage.logs import Written
 from tests.coordinator.storage.offset_logs import committed
@@ -48,15 +48,15 @@ def test_a_random_log_in_any_order(spark: SparkSession, tmp_path: Path, seed: in
     assertDataFrameEqual(commits(happened.orderBy(f.xxhash64("offset"))), expected)
 
 
-def test_runs_come_to_the_same_unless_they_overlap(spark: SparkSession, tmp_path: Path) -> None:
-    made = RandomCommits(Random(3), transactions=False)
+@pytest.mark.parametrize("transactions", [False, True])
+def test_runs_come_to_the_same_as_single_commits(
+    spark: SparkSession, tmp_path: Path, *, transactions: bool
+) -> None:
+    made = RandomCommits(Random(3), transactions=transactions)
     made.write(100)
+    made.close()
     happened = _events(spark, made.log, tmp_path)
-    runs = commit_runs(happened)
-    assert overlapping(runs).isEmpty()
-    assertDataFrameEqual(commits_by_day(chained(runs, happened)), commits(happened))
-    mixed = happened.repartition(3, f.xxhash64("offset"))
-    assert not overlapping(commit_runs(mixed)).isEmpty()
+    assertDataFrameEqual(commits_by_day(chained(commit_runs(happened), happened)), commits(happened))
 
 
 def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from coordinator.broker.records import CommittedOffset, OffsetRecord
 from pipeline.decode.tables import events as events_of
 from pipeline.sources.segments import decoded
+from pipeline.tables.courses import COURSES, courses
 from pipeline.tables.ownership import ownership
 from pipeline.tables.rebalances import rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
@@ -51,13 +52,18 @@ def real_events(spark: SparkSession, real_log: RealLog) -> DataFrame:
 
 
 @pytest.fixture(scope="module")
-def real_rebalances(real_events: DataFrame) -> DataFrame:
-    return rebalances(real_events).cache()
+def real_courses(real_events: DataFrame) -> DataFrame:
+    return courses(real_events).cache()
 
 
 @pytest.fixture(scope="module")
-def real_ownership(real_events: DataFrame) -> DataFrame:
-    return ownership(real_events).cache()
+def real_rebalances(real_courses: DataFrame, real_events: DataFrame) -> DataFrame:
+    return rebalances(real_courses, real_events).cache()
+
+
+@pytest.fixture(scope="module")
+def real_ownership(real_courses: DataFrame) -> DataFrame:
+    return ownership(real_courses).cache()
 
 
 def described(log: RealLog) -> dict[str, Mapping[str, Any]]:
@@ -69,7 +75,10 @@ def described(log: RealLog) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def test_the_tables_have_their_schemas(real_rebalances: DataFrame, real_ownership: DataFrame) -> None:
+def test_the_tables_have_their_schemas(
+    real_courses: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
+) -> None:
+    assertSchemaEqual(real_courses.schema, COURSES)
     assertSchemaEqual(real_rebalances.schema, REBALANCES, ignoreNullable=True)
     assertSchemaEqual(real_ownership.schema, OWNERSHIP, ignoreNullable=True)
     for table, schema in ((real_rebalances, REBALANCES), (real_ownership, OWNERSHIP)):
@@ -150,8 +159,8 @@ def test_neither_the_order_of_rows_nor_a_second_copy_of_the_log_changes_anything
     real_events: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
 ) -> None:
     other = real_events.unionByName(real_events).repartition(3, f.hash("offset", f.lit(7)))
-    assertDataFrameEqual(rebalances(other), real_rebalances)
-    assertDataFrameEqual(ownership(other), real_ownership)
+    assertDataFrameEqual(rebalances(courses(other), other), real_rebalances)
+    assertDataFrameEqual(ownership(courses(other)), real_ownership)
 
 
 def test_the_table_is_what_the_walk_told(spark: SparkSession) -> None:
@@ -159,7 +168,8 @@ def test_the_table_is_what_the_walk_told(spark: SparkSession) -> None:
     made.members["b"].leave()
     made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
     told = course_of(made.driver).rebalances
-    rows = rebalances(frame(spark, made.driver.written(), made.driver)).orderBy("epoch").collect()
+    events = frame(spark, made.driver.written(), made.driver)
+    rows = rebalances(courses(events), events).orderBy("epoch").collect()
     assert [
         (row.epoch, row.cause, tuple(row.joined), tuple(row.left), row.moved, row.revoked) for row in rows
     ] == [(each.epoch, each.causes[0], each.joined, each.left, each.moved, each.revoked) for each in told]
@@ -233,7 +243,7 @@ def test_members_that_fell_silent_expired(spark: SparkSession) -> None:
         for each in written:
             log.append(replace(each, offset=len(log), record=replace(each.record, group=name)))
     events = frame(spark, log, clock(("foo", 4)))
-    rows = rebalances(events).where(f.size("left") > 0).collect()
+    rows = rebalances(courses(events), events).where(f.size("left") > 0).collect()
     assert {row.group: (row.cause, row.causes, len(row.expired)) for row in rows} == {
         name: (cause, [cause], int(cause == "expiry")) for name, (_, cause) in SILENCES.items()
     }
@@ -247,6 +257,7 @@ def test_hostile_records_do_not_stop_the_others(spark: SparkSession) -> None:
         replace(each, offset=each.offset + 100, time_ms=each.time_ms - 3_600_000 * index)
         for index, each in enumerate(reversed(log))
     ]
-    rows = rebalances(frame(spark, [*log, *other], made.driver)).collect()
+    events = frame(spark, [*log, *other], made.driver)
+    rows = rebalances(courses(events), events).collect()
     assert {row.group for row in rows} == {"g"}
     assert all(row.duration_s is None or row.duration_s >= 0 for row in rows)
