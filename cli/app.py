@@ -33,9 +33,10 @@ OWN_PARSERS = {"gate": "cli.commands.gate:WithWait"}
 """Commands whose options typer alone cannot read."""
 FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "fleet": (
-        "Look at thousands of groups or months of history, with Spark: history, audit.",
+        "Look at thousands of groups or months of history, with Spark: history, follow, audit.",
         {
             "history": "cli.commands.fleet_history:fleet_history",
+            "follow": "cli.commands.fleet_follow:fleet_follow",
             "audit": "cli.commands.fleet_audit:fleet_audit",
         },
     ),

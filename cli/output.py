@@ -63,6 +63,11 @@ def notice(message: str) -> None:
             print(f"kohort: {text}", file=sys.stderr)
 
 
+def write_line(text: str) -> None:
+    """A line on stdout, at once."""
+    write_out(lambda stream: stream.write(text + "\n"))
+
+
 def write_out(write: Callable[[TextIO], object]) -> None:
     """Write to stdout. A reader that has seen enough (`| head`) got what it wanted: leaves without a word."""
     if sys.stdout is None:

@@ -61,11 +61,14 @@ _kohort_spec() {
       arguments=('+words assignors contexts cooperative epochs exit-status lag offsets-reset protocols regexes security share-and-streams sources states static-membership two-bounces upgrade')
       ;;
     'kohort fleet')
-      commands=('history' 'audit')
+      commands=('history' 'follow' 'audit')
       options=('--help')
       ;;
     'kohort fleet history')
       options=('--group*' '--as-of' '--since' '--until' '--out' '--report*' '--svg' '--log-dir*' '--bootstrap-server' '--command-config' '--embedded' '--context' '--topics' '--master' '--conf*' '--jars*' '--spark-log' '--output' '--columns' '--sort' '--no-header' '--help')
+      ;;
+    'kohort fleet follow')
+      options=('--out' '--checkpoint' '--every' '--for' '--once' '--output' '--bootstrap-server' '--command-config' '--context' '--master' '--conf*' '--jars*' '--spark-log' '--help')
       ;;
     'kohort fleet audit')
       options=('--to*' '--group*' '--client*' '--clients' '--client-config*' '--regex*' '--concurrency' '--bounce-seconds' '--out' '--report*' '--snapshots*' '--log-dir*' '--embedded' '--topics' '--master' '--conf*' '--jars*' '--spark-log' '--output' '--columns' '--sort' '--no-header' '--help')
@@ -164,6 +167,7 @@ _kohort_value() {
     *' --bootstrap-server') value='any' ;;
     *' --bounce-seconds') value='any' ;;
     *' --by-duration') value='any' ;;
+    *' --checkpoint') value='directories' ;;
     *' --client') value='words aiokafka franz-go java kafka-python kafkajs librdkafka sarama' ;;
     *' --client-config') value='files' ;;
     *' --clients') value='files' ;;
@@ -198,6 +202,7 @@ _kohort_value() {
     *' --match') value='any' ;;
     'kohort snapshot --out') value='files' ;;
     'kohort fleet history --out') value='directories' ;;
+    'kohort fleet follow --out') value='directories' ;;
     'kohort fleet audit --out') value='directories' ;;
     'kohort offsets export --out') value='files' ;;
     'kohort list --output') value='words table json yaml csv markdown html' ;;
@@ -210,6 +215,7 @@ _kohort_value() {
     'kohort watch --output') value='words table json' ;;
     'kohort help --output') value='words text markdown json' ;;
     'kohort fleet history --output') value='words table json yaml csv markdown html' ;;
+    'kohort fleet follow --output') value='words table json' ;;
     'kohort fleet audit --output') value='words table json yaml csv markdown html' ;;
     'kohort log dump --output') value='words table ndjson json yaml csv' ;;
     'kohort log verify --output') value='words table json yaml csv markdown html' ;;

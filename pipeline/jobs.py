@@ -47,7 +47,10 @@ def watched(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[N
     def look() -> None:
         told = (0, 0)
         while not over.wait(EVERY_S):
-            now = _tasks(spark, group)
+            try:
+                now = _tasks(spark, group)
+            except Exception:
+                return  # the session ends, and this thread is not the one to tell of it
             if now != told:
                 tell(*now)
                 told = now

@@ -30,6 +30,43 @@ Embedded = Annotated[
         rich_help_panel=LOGS_PANEL,
     ),
 ]
+BootstrapServer = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-server",
+        "-b",
+        metavar="HOST:PORT,…",
+        help="A live cluster: its __consumer_offsets, through Spark's Kafka source.",
+        rich_help_panel=LOGS_PANEL,
+    ),
+]
+CommandConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--command-config",
+        metavar="FILE",
+        help="Client properties for the live cluster, Java-style or librdkafka's.",
+        rich_help_panel=LOGS_PANEL,
+    ),
+]
+ContextName = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        metavar="NAME",
+        help="A source that the configuration file names: see kohort context list.",
+        rich_help_panel=LOGS_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveOptions:
+    """Which live cluster is read."""
+
+    bootstrap_server: BootstrapServer = None
+    command_config: CommandConfig = None
+    context: ContextName = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,35 +82,10 @@ class LogOptions:
             rich_help_panel=LOGS_PANEL,
         ),
     ] = None
-    bootstrap_server: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap-server",
-            "-b",
-            metavar="HOST:PORT,…",
-            help="A live cluster: its __consumer_offsets, through Spark's Kafka source.",
-            rich_help_panel=LOGS_PANEL,
-        ),
-    ] = None
-    command_config: Annotated[
-        Path | None,
-        typer.Option(
-            "--command-config",
-            metavar="FILE",
-            help="Client properties for the live cluster, Java-style or librdkafka's.",
-            rich_help_panel=LOGS_PANEL,
-        ),
-    ] = None
+    bootstrap_server: BootstrapServer = None
+    command_config: CommandConfig = None
     embedded: Embedded = None
-    context: Annotated[
-        str | None,
-        typer.Option(
-            "--context",
-            metavar="NAME",
-            help="A source that the configuration file names: see kohort context list.",
-            rich_help_panel=LOGS_PANEL,
-        ),
-    ] = None
+    context: ContextName = None
     topics_file: TopicsFile = None
 
 

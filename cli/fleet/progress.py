@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,17 @@ class FleetProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """While something is printed."""
+        if self._bar is not None:
+            self._bar.stop()
+        try:
+            yield
+        finally:
+            if self._bar is not None:
+                self._bar.start()
 
     def say(self, doing: str, done: int = 0, total: int = 0, counted: str = "") -> None:
         """What is done, and how many of the tasks there are; a total of 0 is not known."""

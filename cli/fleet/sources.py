@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
-from cli.fleet.options import LogOptions, SparkOptions
+from cli.fleet.options import LiveOptions, LogOptions, SparkOptions
 from cli.fleet.spark import conf_of
 from cli.selection import split_list
 from coordinator.storage.partition_files import OFFSETS_TOPIC
@@ -130,6 +130,25 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
             f"{settled.snapshot} is a snapshot, which has no history; name a log or a live cluster"
         )
     return LogPaths(snapshots=(str(settled.snapshot),))
+
+
+def live_of(options: LiveOptions) -> LiveTopic:
+    """The cluster that is to be followed: named here, in the environment or in a context.
+
+    :raises UsageError: none is named
+    """
+    from cli.contexts.settle import settle_source
+    from cli.options import SourceOptions
+
+    named = SourceOptions(
+        bootstrap_server=options.bootstrap_server,
+        command_config=options.command_config,
+        context=options.context,
+    )
+    settled = settle_source(named)
+    if settled.bootstrap_server is None and settled.command_config is None:
+        raise UsageError("only a live cluster can be followed: give --bootstrap-server")
+    return _live(settled.bootstrap_server, settled.command_config)
 
 
 def check_snapshots(paths: tuple[str, ...]) -> None:

@@ -36,10 +36,9 @@ def main() -> None:
 
     with session(SessionSettings(master="local[2]", jars=kafka_jars(), conf=CONF, input_bytes=0)) as spark:
         if steps == [AFTER]:
-            stream = stream_events(spark, bootstrap, PER_BATCH, sink=add, checkpoint=checkpoint)
+            stream_events(spark, bootstrap, PER_BATCH, sink=add, checkpoint=checkpoint).awaitTermination()
         else:
-            stream = follow_history(spark, bootstrap, out, PER_BATCH, checkpoint=checkpoint, progress=look)
-        stream.awaitTermination()
+            follow_history(spark, bootstrap, out, PER_BATCH, checkpoint=checkpoint, progress=look).wait()
 
 
 def _die() -> None:

@@ -1,0 +1,132 @@
+"""Carrying out `kohort fleet follow`: a stream of the live topic into tables, told run by run."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cli.errors import UsageError
+from cli.fleet.options import SparkOptions
+from cli.fleet.progress import FleetProgress
+from cli.fleet.sources import LiveTopic
+from cli.fleet.spark import fleet_session, settings_of
+from cli.output import notice
+from cli.views.fleet_follow import Followed
+
+if TYPE_CHECKING:
+    from pipeline.follow import Following
+    from pipeline.history import HistoryRun
+
+_LOOK_S = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowRequest:
+    """What is asked. `every_s` None: read what there is, then end; `seconds` None: until Ctrl-C."""
+
+    source: LiveTopic
+    out: str
+    checkpoint: str | None = None
+    every_s: float | None = None
+    seconds: float | None = None
+
+    @property
+    def kept(self) -> str:
+        """The directory of the stream's checkpoint. UsageError for one among the tables."""
+        tables = self.out.rstrip("/")
+        checkpoint = (self.checkpoint or f"{tables}-checkpoint").rstrip("/")
+        if f"{checkpoint}/".startswith(f"{tables}/"):
+            raise UsageError(
+                f"--checkpoint {checkpoint} is among the tables; name a directory beside {tables}"
+            )
+        return checkpoint
+
+
+def carry_out(request: FollowRequest, options: SparkOptions, tell: Callable[[Followed], None]) -> None:
+    """Follow the topic until there is no more, the time is up, or Ctrl-C; `tell` is called here, run by run.
+
+    :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
+    :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client
+    """
+    checkpoint = request.kept
+    with FleetProgress(quiet=options.verbose) as progress:
+        told = _Told(tell, progress)
+        with _until_ctrl_c(told):
+            _follow(request, options, checkpoint, told, progress)
+        if not told.is_anything:
+            notice(f"nothing has come that the tables in {request.out} do not have")
+
+
+def _follow(
+    request: FollowRequest, options: SparkOptions, checkpoint: str, told: _Told, progress: FleetProgress
+) -> None:
+    runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
+    settings = settings_of(options, request.source.jars(options))
+    with fleet_session(settings) as spark:
+        from pipeline.follow import follow_history
+
+        following = follow_history(
+            spark,
+            request.source.bootstrap,
+            request.out,
+            request.source.client,
+            checkpoint=checkpoint,
+            every=None if request.every_s is None else f"{round(request.every_s * 1000)} milliseconds",
+            progress=progress.history,
+            done=runs.put,
+        )
+        for _ in _looks(following, request.seconds):
+            while not runs.empty():
+                told.add(runs.get())
+
+
+def _looks(following: Following, seconds: float | None) -> Iterator[None]:
+    """Now and then, and once more at the end."""
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while not following.wait(_LOOK_S):
+        yield
+        if deadline is not None and time.monotonic() >= deadline:
+            following.stop()
+            break
+    yield
+
+
+class _Told:
+    """Tells runs, each with what it added to the one before."""
+
+    def __init__(self, tell: Callable[[Followed], None], progress: FleetProgress) -> None:
+        self._tell, self._progress = tell, progress
+        self._rebalances: int | None = None
+        self.is_anything = False
+
+    def add(self, run: HistoryRun) -> None:
+        rebalances = run.tables["rebalances"].rows
+        before, self._rebalances = self._rebalances, rebalances
+        with self._progress.hidden():
+            self._tell(
+                Followed(
+                    at_ms=time.time_ns() // 1_000_000,
+                    out=run.out,
+                    records=run.records,
+                    added=run.added,
+                    rebalances=rebalances,
+                    rebalances_added=None if before is None else rebalances - before,
+                    quarantined=run.quarantined_total,
+                )
+            )
+        self.is_anything = True
+        self._progress.say("waiting for records")
+
+
+@contextmanager
+def _until_ctrl_c(told: _Told) -> Iterator[None]:
+    """Whoever has seen something has seen enough; before that an interrupt is one."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not told.is_anything:
+            raise
