@@ -216,6 +216,8 @@ def _own(master: str, scratch: Path, settings: SessionSettings) -> dict[str, str
         "spark.executorEnv.PYTHONSAFEPATH": "1",  # a module in a directory that a worker happens to be in is not ours
     }
     if _is_local(master):
+        # Our files are small for what is in them; with 128 MB to a task, one core would read what is for all.
+        own |= {"spark.sql.files.maxPartitionBytes": "8m", "spark.sql.files.openCostInBytes": "512k"}
         own["spark.local.dir"] = str(scratch)
         own["spark.sql.shuffle.partitions"] = str(_LOCAL_TASKS_PER_CORE * _cores(master))
     is_brief = settings.input_bytes is not None and settings.input_bytes < _BRIEF_BYTES

@@ -12,7 +12,7 @@ from cli.errors import UsageError
 from cli.fleet.files import check_writable, write_report
 from cli.fleet.options import AuditOptions, LogOptions, SparkOptions
 from cli.fleet.progress import FleetProgress
-from cli.fleet.sources import LiveTopic, LogPaths, check_snapshots, source_of
+from cli.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
 from cli.fleet.spark import fleet_session, settings_of
 from cli.views.fleet_audit import Audit
 from coordinator.model import Cause, Problem
@@ -87,7 +87,7 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
     """
     for report in request.reports:
         check_writable("--report", report)
-    settings = settings_of(options)
+    settings = settings_of(options, input_bytes=_input_bytes(request))
     with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
         from pipeline.audit import AuditSettings, audit
 
@@ -102,6 +102,14 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
         run = audit(spark, request.sources(), judged, out=request.out, progress=progress.audit)
         progress.say("reading tables")
         return _answer(request, run)
+
+
+def _input_bytes(request: AuditRequest) -> int | None:
+    """Of snapshots and logs; None where they are elsewhere, and it is not known."""
+    size = request.logs.size if request.logs else 0
+    if size is None or any("://" in path for path in request.snapshots):
+        return None
+    return size + sum(bytes_below(Path(path), "*") for path in request.snapshots)
 
 
 def _answer(request: AuditRequest, run: AuditRun) -> Audit:

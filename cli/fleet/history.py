@@ -15,7 +15,7 @@ from cli.errors import UsageError
 from cli.fleet.files import check_writable, write_report, write_text
 from cli.fleet.options import SparkOptions
 from cli.fleet.progress import FleetProgress
-from cli.fleet.sources import LiveTopic, LogPaths
+from cli.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.fleet.spark import fleet_session, is_local, settings_of
 from cli.times import format_moment, parse_moment
 from cli.views.fleet_history import History, TableFacts
@@ -98,7 +98,7 @@ def _input_bytes(request: HistoryRequest) -> int | None:
         return size
     if "://" in out:
         return None
-    return size + _LOG_TO_TABLE * sum(file.stat().st_size for file in Path(out).rglob("*.parquet"))
+    return size + _LOG_TO_TABLE * bytes_below(Path(out), "*.parquet")
 
 
 @contextmanager

@@ -91,16 +91,19 @@ class LiveTopic:
         return live_reading(spark, self.bootstrap, self.client)
 
 
-def _log_bytes(path: Path) -> int:
-    """Of the segments at a path that is one, or below it; what vanishes meanwhile is none."""
+def bytes_below(path: Path, pattern: str) -> int:
+    """Of a file, or of those below a directory that are called so; what vanishes meanwhile is none."""
     total = 0
-    for file in (path,) if path.is_file() else path.rglob(f"{OFFSETS_TOPIC}-*/*.log"):
+    for file in (path,) if path.is_file() else path.rglob(pattern):
         with suppress(OSError):
             total += file.stat().st_size
-    if path.is_dir():
-        with suppress(OSError):
-            total += sum(file.stat().st_size for file in path.glob("*.log"))
     return total
+
+
+def _log_bytes(path: Path) -> int:
+    """Of the segments at a path that is one, or below it."""
+    of_partition = path.is_dir() and any(path.glob("*.log"))
+    return bytes_below(path, "*.log" if of_partition else f"{OFFSETS_TOPIC}-*/*.log")
 
 
 def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths | LiveTopic:
