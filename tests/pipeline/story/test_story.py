@@ -16,13 +16,12 @@ import pytest
 from pipeline.history import HistoryRun
 from tests.coordinator.storage.real_log import segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
-from tests.pipeline.long import LONG
 from tests.pipeline.story.conftest import Story
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
 
-pytestmark = [pytest.mark.kafka, LONG]
+pytestmark = pytest.mark.kafka
 
 Rows = Callable[[str], list["Row"]]
 RECORD = re.compile(
