@@ -145,16 +145,18 @@ def run_history(
 
     :raises pipeline.store.NotATableStore: `out` is something else
     :raises pipeline.store.StoreInUse: another process writes into `out`
-    :raises DifferentClusters: the logs or `out` are of different clusters
+    :raises DifferentClusters: the logs are of different clusters, or `out` is of another
     :raises FileNotFoundError: a path is not there
     """
     progress(Progress(step=Step.LIST))
-    cluster = cluster_of(sources.paths) if isinstance(sources, Logs) else None
+    cluster = _cluster(sources)
     with opened_store(spark, out) as store:
         before = store.catalog
         reading = reading_of(spark, sources, before.next_offsets)
         if cluster is not None and before.cluster not in (None, cluster):
-            raise DifferentClusters(f"{out} is of the cluster {before.cluster}, the logs are of {cluster}")
+            raise DifferentClusters(
+                f"{out} is of the cluster {before.cluster}, what is to be read of {cluster}: name another directory"
+            )
         try:
             store.begin()
             after = _Run(store, progress).run(reading)
@@ -179,6 +181,13 @@ def reading_of(spark: SparkSession, sources: Logs | Decoded | Reading, after: Ma
     if isinstance(sources, Decoded):
         return Reading(tasks=sources.rows, read=iter)
     return reading_segments(spark, sources.paths, names=sources.names, after=after)
+
+
+def _cluster(sources: Logs | Decoded | Reading) -> str | None:
+    """Whose records are read, where that is known. :raises DifferentClusters: they are of several"""
+    if isinstance(sources, Logs):
+        return cluster_of(sources.paths)
+    return sources.cluster if isinstance(sources, Reading) else None
 
 
 def cluster_of(paths: Iterable[str]) -> str | None:

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,9 +86,12 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
         _tables(request) as out,
     ):
         from pipeline.history import run_history
+        from pipeline.sources.reading import Reading
 
-        run = run_history(spark, request.source.open(spark), out, progress=progress.history)
-        return _Answer(spark, request, run, progress).history()
+        source = request.source.open(spark)
+        run = run_history(spark, source, out, progress=progress.history)
+        held_back = source.held_back if isinstance(source, Reading) else 0
+        return replace(_Answer(spark, request, run, progress).history(), held_back=held_back)
 
 
 def _input_bytes(request: HistoryRequest) -> int | None:

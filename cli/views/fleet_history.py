@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cli.counts import counted
 from cli.render.document import Block, Cell, Document, Duration, Table, columns
 from cli.times import format_moment
 from cli.views.describe import DescribeMode, describe_document
@@ -50,6 +51,8 @@ class History:
     """The groups as they were at `as_of_ms`."""
     shows_rebalances: bool = False
     """To people; programs get all there are."""
+    held_back: int = 0
+    """Offsets of the live topic that stand behind transactions that are open."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -216,6 +219,8 @@ def _remarks(history: History) -> Iterator[str]:
     if total:
         things = "1 record, part or file" if total == 1 else f"{total} records, parts or files"
         yield f"{things} could not be read; --output json and the table quarantine say which, and why"
+    if history.held_back:
+        yield f"{counted(history.held_back, 'offset')} behind open transactions not read; a later run brings them"
 
 
 def _duration(seconds: float | None) -> Cell:

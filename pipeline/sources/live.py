@@ -174,4 +174,4 @@ def _reading(records: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) 
     def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return records_to_arrow(batches, source=source, names=known)
 
-    return Reading(tasks=records, read=decode)
+    return Reading(tasks=records, read=decode, cluster=topic.cluster_id, held_back=topic.held_back)

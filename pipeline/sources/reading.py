@@ -26,6 +26,10 @@ class Reading:
 
     tasks: DataFrame
     read: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    cluster: str | None = None
+    """Whose records these are; None: not known."""
+    held_back: int = 0
+    """Offsets behind transactions that are open, which are not read."""
 
     def rows(self) -> DataFrame:
         """The decoded rows, as a table of `DECODED`."""

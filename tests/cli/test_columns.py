@@ -19,7 +19,7 @@ from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import ToolHost
 
 OPTIONS = {"--columns", "--sort", "--no-header"}
-OWN_LAYOUT = {"log-dump", "watch", "help"}
+OWN_LAYOUT = {"fleet-follow", "log-dump", "watch", "help"}
 """They print while they read, a record or an event at a time, or a text."""
 QUESTIONS = (
     ["list"],

@@ -103,6 +103,12 @@ def test_a_row_per_group() -> None:
     )
 
 
+def test_what_open_transactions_hold_back_is_told() -> None:
+    assert fleet_history_document(history(held_back=0)).remarks == ()
+    (remark,) = fleet_history_document(history(held_back=1200)).remarks
+    assert remark == "1,200 offsets behind open transactions not read; a later run brings them"
+
+
 def test_a_time_that_is_not_known_is_not_told_as_none() -> None:
     document = fleet_history_document(history(groups=[{**GROUP, "rebalancing_s": None}]))
     (row,) = [line.split() for line in printed(document).splitlines() if line.startswith("payments")]

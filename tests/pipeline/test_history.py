@@ -27,7 +27,7 @@ from pipeline.history import (
     cluster_of,
     run_history,
 )
-from pipeline.sources.segments import decoded
+from pipeline.sources.segments import decoded, reading
 from pipeline.store import NotATableStore, StoreInUse, read, read_catalog
 from pipeline.tables.schemas import TABLES, VERSION
 from tests.coordinator.storage.logs import Written
@@ -210,6 +210,19 @@ def test_logs_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
     assert cluster_of([str(tmp_path)]) is None
     with pytest.raises(DifferentClusters, match=r"is of one and .* is of two"):
         cluster_of([str(tmp_path / "one"), str(tmp_path / "two")])
+
+
+def test_tables_of_one_cluster_take_nothing_of_another(spark: SparkSession, tmp_path: Path) -> None:
+    """As a live topic tells it, too: its records would seem to be there already, or go on from the other's."""
+    log = str(_random_log(6).log.save(tmp_path / PARTITION))
+    out = str(tmp_path / "out")
+    first = run_history(spark, replace(reading(spark, [log]), cluster="one"), out)
+    assert read_catalog(spark, out).cluster == "one"
+    with pytest.raises(DifferentClusters, match="is of the cluster one, what is to be read of two"):
+        run_history(spark, replace(reading(spark, [log]), cluster="two"), out)
+    again = run_history(spark, reading(spark, [log]), out)
+    assert (again.added, again.records) == (0, first.records)
+    assert read_catalog(spark, out).cluster == "one"
 
 
 def test_the_catalog_says_what_the_tables_look_like() -> None:
