@@ -37,7 +37,7 @@ LOOK_AHEAD_S: Final = 15
 SILENT_LEAST_S: Final = 1.0
 SILENT_RHYTHMS: Final = 3.0
 _SLOT_S: Final = 300
-_MARKS: Final = 1 << 23
+_MARKS: Final = 1 << 22
 """Bounds what is sent to every worker, whatever the number of departures."""
 _PLACE: Final = ("group", "topic", "topic_partition")
 
