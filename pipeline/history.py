@@ -17,6 +17,7 @@ from pyspark.sql import functions as f
 from coordinator.storage.damage import DamagedLog
 from coordinator.storage.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
+from pipeline.course.stream import in_small_batches
 from pipeline.jobs import beside, watched
 from pipeline.sources.reading import Reading
 from pipeline.sources.segments import reading as reading_segments
@@ -260,7 +261,8 @@ class _Run:
         with beside(
             self._spark, lambda: store.write(Step.COMMITS.value, commits_by_day(chained(runs, events)))
         ) as committing:
-            walked = self._write(Step.REBALANCES, lambda: courses(events), COURSES_TABLE)
+            with in_small_batches(self._spark):
+                walked = self._write(Step.REBALANCES, lambda: courses(events), COURSES_TABLE)
             moved = self._write(Step.REBALANCES, lambda: rebalances(walked, events))
             owned = self._write(Step.OWNERSHIP, lambda: ownership(walked))
             self._tell(Step.COMMITS)
