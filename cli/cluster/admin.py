@@ -74,19 +74,8 @@ class AdminReader:
     def cluster(self) -> Cluster:
         """The cluster's id and the brokers' settings of groups; features and version are not to be had here."""
         metadata = self._metadata()
-        resources = [ConfigResource(ConfigResource.Type.BROKER, str(broker)) for broker in metadata.brokers]
-        asked = {
-            resource.name: future
-            for resource, future in self.admin.describe_configs(
-                resources, request_timeout=self.timeout_s
-            ).items()
-        }
-        found, problems = _settle(asked)
-        told = {
-            broker: {name: entry.value for name, entry in entries.items()}
-            for broker, entries in found.items()
-        }
-        failed = {problem.subject: problem.message for problem in problems}
+        told, failures = brokers_settings(self.admin, metadata.brokers, self.timeout_s)
+        failed = {broker: words_of(error) for broker, error in failures.items()}
         return with_settings(Cluster(id=metadata.cluster_id), told, failed)
 
     def _metadata(self) -> Any:
@@ -212,6 +201,25 @@ class AdminReader:
         return Read(described, (*problems, *dead))
 
 
+def brokers_settings(
+    admin: AdminClient, nodes: Iterable[int], timeout_s: float
+) -> tuple[dict[str, dict[str, str | None]], dict[str, KafkaException]]:
+    """The settings of each broker that tells them, and why the others do not, by node id as text."""
+    asked: dict[str, Future[Mapping[str, Any]]] = {}
+    for node in nodes:
+        # librdkafka takes one broker per call; all of them are under way at once.
+        resource = ConfigResource(ConfigResource.Type.BROKER, str(node))
+        asked[str(node)] = admin.describe_configs([resource], request_timeout=timeout_s)[resource]
+    told: dict[str, dict[str, str | None]] = {}
+    failed: dict[str, KafkaException] = {}
+    for broker, future in asked.items():
+        try:
+            told[broker] = {name: entry.value for name, entry in future.result().items()}
+        except KafkaException as error:
+            failed[broker] = error
+    return told, failed
+
+
 def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], tuple[Problem, ...]]:
     found: dict[K, Any] = {}
     problems: list[Problem] = []
@@ -223,6 +231,11 @@ def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], tuple[Problem
                 Problem(subject=str(key), message=words_of(error), cause=cause_of(error.args[0].name()))
             )
     return found, tuple(problems)
+
+
+def is_silence(error: KafkaException) -> bool:
+    """Whether nobody answered, as against an answer that says no."""
+    return error.args[0].code() in _SILENCE
 
 
 def words_of(error: KafkaException | KafkaError, needs: Needs = READING) -> str:

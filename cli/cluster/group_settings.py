@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Future
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -15,7 +14,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from cli.cluster.admin import words_of
+from cli.cluster.admin import brokers_settings, is_silence, words_of
 from cli.cluster.permissions import CHANGING_CONFIGS, READING_CONFIGS
 from cli.cluster.writer import Failed, failed_of
 from cli.errors import CommandError, RefusedError
@@ -35,19 +34,24 @@ class GroupSettings:
 
     def __init__(self, admin: AdminClient, timeout_s: float) -> None:
         self._admin, self._timeout_s = admin, timeout_s
+        self._asking: dict[str, Any] = {"request_timeout": timeout_s}
+        """How librdkafka is to ask; left alone it may choose a broker that keeps quiet, so `read` names one."""
 
     def read(self, group: str) -> dict[str, GroupConfig]:
         """Every setting that the cluster has for a group, by name, with the brokers' bounds as far as they tell.
 
         :raises CommandError: the cluster does not tell the group's settings
         """
+        resource = ConfigResource(ResourceType.GROUP, group)
         try:
-            told = self._describe(ResourceType.GROUP, group)
+            brokers = self._brokers()
+            told: Mapping[str, Any] = self._admin.describe_configs([resource], **self._asking)[
+                resource
+            ].result()
         except KafkaException as error:
             kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
             words = words_of(error, READING_CONFIGS)
             raise kind(f"{group}: its settings cannot be read: {words}") from None
-        brokers = self._brokers()
         found: dict[str, GroupConfig] = {}
         for name in sorted(told):
             entry = told[name]
@@ -73,9 +77,7 @@ class GroupSettings:
             for name, value in changes.items()
         ]
         resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=entries)
-        asked = self._admin.incremental_alter_configs(
-            [resource], validate_only=validate_only, request_timeout=self._timeout_s
-        )
+        asked = self._admin.incremental_alter_configs([resource], validate_only=validate_only, **self._asking)
         try:
             for future in asked.values():
                 future.result()
@@ -84,31 +86,15 @@ class GroupSettings:
         return None
 
     def _brokers(self) -> list[Mapping[str, str | None]]:
-        """The settings of every broker that tells them."""
-        try:
-            nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
-        except KafkaException as error:
-            notice(f"the brokers' bounds are not known: {words_of(error, READING_CONFIGS)}")
-            return []
-        asked: dict[ConfigResource, Future[Mapping[str, Any]]] = {}
-        for node in nodes:
-            # confluent-kafka takes one broker per call; all of them are under way at once.
-            resource = ConfigResource(ResourceType.BROKER, str(node))
-            asked |= self._admin.describe_configs([resource], request_timeout=self._timeout_s)
-        told: list[Mapping[str, str | None]] = []
-        for resource, future in asked.items():
-            try:
-                told.append({name: entry.value for name, entry in future.result().items()})
-            except KafkaException as error:
-                words = words_of(error, READING_CONFIGS)
-                notice(f"the bounds of broker {resource.name} are not known: {words}")
-        return told
-
-    def _describe(self, kind: ResourceType, name: str) -> Mapping[str, Any]:
-        resource = ConfigResource(kind, name)
-        asked = self._admin.describe_configs([resource], request_timeout=self._timeout_s)
-        entries: Mapping[str, Any] = asked[resource].result()
-        return entries
+        """The settings of every broker that tells them; one that answers is asked from here on."""
+        nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
+        told, failed = brokers_settings(self._admin, nodes, self._timeout_s)
+        for broker, error in failed.items():
+            notice(f"the bounds of broker {broker} are not known: {words_of(error, READING_CONFIGS)}")
+        answering = [*told, *(broker for broker, error in failed.items() if not is_silence(error))]
+        if answering:
+            self._asking["broker"] = int(answering[0])
+        return list(told.values())
 
 
 def _default(entry: Any) -> str | None:
