@@ -44,7 +44,7 @@ class GroupSettings:
         """
         resource = ConfigResource(ResourceType.GROUP, group)
         try:
-            brokers = self._brokers()
+            brokers, unknown = self._brokers()
             told: Mapping[str, Any] = self._admin.describe_configs([resource], **self._asking)[
                 resource
             ].result()
@@ -52,6 +52,8 @@ class GroupSettings:
             kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
             words = words_of(error, READING_CONFIGS)
             raise kind(f"{group}: its settings cannot be read: {words}") from None
+        for broker, silence in unknown.items():
+            notice(f"the bounds of broker {broker} are not known: {words_of(silence, READING_CONFIGS)}")
         found: dict[str, GroupConfig] = {}
         for name in sorted(told):
             entry = told[name]
@@ -85,16 +87,17 @@ class GroupSettings:
             return failed_of(error, CHANGING_CONFIGS)
         return None
 
-    def _brokers(self) -> list[Mapping[str, str | None]]:
-        """The settings of every broker that tells them; one that answers is asked from here on."""
+    def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, KafkaException]]:
+        """The settings of every broker that tells them, and why others do not; one that answers is asked from here on.
+
+        :raises KafkaException: the cluster does not tell its brokers
+        """
         nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
         told, failed = brokers_settings(self._admin, nodes, self._timeout_s)
-        for broker, error in failed.items():
-            notice(f"the bounds of broker {broker} are not known: {words_of(error, READING_CONFIGS)}")
         answering = [*told, *(broker for broker, error in failed.items() if not is_silence(error))]
         if answering:
             self._asking["broker"] = int(answering[0])
-        return list(told.values())
+        return list(told.values()), failed
 
 
 def _default(entry: Any) -> str | None:

@@ -1,7 +1,7 @@
 """A real Apache Kafka broker in a process of its own."""
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.kafka.java import java
@@ -35,9 +35,18 @@ class Broker:
     """
 
     def __init__(
-        self, jars: Path, directory: Path, settings: Mapping[str, str] | None = None, *, heap_mb: int = 512
+        self,
+        jars: Path,
+        directory: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        heap_mb: int = 512,
+        options: Sequence[str] = (),
     ) -> None:
-        """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`."""
+        """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`.
+
+        `options` are those of its JVM.
+        """
         self.jars = jars
         self.directory = directory
         self.log = directory / "broker.log"
@@ -46,6 +55,7 @@ class Broker:
         self._properties = directory / "server.properties"
         self._overrides = dict(settings or {})
         self._heap_mb = heap_mb
+        self._options = options
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -127,7 +137,9 @@ class Broker:
             )
 
     def _launch(self) -> None:
-        command = java(self.jars, "kafka.Kafka", str(self._properties), heap_mb=self._heap_mb)
+        command = java(
+            self.jars, "kafka.Kafka", str(self._properties), heap_mb=self._heap_mb, options=self._options
+        )
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, cwd=self.directory

@@ -9,6 +9,7 @@ import pytest
 
 from tests.coordinator.wire.certificates import have_openssl
 from tests.kafka.broker import Broker
+from tests.kafka.class_archive import ensure_archive
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.jars import KafkaUnavailableError, fetch
 from tests.kafka.java_host import JavaHost
@@ -25,7 +26,9 @@ StartBroker = Callable[[Mapping[str, str]], Broker]
 def kafka_jars() -> Path:
     """Return the directory of Kafka's jars; where they cannot be had, the test is skipped or fails."""
     try:
-        return fetch()
+        jars = fetch()
+        ensure_archive(jars)
+        return jars
     except KafkaUnavailableError as error:
         reason = f"{SKIPPED}: {error}"
     if os.environ.get(REQUIRE) == "1":
