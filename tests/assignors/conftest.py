@@ -15,8 +15,7 @@ from tests.support.chance import seed
 @pytest.fixture(scope="session")
 def oracle(kafka_jars: Path) -> Iterator[Oracle]:
     """Give Kafka's own assignors, in one Java process."""
-    # A hot method would throw its NullPointerExceptions without a message.
-    with running(f"{kafka_jars}/*", "-XX:-OmitStackTraceInFastThrow") as oracle:
+    with running(kafka_jars) as oracle:
         yield oracle
 
 

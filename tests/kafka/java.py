@@ -7,17 +7,27 @@ from pathlib import Path
 
 # Start-up counts more than throughput here: the cheap collector and the first compiler only.
 QUICK_START = ("-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+ALL_COMPILERS = "-XX:TieredStopAtLevel=4"
+"""The option for programs that work for long."""
 
 
-def java(jars: Path, main: str, *args: str, heap_mb: int = 128, options: Sequence[str] = ()) -> list[str]:
-    """Return the command line that runs `main`, a class of the jars, with a heap of `heap_mb` MiB.
+def java(
+    jars: Path,
+    main: str,
+    *args: str,
+    heap_mb: int = 128,
+    options: Sequence[str] = (),
+    classes: Path | None = None,
+) -> list[str]:
+    """Return the command line that runs `main`, a class of the jars or `classes`, with a heap of `heap_mb` MiB.
 
-    Classes that `class_archive` has put aside are mapped instead of read; a JVM goes without an archive
-    that is not its own, and says nothing of it (`-Xlog:disable`).
+    Classes that `class_archive` has put aside are mapped instead of read, for which the jars have to come first;
+    a JVM goes without an archive that is not its own, and says nothing of it (`-Xlog:disable`).
     """
     archive = archive_of(jars)
     shared = (f"-XX:SharedArchiveFile={archive}", "-Xlog:disable") if archive.is_file() else ()
-    return ["java", *QUICK_START, *shared, f"-Xmx{heap_mb}m", *options, "-cp", str(jars / "*"), main, *args]
+    path = str(jars / "*") if classes is None else f"{jars / '*'}:{classes}"
+    return ["java", *QUICK_START, *shared, f"-Xmx{heap_mb}m", *options, "-cp", path, main, *args]
 
 
 def archive_of(jars: Path) -> Path:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tests.kafka.child import Child
 from tests.kafka.events import EventLog
-from tests.kafka.harness import compiled
-from tests.kafka.java import QUICK_START
+from tests.kafka.programs import program
 
 CLOSE_TIMEOUT_S = 90.0
 """Java's consumer gives itself 30 s to close."""
@@ -25,9 +24,8 @@ class JavaHost:
     def child(self) -> Child:
         """The JVM, started now if it was not."""
         if self._child is None:
-            classpath = f"{compiled(self._jars)}:{self._jars / '*'}"
-            quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
-            self._child = Child(["java", *QUICK_START, "-Xmx256m", quiet, "-cp", classpath, "Member"])
+            quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",)
+            self._child = Child(program(self._jars, "Member", heap_mb=256, options=quiet))
         return self._child
 
     @property

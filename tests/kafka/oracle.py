@@ -7,7 +7,6 @@ Members and owned partitions keep their order on the way: Java's maps are filled
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
-
-SOURCE = Path(__file__).parent / "java" / "AssignorOracle.java"
+from tests.kafka.java import ALL_COMPILERS
+from tests.kafka.programs import program
 
 Named = dict[str, dict[str, list[int]]]
 """Member id → topic → partition numbers ascending."""
@@ -101,22 +100,16 @@ class Oracle:
 
 
 @contextmanager
-def running(classpath: str, *java_options: str) -> Iterator[Oracle]:
-    """Start the oracle; `classpath` holds Kafka's jars with their dependencies."""
-    command = [
-        "java",
-        "-Xmx2g",
+def running(jars: Path, *, heap_mb: int = 2048, options: Sequence[str] = ()) -> Iterator[Oracle]:
+    """Start the oracle; `options` are those of its JVM."""
+    usual = (
+        ALL_COMPILERS,
         # Else a hot piece of code that throws often throws an exception without a message after a while.
         "-XX:-OmitStackTraceInFastThrow",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-        *java_options,
-        "-cp",
-        classpath,
-        str(SOURCE),
-    ]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ}
-    ) as process:
+    )
+    command = program(jars, "AssignorOracle", heap_mb=heap_mb, options=[*usual, *options])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             yield Oracle(process)
         finally:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCE = Path(__file__).parent / "java" / "RegexEngines.java"
+from tests.kafka.java import ALL_COMPILERS
+from tests.kafka.programs import program
+
 TIMEOUT_S = 1800.0
 
 
@@ -32,10 +34,15 @@ class Engines:
 def ask_engines(jars: Path, patterns: Sequence[str], topics: Sequence[str]) -> list[Engines]:
     """Compile each pattern in both engines and match it with each topic; KOHORT_JAVA names another Java."""
     lines = [f"topic {_encoded(topic)}" for topic in topics] + [f"pattern {_encoded(p)}" for p in patterns]
+    _, *command = program(jars, "RegexEngines", heap_mb=512, options=(ALL_COMPILERS,))
     java = os.environ.get("KOHORT_JAVA", "java")
-    command = [java, "-Xshare:auto", "-XX:+UseSerialGC", "-Xmx512m", "-cp", str(jars / "*"), str(SOURCE)]
     done = subprocess.run(
-        command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, timeout=TIMEOUT_S
+        [java, *command],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=TIMEOUT_S,
     )
     return list(_read(done.stdout, topics))
 

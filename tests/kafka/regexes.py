@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCE = Path(__file__).parent / "java" / "Regexes.java"
+from tests.kafka.programs import program
+
 TIMEOUT_S = 60.0
 
 
@@ -23,9 +24,13 @@ class Said:
 def ask(jars: Path, patterns: Sequence[str], topics: Sequence[str] = ()) -> list[Said]:
     """Compile each pattern, and match it with each topic."""
     lines = [f"topic {_encoded(topic)}" for topic in topics] + [f"pattern {_encoded(p)}" for p in patterns]
-    command = ["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", str(jars / "*"), str(SOURCE)]
     done = subprocess.run(
-        command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, timeout=TIMEOUT_S
+        program(jars, "Regexes", heap_mb=512),
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=TIMEOUT_S,
     )
     return [_said(line, topics) for line in done.stdout.splitlines()]
 

@@ -7,10 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.kafka.java import java
+from tests.kafka.programs import program
 from tests.kafka.tools import Completed
-
-SOURCE = Path(__file__).parent / "java" / "Tools.java"
 
 CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
@@ -60,7 +58,7 @@ class ToolHost:
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            command = java(self._jars, str(SOURCE), heap_mb=512, options=LOGGING)
+            command = program(self._jars, "Tools", heap_mb=512, options=LOGGING)
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
             )

@@ -9,15 +9,13 @@ import pytest
 
 from cli.dropin.kafka_errors import _ERRORS, error_message, exception_text
 from coordinator.wire.answers import Failure
-from tests.kafka.java import java
-
-SOURCE = Path(__file__).parents[2] / "kafka" / "java" / "ErrorNames.java"
+from tests.kafka.programs import program
 
 
 @pytest.mark.kafka
 def test_they_are_kafkas(kafka_jars: Path) -> None:
     done = subprocess.run(
-        java(kafka_jars, str(SOURCE), options=("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)),
+        program(kafka_jars, "ErrorNames", options=("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)),
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     told = {

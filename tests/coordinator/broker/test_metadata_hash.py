@@ -29,7 +29,7 @@ RACKS = ("", "a", "b", "eu-west-1a", "ü", "\uff61", "\U0001f600", "\ud800")
 
 @pytest.fixture(scope="module")
 def oracle(kafka_jars: Path) -> Iterator[Oracle]:
-    with running(f"{kafka_jars}/*") as oracle:
+    with running(kafka_jars) as oracle:
         yield oracle
 
 

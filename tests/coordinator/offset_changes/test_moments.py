@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from coordinator.offset_changes.moments import ago_ms, parse_datetime, parse_duration_ns
-from tests.kafka.java import java
+from tests.kafka.programs import program
 
-ORACLE = Path(__file__).parents[2] / "kafka" / "java" / "Moments.java"
 CASES = 4_000
 
 TIMES = (
@@ -64,7 +63,7 @@ def mutations(seeds: Iterable[str], letters: str, chance: random.Random) -> list
 def test_the_same_as_java(kafka_jars: Path, kind: str, seeds: tuple[str, ...], letters: str) -> None:
     cases = mutations(seeds, letters, random.Random(8))
     done = subprocess.run(
-        java(kafka_jars, str(ORACLE)), input="".join(f"{kind}{case}\n" for case in cases),
+        program(kafka_jars, "Moments"), input="".join(f"{kind}{case}\n" for case in cases),
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     told = dict(zip(cases, done.stdout.splitlines(), strict=True))

@@ -10,9 +10,7 @@ from typing import Any
 
 from coordinator.storage.batches import Codec
 from tests.coordinator.storage.random_batches import Made
-from tests.kafka.java import java
-
-SOURCE = Path(__file__).parents[2] / "kafka" / "java" / "Batches.java"
+from tests.kafka.programs import program
 
 
 class JavaRefused(Exception):
@@ -55,7 +53,7 @@ class JavaBatches:
 def java_batches(jars: Path) -> Iterator[JavaBatches]:
     """Start the process; it ends with the context."""
     quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)
-    command = java(jars, str(SOURCE), heap_mb=512, options=quiet)
+    command = program(jars, "Batches", heap_mb=512, options=quiet)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield JavaBatches(process)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.kafka.java import QUICK_START
+from tests.kafka.programs import program
 
-SOURCE = Path(__file__).parents[2] / "kafka" / "java" / "RecordsOracle.java"
 TIMEOUT_S = 250.0
 
 Bytes: TypeAlias = tuple[bytes, bytes | None]
@@ -78,8 +77,8 @@ def write_again(jars: Path, records: Iterable[Bytes]) -> list[Bytes]:
 
 def _ask(jars: Path, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     lines = "".join(json.dumps(question) + "\n" for question in questions)
-    quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
-    command = ["java", *QUICK_START, "-Xmx512m", quiet, "-cp", str(jars / "*"), str(SOURCE)]
+    quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)
+    command = program(jars, "RecordsOracle", heap_mb=512, options=quiet)
     done = subprocess.run(
         command, input=lines, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
