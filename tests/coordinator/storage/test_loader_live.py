@@ -25,6 +25,7 @@ PARTITIONS = 50
 SEGMENT_BYTES = 32 * 1024
 READ_S = 8.0
 """The broker compacts some hundred times in it."""
+MOST_S = 90.0
 NEVER_STOPS_CLEANING = {"log.cleaner.backoff.ms": "1", "log.cleaner.min.cleanable.ratio": "0.0"}
 
 
@@ -49,21 +50,22 @@ def test_a_broker_may_write_and_compact_meanwhile(
 
     writer = threading.Thread(target=commit)
     writer.start()
-    reads = 0
+    reads, compacted = 0, False
+    begun = time.monotonic()
     try:
-        deadline = time.monotonic() + READ_S
-        while time.monotonic() < deadline:
+        # On a busy machine the broker compacts less often.
+        while time.monotonic() < begun + (READ_S if reads > 5 and compacted else MOST_S):
             acknowledged = committed
             loaded = load([broker.data])
             assert loaded.problems == ()
             _check(loaded, at_least=acknowledged, at_most=committed + 1)
             reads += 1
+            compacted = loaded.records < acknowledged * len(GROUPS) * PARTITIONS / 2
     finally:
         stop.set()
         writer.join()
     assert reads > 5
-    written = committed * len(GROUPS) * PARTITIONS
-    assert loaded.records < written / 2, "nothing was compacted meanwhile"
+    assert compacted, "nothing was compacted meanwhile"
 
 
 def _check(loaded: LoadedLog, *, at_least: int, at_most: int) -> None:
