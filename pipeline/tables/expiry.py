@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as f
 
-from pipeline.decode.kinds import OFFSET_VERSIONS
-
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
@@ -38,7 +36,7 @@ SILENT_LEAST_S: Final = 1.0
 SILENT_RHYTHMS: Final = 3.0
 _SLOT_S: Final = 300
 _MARKS: Final = 1 << 22
-"""Bounds what is sent to every worker, whatever the number of departures."""
+"""Bounds what is sent to every worker, whatever the number of departures. A power of two."""
 _PLACE: Final = ("group", "topic", "topic_partition")
 
 
@@ -49,7 +47,7 @@ def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
     `since`, `at` (times), `session_timeout_ms` and `places` (an array of `topic` and `topic_partition`).
     """
     sought = _with_slots(departures.withColumn("place", f.explode("places")).select("*", "place.*"))
-    commits = events.where(f.col("key_version").isin(*OFFSET_VERSIONS) & ~f.col("tombstone")).select(
+    commits = events.where(f.col("committed").isNotNull()).select(
         *_PLACE,
         "time",
         "committed",
@@ -90,7 +88,7 @@ def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
     """The commits without most of those that are not sought: to bring all of them together would cost more than to
     decode them. First by few columns: of what these turn away Spark does not read the others."""
     for columns in (("group", "slot"), (*_PLACE, "slot")):
-        mark = f.pmod(f.hash(*columns), f.lit(_MARKS)).alias("mark")
+        mark = f.hash(*columns).bitwiseAND(_MARKS - 1).alias("mark")
         marks = sought.select(mark).distinct()
         commits = commits.select("*", mark).join(f.broadcast(marks), "mark", "left_semi").drop("mark")
     return commits
