@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.kafka.java import java
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.process import end, kill
+from tests.kafka.process import KILL_AFTER_S, end, kill
 from tests.kafka.settings import server_properties
 from tests.kafka.wait import wait_until
 
@@ -97,10 +97,12 @@ class Broker:
             else:
                 return
 
-    def stop(self) -> None:
-        """Stop the broker; data and ports stay for another start. Stopping twice does nothing."""
-        if self._process is not None:
-            end(self._process)
+    def stop(self, *, kill_after_s: float = KILL_AFTER_S) -> int | None:
+        """Stop the broker, kill it after a while; data and ports stay for another start. Twice does nothing.
+
+        Returns the exit status, negative where it had to be killed; None: it was never started.
+        """
+        return None if self._process is None else end(self._process, kill_after_s=kill_after_s)
 
     def crash(self) -> None:
         """Kill the broker without a warning."""

@@ -4,14 +4,18 @@ import os
 import tempfile
 from pathlib import Path
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import Broker, BrokerFailedError
 from tests.kafka.java import archive_of
+
+DUMP_S = 60.0
+"""How long the JVM may take to write the archive, which it does at its end."""
 
 
 def ensure_archive(jars: Path) -> None:
     """Put the classes that a broker loads aside, beside the jars, unless that is done; takes six seconds.
 
-    Two processes may do this at once: each writes a file of its own and the last rename wins.
+    Two processes may do this at once: each writes a file of its own and the last rename wins. Where it cannot be
+    done (a Java without such archives) brokers start as slowly as ever.
     """
     target = archive_of(jars)
     if target.is_file():
@@ -21,6 +25,10 @@ def ensure_archive(jars: Path) -> None:
         broker = Broker(jars, Path(scratch), options=[f"-XX:ArchiveClassesAtExit={made}"])
         try:
             broker.start()
+        except BrokerFailedError:
+            return
         finally:
-            broker.stop()
-        os.replace(made, target)
+            status = broker.stop(kill_after_s=DUMP_S)
+        was_killed = status is not None and status < 0
+        if made.is_file() and not was_killed:
+            os.replace(made, target)
