@@ -24,9 +24,11 @@ REJOIN = {
     "broker.heartbeat.interval.ms": "200",
 }
 COMPLAINT = re.compile(
-    r" (WARN|ERROR|FATAL) (?!org\.apache\.kafka\.(controller|raft|clients|server\.BrokerLifecycleManager))"
+    r" (WARN|ERROR|FATAL) (?!org\.apache\.kafka\.(controller|raft|clients|server\.BrokerLifecycleManager)"
+    r"|kafka\.server\.ControllerApis)"
 )
-"""Of whatever has to do with logs and groups. Brokers complain of one another, too, when the machine is busy."""
+"""Of whatever has to do with logs and groups. Brokers complain of one another, too, when the machine is busy, and a
+broker that registers before its own controller is active."""
 OVERTAKEN = "because the partition is not online or is no longer the leader"
 """Of no weight: see `_has_loaded`."""
 LOADED = re.compile(rf"Finished loading of metadata from {OFFSETS_TOPIC}-(\d+) with epoch (\d+) ")
