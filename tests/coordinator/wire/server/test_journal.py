@@ -26,17 +26,32 @@ class Disk:
     """Counts synchronisations, and holds them up until it is told to let them through."""
 
     def __init__(self) -> None:
+        self.begun = 0
         self.synchronised = 0
         self.open = threading.Event()
         self.error: OSError | None = None
         self._real = os.fsync
 
     def fsync(self, descriptor: int) -> None:
+        self.begun += 1
         self.open.wait(10)
         self.synchronised += 1
         if self.error is not None:
             raise self.error
         self._real(descriptor)
+
+    async def has_begun(self, count: int) -> None:
+        async with asyncio.timeout(10):
+            while self.begun < count:
+                await asyncio.sleep(0.001)
+
+    async def has_synchronised(self, count: int) -> None:
+        """Count times, and not once more in the intervals that follow."""
+        async with asyncio.timeout(10):
+            while self.synchronised < count:
+                await asyncio.sleep(0.001)
+        await asyncio.sleep(2 * INTERVAL_MS / 1000)
+        assert self.synchronised == count
 
 
 class Desk:
@@ -112,11 +127,9 @@ def test_with_an_interval_answers_leave_at_once_and_the_disk_follows(tmp_path: P
             desk.write(f"{number}")
         assert len(desk.left) == 20
         assert disk.synchronised == 0
-        await asyncio.sleep(3 * INTERVAL_MS / 1000)
-        assert disk.synchronised == 1
+        await disk.has_synchronised(1)
         desk.write("once more")
-        await asyncio.sleep(3 * INTERVAL_MS / 1000)
-        assert disk.synchronised == 2
+        await disk.has_synchronised(2)
 
     play(tmp_path, FsyncPolicy.INTERVAL, scene)
 
@@ -124,12 +137,11 @@ def test_with_an_interval_answers_leave_at_once_and_the_disk_follows(tmp_path: P
 def test_a_disk_slower_than_the_interval_is_not_forgotten(tmp_path: Path) -> None:
     async def scene(desk: Desk, disk: Disk) -> None:
         desk.write("first")
-        await asyncio.sleep(2 * INTERVAL_MS / 1000)
+        await disk.has_begun(1)
         desk.write("while the disk is at work")
         await asyncio.sleep(2 * INTERVAL_MS / 1000)
         disk.open.set()
-        await asyncio.sleep(4 * INTERVAL_MS / 1000)
-        assert disk.synchronised == 2
+        await disk.has_synchronised(2)
 
     play(tmp_path, FsyncPolicy.INTERVAL, scene)
 
