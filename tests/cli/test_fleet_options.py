@@ -45,9 +45,12 @@ def test_nonsense_is_refused_at_once(kohort: Kohort, sample: Path, options: list
 
 @pytest.mark.parametrize("command", ["history", "audit"])
 def test_a_directory_that_is_no_log(kohort: Kohort, sample: Path, tmp_path: Path, command: str) -> None:
-    above = kohort.quick("fleet", command, "--log-dir", sample.parent)
+    inside = tmp_path / "above" / "data"
+    inside.parent.mkdir()
+    inside.symlink_to(sample)
+    above = kohort.quick("fleet", command, "--log-dir", inside.parent)
     assert (above.status, above.stdout) == (3, "")
-    assert f"is {sample} meant?" in above.stderr
+    assert f"is {inside} meant?" in above.stderr
     nothing = kohort.quick("fleet", command, "--log-dir", tmp_path / "nothing")
     assert (nothing.status, nothing.stderr) == (3, f"kohort: {tmp_path}/nothing is not there\n")
     empty = kohort.quick("fleet", command)

@@ -29,7 +29,7 @@ TOPIC = "orders"
 LAST = 300
 PRODUCER = 4000
 COMPLAINT = re.compile(r"\b(WARN|ERROR|FATAL)\b")
-NOT_OF_THE_LOG = ("NetworkClient", "QuorumController")
+NOT_OF_THE_LOG = ("NetworkClient", "QuorumController", "ControllerApis")
 
 
 def test_a_broker_starts_on_our_segments(start_broker: StartBroker) -> None:
