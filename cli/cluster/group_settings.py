@@ -52,8 +52,8 @@ class GroupSettings:
             kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
             words = words_of(error, READING_CONFIGS)
             raise kind(f"{group}: its settings cannot be read: {words}") from None
-        for broker, silence in unknown.items():
-            notice(f"the bounds of broker {broker} are not known: {words_of(silence, READING_CONFIGS)}")
+        for broker, failure in unknown.items():
+            notice(f"the bounds of broker {broker} are not known: {words_of(failure, READING_CONFIGS)}")
         found: dict[str, GroupConfig] = {}
         for name in sorted(told):
             entry = told[name]

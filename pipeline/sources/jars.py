@@ -6,10 +6,11 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+
+from pipeline.sources.filled import filled
 
 KAFKA_SOURCE = "spark-sql-kafka-0-10"
 SCALA = "2.13"
@@ -87,24 +88,12 @@ def _pom() -> str:
 
 
 def _fetched() -> Path:
-    target = cache()
-    if target.is_dir():
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=".fetch-", dir=target.parent, ignore_cleanup_errors=True
-    ) as scratch:
-        filled = Path(scratch) / "jars"
-        pom = Path(scratch) / "pom.xml"
+    def fetch(directory: Path) -> None:
+        pom = directory.with_name("pom.xml")
         pom.write_text(_pom(), encoding="utf-8")
-        _run_maven(pom, filled)
-        try:
-            filled.rename(target)
-        except OSError:
-            # Another process was quicker; anything else is an error.
-            if not target.is_dir():
-                raise
-    return target
+        _run_maven(pom, directory)
+
+    return filled(cache(), fetch)
 
 
 def _run_maven(pom: Path, directory: Path) -> None:

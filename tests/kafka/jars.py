@@ -5,8 +5,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
+
+from pipeline.sources.filled import filled
 
 POM = Path(__file__).with_name("pom.xml")
 OLDEST_JAVA = 17
@@ -39,29 +40,12 @@ def cache() -> Path:
 def fetch() -> Path:
     """Return the directory of the jars, filling it first if need be.
 
-    Two processes may do this at once: each fills a directory of its own and the first rename wins.
-
     Raises:
         KafkaUnavailableError: there is no Java of at least version 17, or the jars are not cached and
             Maven is missing or fails.
     """
     _require_java()
-    target = cache()
-    if target.is_dir():
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=".fetch-", dir=target.parent, ignore_cleanup_errors=True
-    ) as scratch:
-        filled = Path(scratch) / "jars"
-        _run_maven(filled)
-        try:
-            filled.rename(target)
-        except OSError:
-            # Another process was quicker; anything else is an error.
-            if not target.is_dir():
-                raise
-    return target
+    return filled(cache(), _run_maven)
 
 
 def _require_java() -> None:

@@ -2,10 +2,10 @@
 
 import hashlib
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipeline.sources.filled import filled
 from tests.kafka.jars import KafkaUnavailableError
 from tests.kafka.java import java
 
@@ -29,21 +29,7 @@ def compiled(jars: Path) -> Path:
     """
     sources = b"".join(source.read_bytes() for source in SOURCES)
     stamp = hashlib.sha256(sources + jars.name.encode()).hexdigest()[:12]
-    target = jars.parent / f"programs-{stamp}"
-    if target.is_dir():
-        return target
-    with tempfile.TemporaryDirectory(
-        prefix=".javac-", dir=jars.parent, ignore_cleanup_errors=True
-    ) as scratch:
-        made = Path(scratch) / "classes"
-        _compile(jars, made)
-        try:
-            made.rename(target)
-        except OSError:
-            # Another process was quicker; anything else is an error.
-            if not target.is_dir():
-                raise
-    return target
+    return filled(jars.parent / f"programs-{stamp}", lambda directory: _compile(jars, directory))
 
 
 def _compile(jars: Path, directory: Path) -> None:
