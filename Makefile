@@ -50,7 +50,7 @@ bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are 
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 KOHORT_REGEX_CASES=$${KOHORT_REGEX_CASES:-10000} KOHORT_REGEX_TOPICS=$${KOHORT_REGEX_TOPICS:-1000} \
-		$(BIN)/python -m pytest tests/migration/regexes/test_engines.py tests/migration/regexes/test_posix.py \
+		$(BIN)/python -m pytest tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py \
 		--timeout 0 --capture no
 
 oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
@@ -70,12 +70,12 @@ pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed
 
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHORT_FUZZ_CASES)
 	KOHORT_FUZZ_CASES=$${KOHORT_FUZZ_CASES:-1000000} $(BIN)/python -m pytest --timeout 0 \
-		tests/coordinator/storage/test_record_codec_fuzz.py tests/coordinator/storage/test_segments_fuzz.py \
-		tests/coordinator/storage/test_loader_fuzz.py
+		tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
+		tests/coordinator/store/test_loader_fuzz.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
 	KOHORT_KILL_ROUNDS=$${KOHORT_KILL_ROUNDS:-500} $(BIN)/python -m pytest --timeout 0 \
-		tests/coordinator/storage/test_kills.py --capture no
+		tests/coordinator/store/test_kills.py --capture no
 
 bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
 	$(BIN)/python -m benchmarks.assignors

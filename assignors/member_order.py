@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assignors.java_order import map_order, string_hashes, utf16
+from assignors.java.java_order import map_order, string_hashes, utf16
 from assignors.model import Ints, MemberSpec
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assignors.assignor import Assignor, RebalanceProtocol
-from assignors.java_order import map_order, string_hashes
+from assignors.java.java_order import map_order, string_hashes
 
 
 class NoCommonProtocolError(Exception):

@@ -31,15 +31,15 @@ __all__ = [
 ENTRY_POINT_GROUP = "kohort.assignors"
 
 _MODULES = (
-    "assignors.range",
-    "assignors.roundrobin",
-    "assignors.sticky",
-    "assignors.cooperative",
-    "assignors.uniform",
-    "assignors.server_range",
-    "assignors.librdkafka_range",
-    "assignors.librdkafka_roundrobin",
-    "assignors.librdkafka_cooperative",
+    "assignors.java.range",
+    "assignors.java.roundrobin",
+    "assignors.java.sticky",
+    "assignors.java.cooperative",
+    "assignors.broker.uniform",
+    "assignors.broker.range",
+    "assignors.librdkafka.range",
+    "assignors.librdkafka.roundrobin",
+    "assignors.librdkafka.cooperative",
 )
 """Each has `ASSIGNORS`. Imported at the first look-up: `assignors.registry` itself stays cheap to import."""
 

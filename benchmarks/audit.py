@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from uuid import UUID
 
-from coordinator.model import (
+from groups.model import (
     Client,
     Cluster,
     Group,
@@ -29,7 +29,7 @@ from coordinator.model import (
     Subscription,
     Topic,
 )
-from coordinator.snapshot import Snapshot, write_snapshot
+from groups.snapshot import Snapshot, write_snapshot
 from pipeline.audit import AuditRun, Snapshots, audit
 from pipeline.session import SessionSettings, session
 

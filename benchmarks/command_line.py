@@ -20,8 +20,8 @@ from pathlib import Path
 from benchmarks.timing import Times, plain_environment, side_by_side
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
-from cli.views.describe import DescribeMode, describe_document
-from coordinator.model import CommittedOffset, Group, GroupState, GroupType, Topic
+from cli.verbs.describe.view import DescribeMode, describe_document
+from groups.model import CommittedOffset, Group, GroupState, GroupType, Topic
 from tests.cli.fleet import running_fleet
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator

@@ -14,8 +14,8 @@ from dataclasses import replace
 from itertools import count
 from uuid import UUID
 
-from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer, JoinGroupAnswer
-from coordinator.broker.calls import (
+from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer, JoinGroupAnswer
+from coordinator.engine.calls import (
     Call,
     ConsumerGroupHeartbeat,
     Heartbeat,
@@ -24,12 +24,12 @@ from coordinator.broker.calls import (
     Request,
     SyncGroup,
 )
-from coordinator.broker.config import Config
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import Record
-from coordinator.broker.result import Result
-from coordinator.broker.topics import TopicImage, TopicInfo
-from coordinator.embedded_protocol import Subscription, write_subscription
+from coordinator.engine.config import Config
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.engine.result import Result
+from coordinator.engine.topics import TopicImage, TopicInfo
+from wire.messages.embedded_protocol import Subscription, write_subscription
 
 BEATS = 100_000
 TOPICS = TopicImage.of([TopicInfo(name="orders", id=UUID(int=7), partitions=400)])

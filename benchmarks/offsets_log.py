@@ -16,7 +16,7 @@ from uuid import UUID
 
 import numpy as np
 
-from coordinator.broker.records import (
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberValue,
@@ -31,20 +31,20 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.embedded_protocol import (
+from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.records import encode_record
+from wire.log.batch_scan import scan
+from wire.log.batches import encode_batch
+from wire.log.checksum import crc32c
+from wire.log.columns import columns_of
+from wire.log.indexes import write_indexes
+from wire.log.segments import read_segment, segment_name
+from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     Subscription,
     write_assignment,
     write_subscription,
 )
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.checksum import crc32c
-from coordinator.storage.columns import columns_of
-from coordinator.storage.indexes import write_indexes
-from coordinator.storage.partition_files import OFFSETS_TOPIC
-from coordinator.storage.records import encode_record
-from coordinator.storage.segments import read_segment, segment_name
 
 SEED = 20261122
 FIRST_MS = 1_767_225_600_000

@@ -34,13 +34,13 @@ from pathlib import Path
 from uuid import UUID
 
 from benchmarks.offsets_log import TOPIC, TOPIC_PARTITIONS, write_partition
-from coordinator.storage.partition_files import read_topic_id
-from coordinator.storage.segments import segment_name
+from coordinator.store.partition_files import read_topic_id
 from pipeline.history import Logs, run_history
 from pipeline.session import SessionSettings, session
 from tests.kafka.broker import Broker
 from tests.kafka.jars import fetch
 from tests.kafka.topics import create_topics
+from wire.log.segments import segment_name
 
 PARTITIONS = 5
 GROUPS = 200

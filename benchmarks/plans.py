@@ -19,7 +19,7 @@ from random import Random
 from uuid import UUID
 
 from benchmarks.timing import plain_environment
-from coordinator.model import (
+from groups.model import (
     Client,
     Cluster,
     Group,
@@ -30,7 +30,7 @@ from coordinator.model import (
     Subscription,
     Topic,
 )
-from coordinator.snapshot import Snapshot, write_snapshot
+from groups.snapshot import Snapshot, write_snapshot
 from migration.model import Destination
 
 MEMBERS, TOPICS, PARTITIONS = 500, 10, 500

@@ -50,7 +50,7 @@ LOADED = re.compile(
     r"Finished loading of metadata from __consumer_offsets-\d+ with epoch \d+ in (?P<ms>\d+)ms "
     r"where (?P<waited_ms>\d+)ms was spent in the scheduler\. Loaded (?P<records>\d+) records"
 )
-LOAD = "import sys, pathlib; from coordinator.storage.loader import load; load([pathlib.Path(sys.argv[1])])"
+LOAD = "import sys, pathlib; from coordinator.store.loader import load; load([pathlib.Path(sys.argv[1])])"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

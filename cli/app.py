@@ -14,63 +14,63 @@ from cli.errors import CommandError, ExitStatus
 from cli.lazy import Build, family, lazy_group, verb
 
 COMMANDS = {
-    "list": "cli.commands.listing:list_groups",
-    "describe": "cli.commands.describe:describe",
-    "validate-regex": "cli.commands.validate_regex:validate_regex",
-    "dry-run": "cli.commands.dry_run:dry_run",
-    "plan": "cli.commands.plan:plan",
-    "gate": "cli.commands.gate:gate",
-    "delete": "cli.commands.delete:delete",
-    "snapshot": "cli.commands.snapshot:snapshot",
-    "serve": "cli.commands.serve:serve",
-    "demo": "cli.commands.demo:demo",
-    "watch": "cli.commands.watch:watch",
-    "completion": "cli.commands.completion:completion",
-    "help": "cli.commands.help:help_",
+    "list": "cli.verbs.list.command:list_groups",
+    "describe": "cli.verbs.describe.command:describe",
+    "validate-regex": "cli.verbs.validate_regex.command:validate_regex",
+    "dry-run": "cli.verbs.dry_run.command:dry_run",
+    "plan": "cli.verbs.plan.command:plan",
+    "gate": "cli.verbs.gate.command:gate",
+    "delete": "cli.verbs.delete.command:delete",
+    "snapshot": "cli.verbs.snapshot.command:snapshot",
+    "serve": "cli.verbs.serve.command:serve",
+    "demo": "cli.verbs.demo.command:demo",
+    "watch": "cli.verbs.watch.command:watch",
+    "completion": "cli.verbs.completion.command:completion",
+    "help": "cli.verbs.help.command:help_",
 }
 """Where the function of each command is."""
-OWN_PARSERS = {"gate": "cli.commands.gate:WithWait"}
+OWN_PARSERS = {"gate": "cli.verbs.gate.command:WithWait"}
 """Commands whose options typer alone cannot read."""
 FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "fleet": (
         "Look at thousands of groups or months of history, with Spark: history, follow, audit.",
         {
-            "history": "cli.commands.fleet_history:fleet_history",
-            "follow": "cli.commands.fleet_follow:fleet_follow",
-            "audit": "cli.commands.fleet_audit:fleet_audit",
+            "history": "cli.verbs.fleet.history.command:fleet_history",
+            "follow": "cli.verbs.fleet.follow.command:fleet_follow",
+            "audit": "cli.verbs.fleet.audit.command:fleet_audit",
         },
     ),
     "log": (
         "Look into a broker's own log of groups and offsets.",
-        {"dump": "cli.commands.log_dump:log_dump", "verify": "cli.commands.log_verify:log_verify"},
+        {"dump": "cli.verbs.log_dump.command:log_dump", "verify": "cli.verbs.log_verify.command:log_verify"},
     ),
     "offsets": (
         "Look after committed offsets: reset, export, import, clone, delete.",
         {
-            "reset": "cli.commands.offsets.reset:reset",
-            "export": "cli.commands.offsets.export:export",
-            "import": "cli.commands.offsets.load:load",
-            "clone": "cli.commands.offsets.clone:clone",
-            "delete": "cli.commands.offsets.delete:delete",
+            "reset": "cli.verbs.offsets.reset:reset",
+            "export": "cli.verbs.offsets.export:export",
+            "import": "cli.verbs.offsets.load:load",
+            "clone": "cli.verbs.offsets.clone:clone",
+            "delete": "cli.verbs.offsets.delete:delete",
         },
     ),
     "config": (
         "Look after the settings of groups: get, set, unset.",
         {
-            "get": "cli.commands.config:get",
-            "set": "cli.commands.config:set_",
-            "unset": "cli.commands.config:unset",
+            "get": "cli.verbs.config.command:get",
+            "set": "cli.verbs.config.command:set_",
+            "unset": "cli.verbs.config.command:unset",
         },
     ),
     "context": (
         "Look after contexts, names for sources: list, show, use, add, remove, rename.",
         {
-            "list": "cli.commands.context:list_contexts",
-            "show": "cli.commands.context:show",
-            "use": "cli.commands.context:use",
-            "add": "cli.commands.context:add",
-            "remove": "cli.commands.context:remove",
-            "rename": "cli.commands.context:rename",
+            "list": "cli.verbs.context.command:list_contexts",
+            "show": "cli.verbs.context.command:show",
+            "use": "cli.verbs.context.command:use",
+            "add": "cli.verbs.context.command:add",
+            "remove": "cli.verbs.context.command:remove",
+            "rename": "cli.verbs.context.command:rename",
         },
     ),
 }
@@ -163,7 +163,7 @@ def _status_of(error: Exception) -> ExitStatus:
 
 def _message_of(error: Exception) -> str:
     known = isinstance(error, CommandError) or type(error).__module__.partition(".")[0] in (
-        "assignors", "cli", "coordinator", "migration", "pipeline",
+        "assignors", "cli", "coordinator", "groups", "migration", "pipeline", "wire",
     )  # fmt: skip
     if known:
         return str(error)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cli.contexts.place import Place
 from cli.errors import UsageError
 from cli.output import notice
+from cli.sources.contexts.place import Place
 
 CONSENT_PANEL = "Doing it"
 

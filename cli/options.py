@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
 import typer
 
-from cli.contexts.place import Place
 from cli.errors import UsageError
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+from cli.sources.contexts.place import Place
 
 if TYPE_CHECKING:
     from cli.render.shape import Shape
@@ -179,7 +179,7 @@ OnlyTopics = Annotated[
         "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
     ),
 ]
-"""Narrows what is meant: `cli.offset_plans.parse_scopes` reads it."""
+"""Narrows what is meant: `cli.verbs.offsets.plans.parse_scopes` reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +216,7 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
         for bundle, fields in names.items():
             arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
         if SourceOptions in bundles.values():
-            from cli.contexts.settle import settle
+            from cli.sources.contexts.settle import settle
 
             arguments = settle(arguments, _typed(invocation))
         function(**arguments)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cli.cluster.port import Read, Source
 from cli.errors import CommandError, UsageError
 from cli.options import SelectionOptions
-from coordinator.group_listing import GroupListing, GroupState, GroupType
-from coordinator.problem import Cause, Problem
+from cli.sources.port import Read, Source
+from groups.group_listing import GroupListing, GroupState, GroupType
+from groups.problem import Cause, Problem
 
 if TYPE_CHECKING:
-    from coordinator.model import Group
+    from groups.model import Group
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ def name_filter(pattern: str | None) -> Callable[[str], bool]:
     """A test for group ids; everything passes without a pattern. UsageError for a pattern that is none."""
     if pattern is None:
         return lambda _: True
-    from coordinator.regex import InvalidRegexError, compile_filter
+    from groups.regex.broker import InvalidRegexError, compile_filter
 
     try:
         search = compile_filter(pattern).search

@@ -12,7 +12,7 @@ def main() -> None:
     # Imports and commands build large trees without cycles and end: looking for cycles costs a fifth of their time.
     gc.set_threshold(200_000, 50, 50)
     if sys.argv[1:2] == ["_complete"]:
-        from cli.completion.asked import main as answer
+        from cli.verbs.completion.asked import main as answer
 
         answer()
     else:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from coordinator.model import Member
+from groups.model import Member
 
 LIBRARIES = ("java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka", "kafkajs")
 

@@ -12,11 +12,11 @@ from assignors.protocols import NoCommonProtocolError, rebalance_protocol
 from assignors.rebalance import Procedure, Rebalance, procedure_of, run_rebalances
 from assignors.registry import UnknownAssignorError, find, known
 from assignors.rules import RuleBrokenError
-from coordinator.client_library import library_of_all
-from coordinator.group_spec import ask, current_of
-from coordinator.model import Group, GroupType, Problem, Topic
-from coordinator.oddities import oddities_of
-from coordinator.what_if import WhatIf, change_group, change_topics
+from groups.client_library import library_of_all
+from groups.group_spec import ask, current_of
+from groups.model import Group, GroupType, Problem, Topic
+from groups.oddities import oddities_of
+from groups.what_if import WhatIf, change_group, change_topics
 
 BROKERS_DEFAULT = "uniform"
 """The first of `group.consumer.assignors`, unless somebody changed it."""

@@ -1,4 +1,4 @@
-"""What a list of groups says; a part of its own because a list needs nothing else of `coordinator.model`."""
+"""What a list of groups says; a part of its own because a list needs nothing else of `groups.model`."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from functools import lru_cache
 from assignors.assignor import Assignor, Side
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, Undetermined
 from assignors.rebalance import Procedure
-from coordinator.model import Group, GroupType, Member, Partitions, Topic
-from coordinator.regex import InvalidRegexError, compile_broker_regex
-from coordinator.timeline_order import timeline_order
-from coordinator.topic_spec import topic_specs
-from coordinator.what_if import ADDED, WhatIf
+from groups.model import Group, GroupType, Member, Partitions, Topic
+from groups.regex.broker import InvalidRegexError, compile_broker_regex
+from groups.timeline_order import timeline_order
+from groups.topic_spec import topic_specs
+from groups.what_if import ADDED, WhatIf
 
 ASSUMED_GENERATION = 1
 """Where a source does not tell the generation, all members are taken to be at the same one."""

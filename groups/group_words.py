@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coordinator.group_listing import GroupState, GroupType
-from coordinator.problem import Problem
+from groups.group_listing import GroupState, GroupType
+from groups.problem import Problem
 
 
 def state_of(text: str | None) -> GroupState:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from coordinator.group_spec import current_of
-from coordinator.model import Group, Member, Partitions, Problem, Topic
+from groups.group_spec import current_of
+from groups.model import Group, Member, Partitions, Problem, Topic
 
 MOST_NAMED = 5
 """Partitions named in one line."""

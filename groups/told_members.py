@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
-from coordinator.model import Member, Partitions, Subscription, UserData
-from coordinator.uuids import format_uuid
+from groups.model import Member, Partitions, Subscription, UserData
+from wire.messages.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from wire.uuids import format_uuid
 
 EMBEDDED = "consumer"
 """The protocol type whose metadata and assignments Kafka's consumers can read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assignors.model import TopicSpec, Undetermined
-from coordinator.model import Topic
+from groups.model import Topic
 
 Racks = tuple[str, ...]
 

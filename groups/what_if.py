@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coordinator.model import Group, Member, MemberProtocol, Subscription, Topic
+from groups.model import Group, Member, MemberProtocol, Subscription, Topic
 
 ADDED = "added-"
 """The ids of members that a what-if adds begin like this; the real ones are drawn when they join."""

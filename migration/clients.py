@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from coordinator.client_library import KnownLibrary, canonical_library, library_of, tells_version
-from coordinator.model import Group, Member
+from groups.client_library import KnownLibrary, canonical_library, library_of, tells_version
+from groups.model import Group, Member
 from migration.client_config import ClientConfig
 
 Version = tuple[int, ...]

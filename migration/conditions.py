@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from coordinator.model import GroupState, GroupType, MemberProtocol
+from groups.model import GroupState, GroupType, MemberProtocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

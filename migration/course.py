@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from coordinator.model import MemberProtocol
+from groups.model import MemberProtocol
 
 
 class Manner(Enum):

@@ -14,8 +14,8 @@ from assignors.assignor import Leader
 from assignors.model import AssignorFailedError
 from assignors.protocols import NoCommonProtocolError
 from assignors.rules import RuleBrokenError
-from coordinator.group_spec import current_of
-from coordinator.model import MemberProtocol, Topic
+from groups.group_spec import current_of
+from groups.model import MemberProtocol, Topic
 from migration.course import Course, Manner
 from migration.model import Expectation, Step
 from migration.moments import Moment, Wait

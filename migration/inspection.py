@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Partitions
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Partitions
 from migration.clients import MemberClient, ToldClients, client_of
 from migration.succession import Succession, leader_of, succession
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from coordinator.model import GroupState, GroupType
+from groups.model import GroupState, GroupType
 from migration.conditions import Condition
 from migration.course import Course, Manner
 from migration.moments import Moment

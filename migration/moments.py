@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.model import GroupType, MemberProtocol
+from groups.model import GroupType, MemberProtocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from coordinator.model import Cluster, Group, GroupType, Member, Topic
+from groups.model import Cluster, Group, GroupType, Member, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient, ToldClients, clients_of, with_configs

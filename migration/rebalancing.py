@@ -1,6 +1,6 @@
 """One disturbance of a group, until it rests: who owns what then, what moved, and what waited meanwhile.
 
-Pure functions over `coordinator.model.Group`. The assignors are the real ones; how long a wait lasts comes from
+Pure functions over `groups.model.Group`. The assignors are the real ones; how long a wait lasts comes from
 `migration.timing`.
 """
 
@@ -15,8 +15,8 @@ from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec
 from assignors.protocols import elect, rebalance_protocol
 from assignors.rebalance import MOST_REBALANCES, Procedure
 from assignors.registry import UnknownAssignorError, find
-from coordinator.group_spec import ask, current_of
-from coordinator.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
+from groups.group_spec import ask, current_of
+from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
 from migration.moments import Wait
 from migration.timing import (
     CLASSIC_HEARTBEAT_S,

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assignors.assignor import Side
-from coordinator.dry_run import BROKERS_DEFAULT, DryRun
-from coordinator.group_spec import current_of
-from coordinator.model import Group, GroupType, Member, MemberProtocol, Topic
+from groups.dry_run import BROKERS_DEFAULT, DryRun
+from groups.group_spec import current_of
+from groups.model import Group, GroupType, Member, MemberProtocol, Topic
 from migration.commands import Connection
 from migration.course import Course, Manner, Start
 from migration.expectation import foresee

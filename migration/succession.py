@@ -33,9 +33,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assignors.java_order import grown_capacity, map_order, spread, string_hashes, utf16
+from assignors.java.java_order import grown_capacity, map_order, spread, string_hashes, utf16
 from assignors.model import Ints
-from coordinator.model import Group, GroupType
+from groups.model import Group, GroupType
 
 LONGEST_ARRAY = 1 << 14
 """For a group that had at most 12,288 members at once; larger ones are not thought of where the order is not told."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from coordinator.model import MemberProtocol
+from groups.model import MemberProtocol
 from migration.moments import Moment, Seat
 
 MOST_FRAMES = 40

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from coordinator.model import Group, GroupType, Member
+from groups.model import Group, GroupType, Member
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from coordinator.model import GroupState, GroupType
+from groups.model import GroupState, GroupType
 
 if TYPE_CHECKING:
     from migration.rules.case import Case

@@ -21,18 +21,9 @@ from hashlib import sha256
 from uuid import UUID
 
 from assignors.assignor import Leader
-from coordinator.dry_run import BROKERS_DEFAULT
-from coordinator.group_spec import current_of
-from coordinator.model import (
-    Client,
-    Group,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Subscription,
-    Topic,
-    usual_protocol,
-)
+from groups.dry_run import BROKERS_DEFAULT
+from groups.group_spec import current_of
+from groups.model import Client, Group, GroupType, Member, MemberProtocol, Subscription, Topic, usual_protocol
 from migration.course import Course, Manner, Start
 from migration.moments import Moment, Seat, Wait
 from migration.rebalancing import (

@@ -3,7 +3,7 @@
 Theory of operation. Spark brings what was written of the group until then down to what still made a difference: of
 commits the last ones by partition, of a classic group its last record, every other record of the group. Written
 again one behind the other, these are a log in which everything superseded was compacted away, and the reader of
-logs (`coordinator.storage.digest`, `replay`) says what the group was, exactly as `kohort describe --log-dir D --as-of
+logs (`coordinator.store.digest`, `replay`) says what the group was, exactly as `kohort describe --log-dir D --as-of
 T` does of the log that the events come from.
 """
 
@@ -18,27 +18,27 @@ from uuid import UUID
 
 from pyspark.sql import functions as f
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import (
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import (
     CommittedOffset,
     CurrentAssignmentRecord,
     OffsetRecord,
     TargetMemberRecord,
 )
-from coordinator.model import Group, GroupType, Problem
-from coordinator.storage import described_groups
-from coordinator.storage.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import ControlType, columns_of, encode_batch
-from coordinator.storage.control_records import end_of_transaction
-from coordinator.storage.digest import Digest
-from coordinator.storage.records import OtherRecord, decode_record, encode_record
-from coordinator.storage.replay import Replay
-from coordinator.uuids import parse_uuid
+from coordinator.store import described_groups
+from coordinator.store.digest import Digest
+from coordinator.store.records import OtherRecord, decode_record, encode_record
+from coordinator.store.replay import Replay
+from groups.model import Group, GroupType, Problem
 from pipeline.decode.kinds import ABORT, COMMIT, OFFSET
 from pipeline.tables.transactions import with_outcome
+from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
+from wire.log.batch_scan import scan
+from wire.log.batches import ControlType, columns_of, encode_batch
+from wire.log.control_records import end_of_transaction
+from wire.uuids import parse_uuid
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row

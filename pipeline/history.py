@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.meta_properties import read_meta_properties
+from coordinator.store.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
 from pipeline.course.stream import in_small_batches
 from pipeline.jobs import beside, watched
@@ -42,6 +41,7 @@ from pipeline.writing import (
     Target,
     write_decoded,
 )
+from wire.log.damage import DamagedLog
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -7,7 +7,7 @@ import zipfile
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-PACKAGES = ("assignors", "coordinator", "migration", "pipeline")
+PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "pipeline")
 """What workers import; they need numpy, pyarrow, kio and the like, but not Kohort."""
 _LEFT_OUT = {"__pycache__"}
 _EPOCH = (1980, 1, 1, 0, 0, 0)

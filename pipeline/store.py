@@ -21,14 +21,14 @@ from pyarrow import fs
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from coordinator.storage.errors import DirectoryInUse
-from coordinator.storage.lock import LOCK_FILE, DirectoryLock
+from coordinator.store.lock import LOCK_FILE, DirectoryLock
 from pipeline.catalog import NAME, Catalog, NotATableStore
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.tables.commit_runs import RUNS
 from pipeline.tables.courses import COURSES, COURSES_TABLE
 from pipeline.tables.schemas import TABLES
 from pipeline.writing import METADATA, RUNS_TABLE
+from wire.log.errors import DirectoryInUse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

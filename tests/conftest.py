@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from tests.support.chance import IS_DRAWN_ANEW
 
-pytest_plugins = ["tests.kafka.plugin", "tests.coordinator.storage.plugin"]
+pytest_plugins = ["tests.kafka.plugin", "tests.coordinator.store.plugin"]
 
 # How long an example takes says how busy the machine is; what must be fast is measured in benchmarks/.
 settings.register_profile("kohort", deadline=None, derandomize=not IS_DRAWN_ANEW)

@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from assignors.broker_targets import Java, Targets, named_topics, topic_id, topic_of_ids
-from assignors.java_map import JavaMap
-from assignors.java_order import (
+from assignors.broker.targets import Java, Targets, named_topics, topic_id, topic_of_ids
+from assignors.java.java_map import JavaMap
+from assignors.java.java_order import (
     grown_capacity,
     map_order,
     presized_capacity,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from assignors.assignor import Assignor, Side
-from assignors.map_order import put
+from assignors.broker.map_order import put
 from assignors.member_order import static_first
 from assignors.model import DenseGroup, Result
 from assignors.plain_ranges import plain_ranges

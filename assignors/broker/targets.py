@@ -13,7 +13,7 @@ from uuid import UUID
 
 import numpy as np
 
-from assignors.java_order import (
+from assignors.java.java_order import (
     DEFAULT_CAPACITY,
     copied_capacity,
     grown_capacity,

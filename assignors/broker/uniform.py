@@ -14,13 +14,13 @@ from functools import partial
 import numpy as np
 
 from assignors.assignor import Assignor, Side
-from assignors.broker_targets import JAVA_RESIZED_COPIES, Java
-from assignors.map_order import changed
+from assignors.broker.map_order import changed
+from assignors.broker.targets import JAVA_RESIZED_COPIES, Java
+from assignors.broker.uniform_heterogeneous import assign_heterogeneous
+from assignors.broker.uniform_homogeneous import assign_homogeneous
 from assignors.model import Assignment, DenseGroup, Result, Undetermined
 from assignors.pairs import from_pairs
 from assignors.subscribers import homogeneous
-from assignors.uniform_heterogeneous import assign_heterogeneous
-from assignors.uniform_homogeneous import assign_homogeneous
 
 
 def assign(group: DenseGroup) -> Result:

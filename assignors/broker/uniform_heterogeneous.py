@@ -16,15 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.broker_targets import Java, Targets, topic_id, topic_of_ids
-from assignors.java_order import uuid_sort_key
+from assignors.broker.map_order import Changes, TargetMaps, no_changes
+from assignors.broker.targets import Java, Targets, topic_id, topic_of_ids
+from assignors.broker.topic_leveller import level_topic
+from assignors.java.java_order import uuid_sort_key
 from assignors.level_fill import level_fill
-from assignors.map_order import Changes, TargetMaps, no_changes
 from assignors.member_order import hash_map_order
 from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
 from assignors.pairs import from_pairs
 from assignors.subscribers import by_topic, matrix
-from assignors.topic_leveller import level_topic
 
 MAXIMUM_SWEEPS = 16
 

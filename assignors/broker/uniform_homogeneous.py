@@ -18,8 +18,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.broker_targets import Java, Targets, subscribed_topics, topic_of_ids
-from assignors.map_order import Changes, TargetMaps, no_changes
+from assignors.broker.map_order import Changes, TargetMaps, no_changes
+from assignors.broker.targets import Java, Targets, subscribed_topics, topic_of_ids
 from assignors.member_order import hash_map_order
 from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
 from assignors.pairs import from_pairs

@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.java.sticky_core import assign_sticky
+from assignors.java.sticky_group import StickyGroup
+from assignors.java.sticky_holdings import Holdings
 from assignors.model import DenseGroup, Ints, Result
-from assignors.sticky_core import assign_sticky
-from assignors.sticky_group import StickyGroup
-from assignors.sticky_holdings import Holdings
 
 
 def assign(group: DenseGroup) -> Result:

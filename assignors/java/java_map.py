@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assignors.java_tree import Less, Tree
+from assignors.java.java_tree import Less, Tree
 
 Key = bytes | int | tuple[int, int]
 """What `compareTo` compares: bytes of UTF-16 units, an integer, the halves of a Uuid."""

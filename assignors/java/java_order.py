@@ -22,7 +22,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java_map import Key, replay
+from assignors.java.java_map import Key, replay
 from assignors.model import Ints
 
 DEFAULT_CAPACITY = 16

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.java_order import utf16
+from assignors.java.java_order import utf16
 from assignors.member_order import static_first
 from assignors.model import Assignment, DenseGroup, Ints, Result
 from assignors.subscribers import by_topic

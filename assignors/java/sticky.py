@@ -10,9 +10,9 @@ Source: org.apache.kafka.clients.consumer.StickyAssignor (Kafka 4.3.1); KIP-54.
 from __future__ import annotations
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.java.sticky_core import assign_sticky
+from assignors.java.sticky_group import StickyGroup
 from assignors.model import DenseGroup, Result
-from assignors.sticky_core import assign_sticky
-from assignors.sticky_group import StickyGroup
 
 
 def assign(group: DenseGroup) -> Result:

@@ -26,14 +26,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java_order import spread, string_hashes, topic_partition_hashes
+from assignors.java.java_order import spread, string_hashes, topic_partition_hashes
+from assignors.java.sticky_group import StickyGroup, places
+from assignors.java.sticky_holdings import Holdings
+from assignors.java.sticky_movements import Movements
+from assignors.java.sticky_racks import Racks
+from assignors.java.sticky_subscribers import Subscribers
 from assignors.model import NO_GENERATION, AssignorFailedError, AssignorHangsError, Ints, Undetermined
 from assignors.runs import run_starts, runs
-from assignors.sticky_group import StickyGroup, places
-from assignors.sticky_holdings import Holdings
-from assignors.sticky_movements import Movements
-from assignors.sticky_racks import Racks
-from assignors.sticky_subscribers import Subscribers
 
 NO_LIST = (
     'Cannot invoke "java.util.List.size()" because the return value of "java.util.Map.get(Object)" is null'

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.java.sticky_balance import NO_LIST, Balancing
+from assignors.java.sticky_group import StickyGroup, places
+from assignors.java.sticky_holdings import Holdings
+from assignors.java.sticky_racks import Racks
+from assignors.java.sticky_subscribers import Subscribers
 from assignors.model import AssignorFailedError, Ints
-from assignors.sticky_balance import NO_LIST, Balancing
-from assignors.sticky_group import StickyGroup, places
-from assignors.sticky_holdings import Holdings
-from assignors.sticky_racks import Racks
-from assignors.sticky_subscribers import Subscribers
 
 
 class BalancingWithStrays(Balancing):

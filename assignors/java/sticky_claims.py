@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.java.sticky_group import StickyGroup, places
 from assignors.model import Ints
 from assignors.runs import run_starts
-from assignors.sticky_group import StickyGroup, places
 
 
 @dataclass(frozen=True, slots=True, eq=False)

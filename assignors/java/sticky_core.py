@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from assignors.sticky_claims import settle
-from assignors.sticky_equal import assign_equal
-from assignors.sticky_general import assign_general
-from assignors.sticky_group import StickyGroup
-from assignors.sticky_holdings import Holdings, Outcome
-from assignors.sticky_racks import racks_of
+from assignors.java.sticky_claims import settle
+from assignors.java.sticky_equal import assign_equal
+from assignors.java.sticky_general import assign_general
+from assignors.java.sticky_group import StickyGroup
+from assignors.java.sticky_holdings import Holdings, Outcome
+from assignors.java.sticky_racks import racks_of
 
 
 def assign_sticky(question: StickyGroup) -> Outcome:

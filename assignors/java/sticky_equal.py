@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assignors.java.sticky_claims import Settled
+from assignors.java.sticky_group import StickyGroup, places
+from assignors.java.sticky_holdings import Holdings, take_unassigned
+from assignors.java.sticky_places import Places, hand_out
+from assignors.java.sticky_racks import Racks
 from assignors.model import Ints
 from assignors.runs import run_starts
-from assignors.sticky_claims import Settled
-from assignors.sticky_group import StickyGroup, places
-from assignors.sticky_holdings import Holdings, take_unassigned
-from assignors.sticky_places import Places, hand_out
-from assignors.sticky_racks import Racks
 
 
 def assign_equal(question: StickyGroup, settled: Settled, racks: Racks | None) -> Holdings:

@@ -17,16 +17,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.java.sticky_balance import Balancing
+from assignors.java.sticky_balance_strays import BalancingWithStrays
+from assignors.java.sticky_claims import Settled
+from assignors.java.sticky_group import StickyGroup, places
+from assignors.java.sticky_holdings import Holdings, Outcome, take_unassigned
+from assignors.java.sticky_racks import Racks
+from assignors.java.sticky_subscribers import Subscribers, subscribers_of
 from assignors.level_fill import level_fill
 from assignors.model import Ints
 from assignors.runs import runs
-from assignors.sticky_balance import Balancing
-from assignors.sticky_balance_strays import BalancingWithStrays
-from assignors.sticky_claims import Settled
-from assignors.sticky_group import StickyGroup, places
-from assignors.sticky_holdings import Holdings, Outcome, take_unassigned
-from assignors.sticky_racks import Racks
-from assignors.sticky_subscribers import Subscribers, subscribers_of
 
 
 def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None) -> Outcome:

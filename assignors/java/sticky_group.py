@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assignors.java_order import utf16
+from assignors.java.java_order import utf16
 from assignors.member_order import hash_map_order
 from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assignors.java.sticky_group import StickyGroup
 from assignors.model import Assignment, Ints, Rows, Undetermined
-from assignors.sticky_group import StickyGroup
 
 
 @dataclass(slots=True, eq=False)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assignors.java.sticky_racks import Racks
 from assignors.model import AssignorFailedError, Ints
-from assignors.sticky_racks import Racks
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

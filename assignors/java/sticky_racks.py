@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.java.sticky_group import StickyGroup
 from assignors.model import Ints
-from assignors.sticky_group import StickyGroup
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

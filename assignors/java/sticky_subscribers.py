@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.java.sticky_group import StickyGroup, places
 from assignors.model import Ints, Rows
-from assignors.sticky_group import StickyGroup, places
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

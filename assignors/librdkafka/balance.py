@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from assignors.librdkafka_claims import NOBODY
-from assignors.librdkafka_movements import Movements
+from assignors.librdkafka.claims import NOBODY
+from assignors.librdkafka.movements import Movements
 from assignors.model import AssignorFailedError, Ints
 
 CRASH = (

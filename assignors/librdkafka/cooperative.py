@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.level_fill import level_fill
-from assignors.librdkafka_balance import Balance, Board
-from assignors.librdkafka_claims import NOBODY, Claims, settle
-from assignors.librdkafka_movements import FreedMemoryError
-from assignors.librdkafka_order import metadata_order, readable, utf8, without_unreadable
+from assignors.librdkafka.balance import Balance, Board
+from assignors.librdkafka.claims import NOBODY, Claims, settle
+from assignors.librdkafka.movements import FreedMemoryError
+from assignors.librdkafka.order import metadata_order, readable, utf8, without_unreadable
 from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined
 from assignors.subscribers import by_topic
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assignors.java_order import string_hashes
+from assignors.java.java_order import string_hashes
 from assignors.model import DenseGroup, MemberSpec, Rows, Undetermined
 
 MOST_TOPICS = 10_000

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.librdkafka_order import MemberOrder, no_order, readable, without_unreadable
+from assignors.librdkafka.order import MemberOrder, no_order, readable, without_unreadable
 from assignors.model import Assignment, DenseGroup, Ints, Result, Undetermined
 from assignors.quota import Quota
 from assignors.subscribers import by_topic

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.librdkafka_order import MemberOrder, no_order, readable, utf8, without_unreadable
+from assignors.librdkafka.order import MemberOrder, no_order, readable, utf8, without_unreadable
 from assignors.model import Assignment, DenseGroup, Result
 from assignors.subscribers import by_topic
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cli.cluster.live import LiveSource
 from cli.dropin.options import Options
+from cli.sources.live import LiveSource
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError
-from coordinator.wire.client import Client
+from wire.client.client import Client
 
 if TYPE_CHECKING:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
 
 def client_of(source: LiveSource, instead: str) -> Client:

@@ -11,12 +11,12 @@ from cli.dropin.options import Options
 from cli.dropin.reading import list_consumer_groups
 from cli.dropin.refusals import status_of
 from cli.dropin.words import print_error
-from coordinator.wire.answers import Failure
+from wire.client.answers import Failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaException
 
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
 
 def run(options: Options, source: LiveSource) -> int:

@@ -16,11 +16,11 @@ from cli.dropin.tables import row, width_of
 from cli.dropin.topics import Topics, named_partitions, names_partitions
 from cli.dropin.words import print_error
 from cli.render.cells import MISSING
-from coordinator.offset_changes.model import Place
-from coordinator.wire.answers import Answers, Failure
+from groups.offsets.model import Place
+from wire.client.answers import Answers, Failure
 
 if TYPE_CHECKING:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
 Outcome = Mapping[Place, Failure | None]
 

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TypeAlias
 
-from coordinator.wire.answers import Failure
-from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
-from coordinator.wire.calls.describe_groups import ClassicGroup
-from coordinator.wire.client import Client
+from wire.client.answers import Failure
+from wire.client.calls.consumer_group_describe import ConsumerGroup
+from wire.client.calls.describe_groups import ClassicGroup
+from wire.client.client import Client
 
 Described: TypeAlias = ClassicGroup | ConsumerGroup | Failure
 

@@ -15,10 +15,10 @@ from cli.dropin.reading import (
 )
 from cli.dropin.words import print_error, print_remark
 from cli.errors import ExitStatus
-from coordinator.model import Group, GroupState
+from groups.model import Group, GroupState
 
 if TYPE_CHECKING:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
 _REBALANCING = (
     GroupState.PREPARING_REBALANCE,

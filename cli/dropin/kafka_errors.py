@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coordinator.wire.answers import Failure
+from wire.client.answers import Failure
 
 _ERRORS: Mapping[int, tuple[str, str]] = {
     -1: ("UnknownServerException", "The server experienced an unexpected error when processing the request."),

@@ -11,10 +11,10 @@ from cli.dropin.reading import list_consumer_groups
 from cli.dropin.tables import row, width_of
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
-from coordinator.model import GroupListing, GroupState, GroupType
+from groups.model import GroupListing, GroupState, GroupType
 
 if TYPE_CHECKING:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
 T = TypeVar("T")
 

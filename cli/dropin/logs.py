@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cli.dropin.reading import raise_failure
-from coordinator.offset_changes.model import Place
-from coordinator.wire.calls.list_offsets import EARLIEST, LATEST
-from coordinator.wire.client import Client
+from groups.offsets.model import Place
+from wire.client.calls.list_offsets import EARLIEST, LATEST
+from wire.client.client import Client
 
 WRAPPED = "java.util.concurrent.ExecutionException: "
 """How Java's words begin of what was asked of the cluster and came to nothing."""

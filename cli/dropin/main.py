@@ -18,7 +18,7 @@ from cli.dropin.words import print_error, print_remark
 from cli.errors import CommandError, ExitStatus
 
 if TYPE_CHECKING:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
 KAFKA_VERSION = "4.3.1"
 """The release whose tool this one is like."""
@@ -121,7 +121,7 @@ def _status_of(error: Exception) -> int:
 
 
 def _message_of(error: Exception) -> str:
-    known = ("assignors", "cli", "coordinator", "migration")
+    known = ("assignors", "cli", "coordinator", "groups", "migration", "wire")
     if type(error).__module__.partition(".")[0] in known:
         return str(error)
     return f"a fault of Kohort: {type(error).__name__}: {error} (KOHORT_DEBUG=1 shows where)"

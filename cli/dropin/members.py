@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cli.dropin.tables import NARROWEST, or_missing, row, width_of
 from cli.render.cells import MISSING, partitions_text
-from coordinator.model import Group, GroupType, Member, MemberProtocol, Partitions
+from groups.model import Group, GroupType, Member, MemberProtocol, Partitions
 
 
 def member_table(group: Group, *, verbose: bool) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cli.dropin.reading import Place, by_name
 from cli.dropin.tables import or_missing, row, width_of
 from cli.render.cells import MISSING
-from coordinator.model import CommittedOffset, Group, Offsets, Partitions
+from groups.model import CommittedOffset, Group, Offsets, Partitions
 
 _NUMBER = 15
 

@@ -10,7 +10,7 @@ from cli.dropin.flags import Given, read_flags
 from cli.dropin.numbers import java_number
 from cli.dropin.options import DEFAULT_TIMEOUT_MS, Action, Options
 from cli.dropin.words import print_remark
-from coordinator.java_text import JAVA
+from wire.java_text import JAVA
 
 PURPOSE = (
     "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cli.dropin.errors import ToolFailure
-from coordinator.java_text import JAVA
-from coordinator.offset_changes.model import Place
-from coordinator.offset_changes.offsets_csv import MalformedOffsets, read_offsets
+from groups.offsets.model import Place
+from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
+from wire.java_text import JAVA
 
 
 def read_plan(path: Path, groups: tuple[str, ...]) -> Mapping[str, Mapping[Place, int]]:

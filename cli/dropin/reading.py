@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from cli.cluster.live import LiveSource
 from cli.dropin.described import CONSUMER_PROTOCOL_TYPES, describe_each, naming_group
 from cli.dropin.errors import ToolFailure
 from cli.dropin.kafka_errors import exception_text
 from cli.dropin.refusals import status_of
-from coordinator.model import Group, GroupListing, GroupType, Node, Offsets, Problem
-from coordinator.wire.answers import Failure
-from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
-from coordinator.wire.calls.describe_groups import ClassicGroup
-from coordinator.wire.client import Client
+from cli.sources.live import LiveSource
+from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
+from wire.client.answers import Failure
+from wire.client.calls.consumer_group_describe import ConsumerGroup
+from wire.client.calls.describe_groups import ClassicGroup
+from wire.client.client import Client
 
 Place = tuple[str, int]
 """Topic and partition."""
@@ -47,7 +47,7 @@ def _listed(source: LiveSource) -> Iterable[GroupListing]:
         read = source.list_groups()
         _raise_problem(read.problems)
         return read.items
-    from coordinator.group_words import state_of, type_of
+    from groups.group_words import state_of, type_of
 
     listing = source.client.list_groups(timeout_ms=source.timeout_ms)
     raise_failure(listing.failed.values())
@@ -74,7 +74,7 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
         read = source.describe(wanted, offsets=False)
         _raise_problem(read.problems)
         return {group.id: group for group in read.items}
-    from cli.cluster.wire_groups import classic_group, consumer_group
+    from cli.sources.wire_groups import classic_group, consumer_group
 
     each = describe_each(source.client, wanted, source.timeout_ms)
     raise_failure(one for one in each.values() if isinstance(one, Failure))
@@ -115,7 +115,7 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
     if not places:
         return {}, {}
     if source.client is None:
-        from cli.cluster.admin import LATEST
+        from cli.sources.admin import LATEST
 
         return source.admin.log_offsets(places, LATEST)
     answers = source.client.end_offsets(places, timeout_ms=source.timeout_ms)

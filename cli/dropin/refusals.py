@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cli.errors import ExitStatus
-from coordinator.wire.answers import Failure
+from wire.client.answers import Failure
 
 _ABSENT = (3, 17, 24, 69)
 """UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND: there is nothing there."""

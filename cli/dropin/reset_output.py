@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cli.dropin.tables import java_length, row, width_of
-from coordinator.offset_changes.model import Place
+from groups.offsets.model import Place
 
 Resets = Mapping[str, Mapping[Place, int]]
 """New offsets by group and partition."""

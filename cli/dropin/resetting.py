@@ -22,14 +22,14 @@ from cli.dropin.scenarios import Target, new_offsets
 from cli.dropin.topics import Topics
 from cli.dropin.words import print_error
 from cli.errors import ExitStatus
-from coordinator.model import GroupState
-from coordinator.offset_changes.model import Place
-from coordinator.offset_changes.scenarios import name_of
-from coordinator.wire.answers import Failure
-from coordinator.wire.calls.offset_commit import NewOffset
+from groups.model import GroupState
+from groups.offsets.model import Place
+from groups.offsets.scenarios import name_of
+from wire.client.answers import Failure
+from wire.client.calls.offset_commit import NewOffset
 
 if TYPE_CHECKING:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
 _UNKNOWN_TOPIC, _INVALID_TOPIC = 3, 17
 _INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)

@@ -12,9 +12,9 @@ from cli.dropin.logs import Logs
 from cli.dropin.options import Options
 from cli.dropin.parse import SCENARIOS
 from cli.dropin.words import print_warning
-from coordinator.offset_changes.model import Place
-from coordinator.offset_changes.moments import TooLong, ago_ms, parse_datetime, parse_duration_ns
-from coordinator.offset_changes.scenarios import name_of
+from groups.offsets.model import Place
+from groups.offsets.moments import TooLong, ago_ms, parse_datetime, parse_duration_ns
+from groups.offsets.scenarios import name_of
 
 Offsets = Mapping[Place, int]
 

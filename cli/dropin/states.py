@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cli.dropin.tables import or_missing, row, width_of
 from cli.render.cells import MISSING
-from coordinator.model import Group
+from groups.model import Group
 
 _COORDINATOR = 25
 

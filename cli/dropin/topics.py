@@ -10,10 +10,10 @@ from cli.dropin.java_maps import in_order, in_order_copied, in_order_presized
 from cli.dropin.kafka_errors import error_message
 from cli.dropin.numbers import java_number
 from cli.dropin.refusals import status_of
-from coordinator.offset_changes.model import Place
-from coordinator.wire.answers import Failure
-from coordinator.wire.calls.metadata import Topic
-from coordinator.wire.client import Client
+from groups.offsets.model import Place
+from wire.client.answers import Failure
+from wire.client.calls.metadata import Topic
+from wire.client.client import Client
 
 _INVALID_TOPIC = 17
 

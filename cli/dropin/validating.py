@@ -13,7 +13,7 @@ def run(options: Options) -> int:
 
     The status is 1 for a regex that they do not take, and for one that would do them harm.
     """
-    from coordinator.regex import judge
+    from groups.regex.broker import judge
 
     regex = options.regex or ""
     verdict = judge(regex)

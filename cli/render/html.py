@@ -13,7 +13,7 @@ from typing import TextIO
 from cli.render.cells import cell_text, safe_text
 from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Picture, Table, Text
 from cli.render.page_style import STYLE
-from coordinator.model import Problem
+from groups.model import Problem
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">

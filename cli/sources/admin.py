@@ -19,11 +19,11 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
-from cli.cluster.broker_settings import with_settings
-from cli.cluster.permissions import READING, Needs, cause_of, worded
-from cli.cluster.port import Read
 from cli.errors import CommandError
-from coordinator.model import (
+from cli.sources.broker_settings import with_settings
+from cli.sources.permissions import READING, Needs, cause_of, worded
+from cli.sources.port import Read
+from groups.model import (
     Cause,
     Client,
     Cluster,

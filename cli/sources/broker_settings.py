@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from coordinator.model import Cluster
+from groups.model import Cluster
 
 _OTHER_GROUPS = ("group.share.", "group.streams.")
 """Settings of groups that are never migrated."""

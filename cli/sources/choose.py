@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
+from cli.sources.port import Source
 
 if TYPE_CHECKING:
-    from cli.cluster.topics_file import NamedTopic
+    from cli.sources.topics_file import NamedTopic
 
 META_PROPERTIES = "meta.properties"
 """What a coordinator puts into it first."""
@@ -24,7 +24,7 @@ META_PROPERTIES = "meta.properties"
 def open_source(options: SourceOptions) -> Iterator[Source]:
     """The source that the options name; UsageError when they name several.
 
-    What they leave to contexts and the environment, `cli.contexts.settle` has filled in before.
+    What they leave to contexts and the environment, `cli.sources.contexts.settle` has filled in before.
     """
     named = {
         "--bootstrap-server": options.bootstrap_server,
@@ -72,7 +72,7 @@ def data_directory() -> Path:
 
 def is_log_directory(directory: Path) -> bool:
     """Whether the embedded coordinator, or a broker, has worked in a directory."""
-    from cli.cluster.log_directories import holds_offsets
+    from cli.sources.log_directories import holds_offsets
 
     return holds_offsets(directory) or (directory / META_PROPERTIES).is_file()
 
@@ -88,22 +88,22 @@ def _source(options: SourceOptions) -> Source:
 
 
 def _live(options: SourceOptions) -> Source:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
     return LiveSource.connect(options)
 
 
 def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | None) -> Source:
-    from cli.cluster.log_directories import check_log_directories
+    from cli.sources.log_directories import check_log_directories
 
     as_of_ms = None if as_of is None else _moment(as_of)
     found = check_log_directories(directories)
     named: tuple[NamedTopic, ...] = ()
     if topics_file is not None:
-        from cli.cluster.topics_file import read_topics_file
+        from cli.sources.topics_file import read_topics_file
 
         named = read_topics_file(topics_file)
-    from cli.cluster.replayed import ReplayedSource
+    from cli.sources.replayed import ReplayedSource
 
     return ReplayedSource.read(found, as_of_ms=as_of_ms, named=named)
 
@@ -123,7 +123,7 @@ def _moment(text: str) -> int:
 
 def _embedded(directory: Path) -> Source:
     if is_log_directory(directory):
-        from cli.cluster.replayed import ReplayedSource
+        from cli.sources.replayed import ReplayedSource
 
         return ReplayedSource.read([directory], is_embedded=True)
     raise CommandError(
@@ -133,7 +133,7 @@ def _embedded(directory: Path) -> Source:
 
 
 def _saved(file: Path) -> Source:
-    from cli.cluster.saved import SavedSource
+    from cli.sources.saved import SavedSource
 
     source = SavedSource(file)
     for problem in source.snapshot.notices:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from cli.cluster.newest_records import Found, Settings, Untold, read_newest
-from cli.cluster.port import Read
 from cli.counts import counted
-from coordinator.broker.records import OffsetRecord
-from coordinator.model import Cause, CommittedOffset, Group, GroupType, Problem
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
-from coordinator.storage.records import decode_record, encode_record
+from cli.sources.newest_records import Found, Settings, Untold, read_newest
+from cli.sources.port import Read
+from coordinator.engine.records import OffsetRecord
+from coordinator.store.records import decode_record, encode_record
+from groups.model import Cause, CommittedOffset, Group, GroupType, Problem
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType
 
 OFFSET = slice(2, 10)
 """Of a value; in front of it stands its version."""

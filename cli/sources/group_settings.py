@@ -14,13 +14,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from cli.cluster.admin import brokers_settings, is_silence, words_of
-from cli.cluster.permissions import CHANGING_CONFIGS, READING_CONFIGS
-from cli.cluster.writer import Failed, failed_of
 from cli.errors import CommandError, RefusedError
 from cli.output import notice
-from coordinator.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
-from coordinator.wire.calls.describe_configs import ConfigSource
+from cli.sources.admin import brokers_settings, is_silence, words_of
+from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS
+from cli.sources.writer import Failed, failed_of
+from groups.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
+from wire.client.calls.describe_configs import ConfigSource
 
 _ORIGINS = {
     ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,

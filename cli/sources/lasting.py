@@ -8,11 +8,11 @@ from contextlib import contextmanager, nullcontext, redirect_stderr
 from types import TracebackType
 from typing import Self
 
-from cli.cluster.choose import open_source
-from cli.cluster.port import Source
 from cli.errors import CommandError, ExitStatus
 from cli.options import SourceOptions
-from coordinator.wire.errors import (
+from cli.sources.choose import open_source
+from cli.sources.port import Source
+from wire.client.errors import (
     AuthenticationFailed,
     InvalidAddress,
     TlsFailed,

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from cli.cluster.newest_records import Found, Settings, Untold, read_newest
-from coordinator.broker.records import ClassicGroupRecord
-from coordinator.model import Group, GroupState
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
-from coordinator.storage.records import decode_record, encode_record
+from cli.sources.newest_records import Found, Settings, Untold, read_newest
+from coordinator.engine.records import ClassicGroupRecord
+from coordinator.store.records import decode_record, encode_record
+from groups.model import Group, GroupState
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from coordinator.wire.security import ConnectionSettings, OAuthSettings, TlsSettings
+from wire.client.security import ConnectionSettings, OAuthSettings, TlsSettings
 
 _LONGEST_SOCKET_TIMEOUT_MS = 300_000
 _SHORTEST_SETUP_TIMEOUT_MS = 1_000
@@ -48,8 +48,8 @@ def _hands_token(
     """confluent-kafka's oauth_cb: token, end of its life in seconds since 1970, principal, extensions."""
 
     def hand(_config: str) -> tuple[str, float, str, dict[str, str]]:
-        from coordinator.wire.deadline import Deadline
-        from coordinator.wire.token import token_source
+        from wire.client.deadline import Deadline
+        from wire.client.token import token_source
 
         token = token_source(oauth).token(Deadline(timeout_ms))
         return token.value.reveal(), token.expires_s, token.subject, dict(oauth.extensions)

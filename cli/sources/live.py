@@ -12,19 +12,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.cluster.port import Read, RecordTimes
 from cli.errors import CommandError
-from coordinator.group_listing import GroupListing, GroupType
-from coordinator.problem import Cause, Problem
-from coordinator.wire.client import Client
-from coordinator.wire.errors import UnsupportedMechanism
-from coordinator.wire.security import ConnectionSettings, SecurityProtocol
+from cli.sources.port import Read, RecordTimes
+from groups.group_listing import GroupListing, GroupType
+from groups.problem import Cause, Problem
+from wire.client.client import Client
+from wire.client.errors import UnsupportedMechanism
+from wire.client.security import ConnectionSettings, SecurityProtocol
 
 if TYPE_CHECKING:
-    from cli.cluster.admin import AdminReader
-    from cli.cluster.wire_reader import WireReader
     from cli.options import SourceOptions
-    from coordinator.model import Cluster, Group, Offsets, Topic
+    from cli.sources.admin import AdminReader
+    from cli.sources.wire_reader import WireReader
+    from groups.model import Cluster, Group, Offsets, Topic
     from migration.access import Access
 
 
@@ -73,7 +73,7 @@ class LiveSource:
         """Connect; the bootstrap servers that are named win over the file's. `settings` take the place of a file."""
         settings = settings or ConnectionSettings()
         if command_config is not None:
-            from cli.cluster.properties import load_properties
+            from wire.client.config.properties import load_properties
 
             settings = load_properties(command_config)
         if bootstrap_server:
@@ -94,8 +94,8 @@ class LiveSource:
 
     @cached_property
     def admin(self) -> AdminReader:
-        from cli.cluster.admin import AdminReader
-        from cli.cluster.librdkafka import librdkafka_config
+        from cli.sources.admin import AdminReader
+        from cli.sources.librdkafka import librdkafka_config
 
         return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
 
@@ -103,7 +103,7 @@ class LiveSource:
     def wire(self) -> WireReader | None:
         if self.client is None:
             return None
-        from cli.cluster.wire_reader import WireReader
+        from cli.sources.wire_reader import WireReader
 
         return WireReader(self.client, self.timeout_ms)
 
@@ -124,7 +124,7 @@ class LiveSource:
     def _listed(self) -> Read[GroupListing]:
         if self.client is None:
             return self.admin.list_groups()
-        from cli.cluster.wire_listing import list_groups
+        from cli.sources.wire_listing import list_groups
 
         return list_groups(self.client, self.timeout_ms)
 
@@ -150,8 +150,8 @@ class LiveSource:
             notice(message)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        from cli.cluster.leader_records import read_leaders, with_leader
-        from cli.cluster.librdkafka import librdkafka_config
+        from cli.sources.leader_records import read_leaders, with_leader
+        from cli.sources.librdkafka import librdkafka_config
 
         classic = [group.id for group in groups if group.type is GroupType.CLASSIC and group.members]
         if not classic:
@@ -160,8 +160,8 @@ class LiveSource:
         return tuple(with_leader(group, told[group.id]) if group.id in told else group for group in groups)
 
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
-        from cli.cluster.commit_times import read_commit_times
-        from cli.cluster.librdkafka import librdkafka_config
+        from cli.sources.commit_times import read_commit_times
+        from cli.sources.librdkafka import librdkafka_config
 
         return read_commit_times(librdkafka_config(self.settings), groups, self.timeout_ms / 1000)
 
@@ -169,7 +169,7 @@ class LiveSource:
         if self.client is None:
             why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"
             return RecordTimes(times={}, remark=f"lag time is not known: {why}, which reads no records")
-        from cli.cluster.record_times import read_record_times
+        from cli.sources.record_times import read_record_times
 
         read = read_record_times(self.client, offsets, self.timeout_ms)
         return replace(read, problems=_in_lines(read.problems))
@@ -195,7 +195,7 @@ class LiveSource:
     def access(self) -> Access | None:
         if self.client is None:
             return None
-        from cli.cluster.access import read_access
+        from cli.sources.access import read_access
 
         return read_access(self.client, self.timeout_ms)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cli.errors import CommandError
 from cli.output import notice
-from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, PartitionName, parse_partition_name
+from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, PartitionName, parse_partition_name
 
 _SHOWN = 3
 

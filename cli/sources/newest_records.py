@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from cli.progress import Progress
-from coordinator.storage.partition_files import OFFSETS_TOPIC, partition_for
+from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cli.errors import CommandError, RefusedError
-from coordinator.problem import Cause, Problem
+from groups.problem import Cause, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from coordinator.group_listing import GroupListing
-from coordinator.problem import Problem
+from groups.group_listing import GroupListing
+from groups.problem import Problem
 
 if TYPE_CHECKING:
-    from coordinator.model import Cluster, Group, Topic
+    from groups.model import Cluster, Group, Topic
     from migration.access import Access
 
 T = TypeVar("T", covariant=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cli.cluster.live import LiveSource
-from cli.cluster.permissions import READING, worded
-from cli.cluster.port import Source
-from coordinator.offset_changes.model import Place, Positions
+from cli.sources.live import LiveSource
+from cli.sources.permissions import READING, worded
+from cli.sources.port import Source
+from groups.offsets.model import Place, Positions
 
 
 def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> Positions:
@@ -29,7 +29,7 @@ def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Pos
     since_ms = None if at_ms is None else max(at_ms, 0)
     if source.client is None:
         return _as_admin(source, places, since_ms)
-    from coordinator.wire.calls.list_offsets import EARLIEST, LATEST
+    from wire.client.calls.list_offsets import EARLIEST, LATEST
 
     told: list[dict[Place, int]] = []
     unread: dict[Place, str] = {}
@@ -45,7 +45,7 @@ def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Pos
 
 def _as_admin(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
     """Where only librdkafka can log in."""
-    from cli.cluster.admin import EARLIEST, LATEST, at_or_after
+    from cli.sources.admin import EARLIEST, LATEST, at_or_after
 
     earliest, no_earliest = source.admin.log_offsets(places, EARLIEST)
     end, no_end = source.admin.log_offsets(places, LATEST)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from cli.cluster.permissions import Needs, cause_of, worded
-from cli.cluster.port import RecordTimes
-from coordinator.model import Problem
-from coordinator.wire.answers import Failure
-from coordinator.wire.client import Client
+from cli.sources.permissions import Needs, cause_of, worded
+from cli.sources.port import RecordTimes
+from groups.model import Problem
+from wire.client.answers import Failure
+from wire.client.client import Client
 
 READING_RECORDS = Needs(topic="READ")
 

@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
-from cli.cluster.port import Read, RecordTimes
-from cli.cluster.topics_file import NamedTopic
 from cli.errors import CommandError
 from cli.output import notice
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.group import Group as StoredGroup
-from coordinator.group_words import state_of
-from coordinator.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
-from coordinator.storage import described_groups
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.described_log import described, silent, sized_topics
-from coordinator.storage.loader import LoadedLog, load
-from coordinator.storage.meta_properties import read_meta_properties
-from coordinator.storage.notices import Notice
-from coordinator.storage.share_groups import ShareGroup
-from coordinator.storage.streams_groups import StreamsGroup
-from coordinator.storage.topic_names import KnownTopic, KnownTopics
+from cli.sources.port import Read, RecordTimes
+from cli.sources.topics_file import NamedTopic
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.group import Group as StoredGroup
+from coordinator.store import described_groups
+from coordinator.store.described_log import described, silent, sized_topics
+from coordinator.store.loader import LoadedLog, load
+from coordinator.store.meta_properties import read_meta_properties
+from coordinator.store.notices import Notice
+from coordinator.store.share_groups import ShareGroup
+from coordinator.store.streams_groups import StreamsGroup
+from coordinator.store.topic_names import KnownTopic, KnownTopics
+from groups.group_words import state_of
+from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
+from wire.log.damage import DamagedLog
 
 INTERNAL = "__"
 """What the names of Kafka's own topics begin with."""

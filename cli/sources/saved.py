@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cli.cluster.port import Read, RecordTimes
-from coordinator.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
-from coordinator.snapshot import Snapshot, read_snapshot
+from cli.sources.port import Read, RecordTimes
+from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
+from groups.snapshot import Snapshot, read_snapshot
 
 
 class SavedSource:

@@ -14,9 +14,9 @@ from typing import Any
 from uuid import UUID
 
 from cli.errors import CommandError
-from coordinator.snapshot.read import parse_snapshot
-from coordinator.snapshot.tree import SnapshotError, load_tree
-from coordinator.uuids import parse_uuid
+from groups.snapshot.read import parse_snapshot
+from groups.snapshot.tree import SnapshotError, load_tree
+from wire.uuids import parse_uuid
 
 _DESCRIBED = re.compile(
     r"Topic: (?P<name>\S+)\s+TopicId: (?P<id>\S+)\s+PartitionCount: (?P<partitions>[0-9]+)\b"

@@ -1,12 +1,12 @@
-"""Groups as the brokers describe them on the wire, as `coordinator.model` objects."""
+"""Groups as the brokers describe them on the wire, as `groups.model` objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from coordinator.group_words import state_of
-from coordinator.model import (
+from groups.group_words import state_of
+from groups.model import (
     Client,
     Group,
     GroupState,
@@ -18,19 +18,19 @@ from coordinator.model import (
     Problem,
     Subscription,
 )
-from coordinator.told_members import (
+from groups.told_members import (
     EMBEDDED,
     named_partitions,
     source_subscription,
     task_partitions,
     with_embedded,
 )
-from coordinator.wire.calls.assigned import AssignedTopic
-from coordinator.wire.calls.consumer_group_describe import ConsumerGroup, ConsumerMember
-from coordinator.wire.calls.consumer_group_describe import MemberProtocol as WireProtocol
-from coordinator.wire.calls.describe_groups import ClassicGroup, ClassicMember
-from coordinator.wire.calls.share_group_describe import ShareGroup
-from coordinator.wire.calls.streams_group_describe import StreamsGroup
+from wire.client.calls.assigned import AssignedTopic
+from wire.client.calls.consumer_group_describe import ConsumerGroup, ConsumerMember
+from wire.client.calls.consumer_group_describe import MemberProtocol as WireProtocol
+from wire.client.calls.describe_groups import ClassicGroup, ClassicMember
+from wire.client.calls.share_group_describe import ShareGroup
+from wire.client.calls.streams_group_describe import StreamsGroup
 
 _PROTOCOLS = {WireProtocol.CLASSIC: MemberProtocol.CLASSIC, WireProtocol.CONSUMER: MemberProtocol.CONSUMER}
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from cli.cluster.permissions import READING, cause_of, worded
-from cli.cluster.port import Read
-from coordinator.group_listing import GroupListing, GroupType
-from coordinator.group_words import state_of, type_of
-from coordinator.problem import Cause, Problem
-from coordinator.wire.answers import Failure
-from coordinator.wire.apis import (
+from cli.sources.permissions import READING, cause_of, worded
+from cli.sources.port import Read
+from groups.group_listing import GroupListing, GroupType
+from groups.group_words import state_of, type_of
+from groups.problem import Cause, Problem
+from wire.client.answers import Failure
+from wire.client.client import Client
+from wire.messages.apis import (
     CONSUMER_GROUP_DESCRIBE,
     DESCRIBE_GROUPS,
     SHARE_GROUP_DESCRIBE,
     STREAMS_GROUP_DESCRIBE,
 )
-from coordinator.wire.client import Client
 
 _DESCRIBED_BY = {
     GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,

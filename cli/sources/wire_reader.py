@@ -6,29 +6,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cli.cluster.broker_settings import release_of, with_settings
-from cli.cluster.port import Read
-from cli.cluster.wire_listing import by_kind, problem_of
-from coordinator.group_words import type_of
-from coordinator.model import (
-    Cluster,
-    CommittedOffset,
-    Group,
-    GroupType,
-    Node,
-    Offsets,
-    Problem,
-    Topic,
-)
-from coordinator.wire.answers import Answers
-from coordinator.wire.apis import CONSUMER_GROUP_DESCRIBE
-from coordinator.wire.client import Client
+from cli.sources.broker_settings import release_of, with_settings
+from cli.sources.port import Read
+from cli.sources.wire_listing import by_kind, problem_of
+from groups.group_words import type_of
+from groups.model import Cluster, CommittedOffset, Group, GroupType, Node, Offsets, Problem, Topic
+from wire.client.answers import Answers
+from wire.client.client import Client
+from wire.messages.apis import CONSUMER_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
-    from cli.cluster.wire_groups import Described
-    from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
-    from coordinator.wire.calls.fetched_offsets import GroupOffsets
-    from coordinator.wire.calls.metadata import Topic as WireTopic
+    from cli.sources.wire_groups import Described
+    from wire.client.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
+    from wire.client.calls.fetched_offsets import GroupOffsets
+    from wire.client.calls.metadata import Topic as WireTopic
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
 
@@ -52,7 +43,7 @@ class WireReader:
         return self._with_settings(bare, [str(broker.node_id) for broker in metadata.brokers])
 
     def _with_settings(self, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
-        from coordinator.wire.calls.describe_configs import ResourceType
+        from wire.client.calls.describe_configs import ResourceType
 
         answers = self.client.describe_configs(ResourceType.BROKER, brokers, timeout_ms=self.timeout_ms)
         told = {
@@ -63,7 +54,7 @@ class WireReader:
 
     def group_settings(self, groups: Sequence[str]) -> dict[str, dict[str, str]]:
         """The settings of groups, as far as they may be read."""
-        from coordinator.wire.calls.describe_configs import ResourceType
+        from wire.client.calls.describe_configs import ResourceType
 
         answers = self.client.describe_configs(ResourceType.GROUP, groups, timeout_ms=self.timeout_ms)
         return {
@@ -73,7 +64,7 @@ class WireReader:
 
     def describe(self, groups: Sequence[str]) -> Read[Group]:
         """The named groups, each through the describe request of its type."""
-        from cli.cluster.wire_groups import as_group
+        from cli.sources.wire_groups import as_group
 
         listing = self.client.list_groups(timeout_ms=self.timeout_ms)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}

@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cli.cluster.live import LiveSource
-from cli.cluster.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSETS, Needs, worded
-from cli.cluster.port import Source
 from cli.errors import UsageError
 from cli.options import SourceOptions
-from coordinator.offset_changes.model import OffsetChange, Place
-from coordinator.wire.answers import Answers, Failure
+from cli.sources.live import LiveSource
+from cli.sources.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSETS, Needs, worded
+from cli.sources.port import Source
+from groups.offsets.model import OffsetChange, Place
+from wire.client.answers import Answers, Failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, KafkaException
@@ -55,7 +55,7 @@ def open_for_change(
 
     UsageError as of `open_source` and `writer_of`.
     """
-    from cli.cluster.choose import open_source
+    from cli.sources.choose import open_source
 
     with open_source(options) as source:
         yield source, writer_of(source) if execute else None
@@ -76,7 +76,7 @@ class ClusterWriter:
         client = self._source.client
         if client is None:
             return self._commit_as_admin(changes)
-        from coordinator.wire.calls.offset_commit import NewOffset
+        from wire.client.calls.offset_commit import NewOffset
 
         offsets = {
             group: {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from uuid import UUID
 
-from coordinator.broker.calls import ClientAssignor, ClientMetadata, TopicPartitions
-from coordinator.broker.errors import ErrorCode
+from coordinator.engine.calls import ClientAssignor, ClientMetadata, TopicPartitions
+from wire.errors import ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assignors.java_order import DEFAULT_CAPACITY, presized_capacity, spread, string_hashes
+from assignors.java.java_order import DEFAULT_CAPACITY, presized_capacity, spread, string_hashes
 
 
 def shown(wishes: Mapping[str, int], default: str) -> str:

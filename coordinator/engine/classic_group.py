@@ -17,22 +17,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from assignors.java_order import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
+from assignors.java.java_order import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
 from assignors.protocols import elect
-from coordinator.broker.calls import FetchedGroup, JoinProtocol, OffsetCommit
-from coordinator.broker.classic_member import PREVIOUS_STATES, ClassicMember, ClassicState
-from coordinator.broker.classic_subscription import subscribed_topics
-from coordinator.broker.counts import count
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group import GroupType, PartitionCheck
-from coordinator.broker.records import (
+from coordinator.engine.calls import FetchedGroup, JoinProtocol, OffsetCommit
+from coordinator.engine.classic_member import PREVIOUS_STATES, ClassicMember, ClassicState
+from coordinator.engine.classic_subscription import subscribed_topics
+from coordinator.engine.counts import count
+from coordinator.engine.group import GroupType, PartitionCheck
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberValue,
     CommittedOffset,
     Record,
 )
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.errors import CoordinatorError, ErrorCode
 
 CONSUMER_PROTOCOL = "consumer"
 """The protocol type whose metadata the broker can read."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from coordinator.broker import classic_rebalance
-from coordinator.broker.answers import HeartbeatAnswer
-from coordinator.broker.calls import Call, Heartbeat
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicState
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.engine import classic_rebalance
+from coordinator.engine.answers import HeartbeatAnswer
+from coordinator.engine.calls import Call, Heartbeat
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicState
+from coordinator.engine.context import Context
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def handle(ctx: Context, call: Call, request: Heartbeat, group: ClassicGroup) -> None:

@@ -6,17 +6,17 @@ echo the member id that was sent, except where the group is full. Source: GroupM
 
 from __future__ import annotations
 
-from coordinator.broker import classic_rebalance
-from coordinator.broker.answers import JoinGroupAnswer
-from coordinator.broker.calls import Call, JoinGroup
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicMember, ClassicState
-from coordinator.broker.classic_static import replace
-from coordinator.broker.config import NEW_MEMBER_JOIN_TIMEOUT_MS
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import ClassicGroupRecord, ClassicGroupValue
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine import classic_rebalance
+from coordinator.engine.answers import JoinGroupAnswer
+from coordinator.engine.calls import Call, JoinGroup
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicMember, ClassicState
+from coordinator.engine.classic_static import replace
+from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def handle(ctx: Context, call: Call, request: JoinGroup) -> None:

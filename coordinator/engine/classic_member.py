@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from coordinator.broker.calls import JoinProtocol
-from coordinator.broker.records import ClassicMemberValue
+from coordinator.engine.calls import JoinProtocol
+from coordinator.engine.records import ClassicMemberValue
 
 
 class ClassicState(Enum):

@@ -6,13 +6,13 @@ leader's SyncGroup. Source: GroupMetadataManager.prepareRebalance, completeClass
 
 from __future__ import annotations
 
-from coordinator.broker.answers import JoinedMember, JoinGroupAnswer, SyncGroupAnswer
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicMember, ClassicState
-from coordinator.broker.context import Context
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import ClassicGroupRecord
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine.answers import JoinedMember, JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicMember, ClassicState
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicGroupRecord
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.errors import ErrorCode
 
 
 def keep_alive(

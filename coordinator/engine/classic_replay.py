@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.context import State
-from coordinator.broker.records import ClassicGroupRecord
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.context import State
+from coordinator.engine.records import ClassicGroupRecord
 
 
 def replay(state: State, record: ClassicGroupRecord) -> None:

@@ -6,7 +6,7 @@ consumer group takes them in its own way: members of it may speak the classic pr
 
 from __future__ import annotations
 
-from coordinator.broker import (
+from coordinator.engine import (
     classic_heartbeat,
     classic_join,
     classic_leave,
@@ -14,11 +14,11 @@ from coordinator.broker import (
     interop,
     interop_join,
 )
-from coordinator.broker.calls import Call, Heartbeat, JoinGroup, LeaveGroup, SyncGroup
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.engine.calls import Call, Heartbeat, JoinGroup, LeaveGroup, SyncGroup
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import Context
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def join(ctx: Context, call: Call, request: JoinGroup) -> None:

@@ -5,15 +5,15 @@ Source: GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin.
 
 from __future__ import annotations
 
-from coordinator.broker import classic_rebalance
-from coordinator.broker.answers import JoinGroupAnswer, SyncGroupAnswer
-from coordinator.broker.calls import Call, JoinGroup
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicMember, ClassicState
-from coordinator.broker.context import Context
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import ClassicGroupRecord
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine import classic_rebalance
+from coordinator.engine.answers import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.calls import Call, JoinGroup
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicMember, ClassicState
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicGroupRecord
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.errors import ErrorCode
 
 
 def replace(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, new: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coordinator.byte_cursor import ByteCursor, MalformedMetadata
+from wire.messages.byte_cursor import ByteCursor, MalformedMetadata
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from coordinator.broker import classic_rebalance
-from coordinator.broker.calls import Call, SyncGroup
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicState
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import ClassicGroupRecord
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine import classic_rebalance
+from coordinator.engine.calls import Call, SyncGroup
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicState
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicGroupRecord
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def handle(ctx: Context, call: Call, request: SyncGroup, group: ClassicGroup) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coordinator.broker import classic_rebalance
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicState
-from coordinator.broker.context import Context
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine import classic_rebalance
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicState
+from coordinator.engine.context import Context
+from coordinator.engine.timers import TimerKey, TimerKind
 
 
 def initial_delay_ended(ctx: Context, group: ClassicGroup, key: TimerKey) -> None:

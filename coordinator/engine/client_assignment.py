@@ -12,17 +12,17 @@ Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "Consu
 
 from __future__ import annotations
 
-from coordinator.broker.answers import InstallAssignmentAnswer, PrepareAssignmentAnswer, PreparedMember
-from coordinator.broker.calls import Call, InstallAssignment, PrepareAssignment
-from coordinator.broker.client_side import Choice, Computation, Word, choose
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_member import ConsumerMember, normal_partitions
-from coordinator.broker.consumer_open import find_group
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import TargetEpochRecord, TargetMemberRecord
-from coordinator.broker.subscription import names_of
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine.answers import InstallAssignmentAnswer, PrepareAssignmentAnswer, PreparedMember
+from coordinator.engine.calls import Call, InstallAssignment, PrepareAssignment
+from coordinator.engine.client_side import Choice, Computation, Word, choose
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_member import ConsumerMember, normal_partitions
+from coordinator.engine.consumer_open import find_group
+from coordinator.engine.context import Context
+from coordinator.engine.records import TargetEpochRecord, TargetMemberRecord
+from coordinator.engine.subscription import names_of
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def should_compute(ctx: Context, group_id: str, member: ConsumerMember) -> bool:

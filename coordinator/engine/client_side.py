@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from assignors.protocols import NoCommonProtocolError, elect
-from coordinator.broker.calls import ClientAssignor, ClientMetadata
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.embedded_protocol import MalformedMetadata, read_subscription
+from coordinator.engine.calls import ClientAssignor, ClientMetadata
+from coordinator.engine.consumer_member import ConsumerMember
+from wire.errors import CoordinatorError, ErrorCode
+from wire.messages.embedded_protocol import MalformedMetadata, read_subscription
 
 CLASSIC_VERSION = -1
 """The version of metadata of a classic member's assignor."""

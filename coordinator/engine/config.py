@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
 
-from coordinator.broker.java_string import parse_number, trim
+from coordinator.engine.java_string import parse_number, trim
 
 MAX_INT = 2**31 - 1
 ASSIGNORS = ("uniform", "range")

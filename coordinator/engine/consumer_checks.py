@@ -5,12 +5,12 @@ Source: GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid, G
 
 from __future__ import annotations
 
-from coordinator.broker.calls import ConsumerGroupHeartbeat, TopicPartitions
-from coordinator.broker.config import Config
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_member import AWAY, LEFT, ConsumerMember
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.java_string import trim
+from coordinator.engine.calls import ConsumerGroupHeartbeat, TopicPartitions
+from coordinator.engine.config import Config
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_member import AWAY, LEFT, ConsumerMember
+from coordinator.engine.java_string import trim
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def check_request(request: ConsumerGroupHeartbeat, config: Config) -> None:

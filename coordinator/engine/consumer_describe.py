@@ -7,15 +7,15 @@ Source: modern.consumer.ConsumerGroup.asDescribedGroup, ConsumerGroupMember.asCo
 
 from __future__ import annotations
 
-from coordinator.broker.answers import ConsumerGroupDescribeAnswer, DescribedConsumer, DescribedConsumerGroup
-from coordinator.broker.assignor_choice import shown
-from coordinator.broker.calls import Call, ConsumerGroupDescribe, TopicPartitions
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_member import ConsumerMember, normal_partitions
-from coordinator.broker.consumer_open import find_group
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.answers import ConsumerGroupDescribeAnswer, DescribedConsumer, DescribedConsumerGroup
+from coordinator.engine.assignor_choice import shown
+from coordinator.engine.calls import Call, ConsumerGroupDescribe, TopicPartitions
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_member import ConsumerMember, normal_partitions
+from coordinator.engine.consumer_open import find_group
+from coordinator.engine.context import Context
+from coordinator.engine.topics import TopicImage
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def handle(ctx: Context, call: Call, request: ConsumerGroupDescribe) -> None:

@@ -17,20 +17,19 @@ from dataclasses import replace
 from enum import Enum
 from uuid import UUID
 
-from coordinator.broker import consumer_offsets
-from coordinator.broker.calls import FetchedGroup, OffsetCommit, TopicPartitions
-from coordinator.broker.client_side import ClientSide
-from coordinator.broker.consumer_member import (
+from coordinator.engine import consumer_offsets
+from coordinator.engine.calls import FetchedGroup, OffsetCommit, TopicPartitions
+from coordinator.engine.client_side import ClientSide
+from coordinator.engine.consumer_member import (
     DELETED_ASSIGNMENT,
     ConsumerMember,
     normal_assignment,
     normal_partitions,
     normal_topics,
 )
-from coordinator.broker.counts import count
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group import GroupType, PartitionCheck
-from coordinator.broker.records import (
+from coordinator.engine.counts import count
+from coordinator.engine.group import GroupType, PartitionCheck
+from coordinator.engine.records import (
     CommittedOffset,
     ConsumerGroupRecord,
     ConsumerGroupValue,
@@ -46,8 +45,9 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.timers import TimerKey, TimerKind
-from coordinator.timeline_order import FIRST_CAPACITY, grown, timeline_order
+from coordinator.engine.timers import TimerKey, TimerKind
+from groups.timeline_order import FIRST_CAPACITY, grown, timeline_order
+from wire.errors import CoordinatorError, ErrorCode
 
 MEMBER_TIMERS = (
     TimerKind.SESSION,
@@ -240,7 +240,7 @@ class ConsumerGroup:
         names = list(wished)
         return {names[index]: wished[names[index]] for index in (timeline_order(names) if names else ())}
 
-    # What every group answers (coordinator.broker.group.Group)
+    # What every group answers (coordinator.engine.group.Group)
 
     @property
     def state_name(self) -> str:

@@ -12,33 +12,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.broker import client_assignment
-from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.broker.calls import Call, ConsumerGroupHeartbeat
-from coordinator.broker.client_side import SILENCE, check_reads_classic
-from coordinator.broker.consumer_checks import (
+from coordinator.engine import client_assignment
+from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.calls import Call, ConsumerGroupHeartbeat
+from coordinator.engine.client_side import SILENCE, check_reads_classic
+from coordinator.engine.consumer_checks import (
     check_epoch,
     check_instance_released,
     check_request,
     check_room,
     static_member,
 )
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_leave import leave
-from coordinator.broker.consumer_member import AWAY, LEFT, ConsumerMember, normal_topics, same_assigned
-from coordinator.broker.consumer_open import find_group, open_group
-from coordinator.broker.consumer_update import (
-    Update,
-    commit,
-    replace_member,
-    retarget,
-    settle,
-    subscribe,
-)
-from coordinator.broker.context import Context
-from coordinator.broker.records import ConsumerMemberValue, Record
-from coordinator.broker.timers import TimerKey, TimerKind
-from coordinator.uuids import format_uuid
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_leave import leave
+from coordinator.engine.consumer_member import AWAY, LEFT, ConsumerMember, normal_topics, same_assigned
+from coordinator.engine.consumer_open import find_group, open_group
+from coordinator.engine.consumer_update import Update, commit, replace_member, retarget, settle, subscribe
+from coordinator.engine.context import Context
+from coordinator.engine.records import ConsumerMemberValue, Record
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.uuids import format_uuid
 
 
 def handle(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> None:

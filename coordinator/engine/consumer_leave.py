@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coordinator.broker import downgrade
-from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.broker.calls import ConsumerGroupHeartbeat
-from coordinator.broker.consumer_checks import static_member
-from coordinator.broker.consumer_group import ConsumerGroup, member_timer_keys
-from coordinator.broker.consumer_member import AWAY, ConsumerMember, normal_assignment
-from coordinator.broker.consumer_open import find_group
-from coordinator.broker.consumer_update import removal
-from coordinator.broker.context import Context
-from coordinator.broker.records import (
+from coordinator.engine import downgrade
+from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.calls import ConsumerGroupHeartbeat
+from coordinator.engine.consumer_checks import static_member
+from coordinator.engine.consumer_group import ConsumerGroup, member_timer_keys
+from coordinator.engine.consumer_member import AWAY, ConsumerMember, normal_assignment
+from coordinator.engine.consumer_open import find_group
+from coordinator.engine.consumer_update import removal
+from coordinator.engine.context import Context
+from coordinator.engine.records import (
     ConsumerGroupRecord,
     ConsumerGroupValue,
     CurrentAssignmentRecord,
     RegexRecord,
 )
-from coordinator.broker.subscription import metadata_hash
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine.subscription import metadata_hash
+from coordinator.engine.timers import TimerKey, TimerKind
 
 
 def leave(ctx: Context, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from coordinator.broker.calls import TopicPartitions
-from coordinator.broker.records import (
+from coordinator.engine.calls import TopicPartitions
+from coordinator.engine.records import (
     ClassicMemberMetadata,
     ConsumerMemberValue,
     CurrentAssignmentValue,

@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from coordinator.broker.calls import FetchedGroup, OffsetCommit
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group import PartitionCheck
+from coordinator.engine.calls import FetchedGroup, OffsetCommit
+from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.group import PartitionCheck
+from wire.errors import CoordinatorError, ErrorCode
 
 if TYPE_CHECKING:
-    from coordinator.broker.consumer_group import ConsumerGroup
+    from coordinator.engine.consumer_group import ConsumerGroup
 
 NEEDS_EPOCH = 9
 """The first version of OffsetCommit that a member of the consumer protocol may use."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.broker import upgrade
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import Record
+from coordinator.engine import upgrade
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import Context
+from coordinator.engine.records import Record
+from wire.errors import CoordinatorError, ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, get_args
 
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import State
-from coordinator.broker.records import (
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import State
+from coordinator.engine.records import (
     ConsumerGroupRecord,
     ConsumerMemberRecord,
     CurrentAssignmentRecord,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coordinator.broker import client_assignment, regex_refresh
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_leave import remove
-from coordinator.broker.context import Context
-from coordinator.broker.records import MemberState
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine import client_assignment, regex_refresh
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_leave import remove
+from coordinator.engine.context import Context
+from coordinator.engine.records import MemberState
+from coordinator.engine.timers import TimerKey, TimerKind
 
 
 def member_timed_out(ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:

@@ -16,15 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from coordinator.broker.assignor_choice import chosen
-from coordinator.broker.calls import ClientAssignor, TopicPartitions
-from coordinator.broker.client_side import SILENCE, choose
-from coordinator.broker.consumer_group import ConsumerGroup, member_timer_keys
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.reconcile import Goal, reconcile
-from coordinator.broker.records import (
+from coordinator.engine.assignor_choice import chosen
+from coordinator.engine.calls import ClientAssignor, TopicPartitions
+from coordinator.engine.client_side import SILENCE, choose
+from coordinator.engine.consumer_group import ConsumerGroup, member_timer_keys
+from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.context import Context
+from coordinator.engine.reconcile import Goal, reconcile
+from coordinator.engine.records import (
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -36,11 +35,12 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.regex_refresh import refresh_is_due
-from coordinator.broker.subscription import metadata_hash, names_of, subscribed_names
-from coordinator.broker.target import Question, compute, in_broker_order
-from coordinator.broker.timers import TimerKey, TimerKind
-from coordinator.regex import InvalidRegexError, compile_broker_regex
+from coordinator.engine.regex_refresh import refresh_is_due
+from coordinator.engine.subscription import metadata_hash, names_of, subscribed_names
+from coordinator.engine.target import Question, compute, in_broker_order
+from coordinator.engine.timers import TimerKey, TimerKind
+from groups.regex.broker import InvalidRegexError, compile_broker_regex
+from wire.errors import CoordinatorError, ErrorCode
 
 
 class RegexStatus(Enum):

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coordinator.broker.answers import Answer
-from coordinator.broker.group_config import ConsumerSettings, consumer_settings
-from coordinator.broker.pending_offsets import PendingOffsets
-from coordinator.broker.records import Record
-from coordinator.broker.result import Result
-from coordinator.broker.timers import Timers
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.answers import Answer
+from coordinator.engine.group_config import ConsumerSettings, consumer_settings
+from coordinator.engine.pending_offsets import PendingOffsets
+from coordinator.engine.records import Record
+from coordinator.engine.result import Result
+from coordinator.engine.timers import Timers
+from coordinator.engine.topics import TopicImage
 
 if TYPE_CHECKING:
-    from coordinator.broker.config import Config
-    from coordinator.broker.group import Group
-    from coordinator.broker.group_config import GroupConfig
-    from coordinator.broker.records import CommittedOffset
+    from coordinator.engine.config import Config
+    from coordinator.engine.group import Group
+    from coordinator.engine.group_config import GroupConfig
+    from coordinator.engine.records import CommittedOffset
 
 
 class CannotBeWritten(Exception):

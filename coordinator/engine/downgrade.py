@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assignors.java_order import map_order, uuid_hashes
-from coordinator.broker import classic_rebalance
-from coordinator.broker.calls import JoinProtocol, TopicPartitions
-from coordinator.broker.classic_group import CONSUMER_PROTOCOL, ClassicGroup
-from coordinator.broker.classic_member import ClassicMember
-from coordinator.broker.client_side import SILENCE, Word
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.context import Context
-from coordinator.broker.records import ClassicGroupRecord, Record
-from coordinator.broker.topics import TopicImage
-from coordinator.embedded_protocol import EmbeddedAssignment, write_assignment
+from assignors.java.java_order import map_order, uuid_hashes
+from coordinator.engine import classic_rebalance
+from coordinator.engine.calls import JoinProtocol, TopicPartitions
+from coordinator.engine.classic_group import CONSUMER_PROTOCOL, ClassicGroup
+from coordinator.engine.classic_member import ClassicMember
+from coordinator.engine.client_side import SILENCE, Word
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicGroupRecord, Record
+from coordinator.engine.topics import TopicImage
+from wire.messages.embedded_protocol import EmbeddedAssignment, write_assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

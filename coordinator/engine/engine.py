@@ -16,7 +16,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coordinator.broker import (
+from coordinator.engine import (
     classic_replay,
     classic_requests,
     classic_timers,
@@ -34,7 +34,7 @@ from coordinator.broker import (
     offsets,
     topic_changes,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     Call,
     ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
@@ -51,17 +51,17 @@ from coordinator.broker.calls import (
     PrepareAssignment,
     SyncGroup,
 )
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.config import Config
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import CannotBeWritten, Context, State
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group_config import GroupConfig
-from coordinator.broker.records import ClassicGroupRecord, OffsetRecord, Record
-from coordinator.broker.refusals import refusal
-from coordinator.broker.result import Result
-from coordinator.broker.timers import TimerKey, TimerKind, Timers
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.config import Config
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import CannotBeWritten, Context, State
+from coordinator.engine.group_config import GroupConfig
+from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
+from coordinator.engine.refusals import refusal
+from coordinator.engine.result import Result
+from coordinator.engine.timers import TimerKey, TimerKind, Timers
+from coordinator.engine.topics import TopicImage
+from wire.errors import CoordinatorError, ErrorCode
 
 HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
     JoinGroup: classic_requests.join,

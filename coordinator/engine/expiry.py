@@ -5,10 +5,10 @@ Source: GroupCoordinatorShard.cleanupGroupMetadata, OffsetMetadataManager.cleanu
 
 from __future__ import annotations
 
-from coordinator.broker.context import Context
-from coordinator.broker.group import Group
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine.context import Context
+from coordinator.engine.group import Group
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.timers import TimerKey, TimerKind
 
 CHECK = TimerKey(TimerKind.OFFSET_EXPIRY)
 

@@ -5,9 +5,9 @@ Nobody makes another group of their ids. Source: GroupMetadataManager.classicGro
 
 from __future__ import annotations
 
-from coordinator.broker.calls import ConsumerGroupHeartbeat, JoinGroup, Request
-from coordinator.broker.context import State
-from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.engine.calls import ConsumerGroupHeartbeat, JoinGroup, Request
+from coordinator.engine.context import State
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def note(state: State, group: str, *, exists: bool) -> None:

@@ -7,9 +7,9 @@ from enum import Enum
 from typing import Protocol, TypeAlias
 from uuid import UUID
 
-from coordinator.broker.calls import FetchedGroup, OffsetCommit
-from coordinator.broker.records import CommittedOffset, Record
-from coordinator.broker.timers import TimerKey
+from coordinator.engine.calls import FetchedGroup, OffsetCommit
+from coordinator.engine.records import CommittedOffset, Record
+from coordinator.engine.timers import TimerKey
 
 PartitionCheck: TypeAlias = Callable[[str, UUID | None, int], None]
 """Raises a CoordinatorError when the member may not commit this topic (name, id if known) and partition."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from coordinator.broker.config import MAX_INT, Config
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.java_string import parse_number, trim
+from coordinator.engine.config import MAX_INT, Config
+from coordinator.engine.java_string import parse_number, trim
+from wire.errors import CoordinatorError, ErrorCode
 
 _BOUNDED = ("heartbeat_interval_ms", "session_timeout_ms", "assignment_interval_ms")
 """The broker has a least and a most for each, and judges them in this order."""

@@ -5,8 +5,8 @@ Source: GroupMetadataManager.listGroups, describeGroups; GroupCoordinatorShard.d
 
 from __future__ import annotations
 
-from coordinator.broker import offsets
-from coordinator.broker.answers import (
+from coordinator.engine import offsets
+from coordinator.engine.answers import (
     DeleteGroupsAnswer,
     DescribedGroup,
     DescribedMember,
@@ -14,11 +14,11 @@ from coordinator.broker.answers import (
     ListedGroup,
     ListGroupsAnswer,
 )
-from coordinator.broker.calls import Call, DeleteGroups, DescribeGroups, ListGroups
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicState
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
+from coordinator.engine.calls import Call, DeleteGroups, DescribeGroups, ListGroups
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicState
+from coordinator.engine.context import Context
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def list_groups(ctx: Context, call: Call, request: ListGroups) -> None:

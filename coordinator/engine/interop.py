@@ -9,19 +9,19 @@ classicGroupLeaveToConsumerGroup.
 
 from __future__ import annotations
 
-from coordinator.broker.answers import HeartbeatAnswer, SyncGroupAnswer
-from coordinator.broker.calls import Call, Heartbeat, LeaveGroup, LeavingMember, SyncGroup
-from coordinator.broker.classic_group import CONSUMER_PROTOCOL
-from coordinator.broker.classic_leave import left
-from coordinator.broker.consumer_checks import static_member
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_leave import remove
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.context import Context
-from coordinator.broker.downgrade import encode_assignment
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import ClassicMemberMetadata, MemberState
-from coordinator.broker.timers import TimerKey, TimerKind
+from coordinator.engine.answers import HeartbeatAnswer, SyncGroupAnswer
+from coordinator.engine.calls import Call, Heartbeat, LeaveGroup, LeavingMember, SyncGroup
+from coordinator.engine.classic_group import CONSUMER_PROTOCOL
+from coordinator.engine.classic_leave import left
+from coordinator.engine.consumer_checks import static_member
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_leave import remove
+from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.context import Context
+from coordinator.engine.downgrade import encode_assignment
+from coordinator.engine.records import ClassicMemberMetadata, MemberState
+from coordinator.engine.timers import TimerKey, TimerKind
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def sync(ctx: Context, call: Call, request: SyncGroup, group: ConsumerGroup) -> None:

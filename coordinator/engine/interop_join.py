@@ -11,22 +11,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.broker import downgrade
-from coordinator.broker.answers import JoinGroupAnswer
-from coordinator.broker.calls import Call, JoinGroup, TopicPartitions
-from coordinator.broker.classic_group import CONSUMER_PROTOCOL
-from coordinator.broker.config import MigrationPolicy
-from coordinator.broker.consumer_checks import check_room, static_member
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_member import ConsumerMember, normal_topics
-from coordinator.broker.consumer_update import Update, commit, replace_member, retarget, settle, subscribe
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import ClassicMemberMetadata, ConsumerMemberValue, Record
-from coordinator.broker.timers import TimerKey, TimerKind
-from coordinator.broker.topics import TopicImage
-from coordinator.embedded_protocol import MalformedMetadata, Subscription, read_subscription
-from coordinator.uuids import format_uuid
+from coordinator.engine import downgrade
+from coordinator.engine.answers import JoinGroupAnswer
+from coordinator.engine.calls import Call, JoinGroup, TopicPartitions
+from coordinator.engine.classic_group import CONSUMER_PROTOCOL
+from coordinator.engine.config import MigrationPolicy
+from coordinator.engine.consumer_checks import check_room, static_member
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_member import ConsumerMember, normal_topics
+from coordinator.engine.consumer_update import Update, commit, replace_member, retarget, settle, subscribe
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicMemberMetadata, ConsumerMemberValue, Record
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.topics import TopicImage
+from wire.errors import CoordinatorError, ErrorCode
+from wire.messages.embedded_protocol import MalformedMetadata, Subscription, read_subscription
+from wire.uuids import format_uuid
 
 REQUIRES_MEMBER_ID = 4
 """The first version of JoinGroup whose dynamic members have to come back with the id that they are given (KIP-394)."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from coordinator.broker import classic_rebalance
-from coordinator.broker.answers import OffsetCommitAnswer
-from coordinator.broker.calls import Call, Offset, OffsetCommit
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group import Group, PartitionCheck
-from coordinator.broker.java_string import length
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.broker.topics import TopicImage, TopicInfo
+from coordinator.engine import classic_rebalance
+from coordinator.engine.answers import OffsetCommitAnswer
+from coordinator.engine.calls import Call, Offset, OffsetCommit
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.context import Context
+from coordinator.engine.group import Group, PartitionCheck
+from coordinator.engine.java_string import length
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.topics import TopicImage, TopicInfo
+from wire.errors import CoordinatorError, ErrorCode
 
 BY_ID = 10
 """The version from which on topics are named by id."""

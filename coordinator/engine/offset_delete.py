@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from coordinator.broker import offsets
-from coordinator.broker.answers import OffsetDeleteAnswer
-from coordinator.broker.calls import Call, OffsetDelete
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group import Group
-from coordinator.broker.records import OffsetRecord
+from coordinator.engine import offsets
+from coordinator.engine.answers import OffsetDeleteAnswer
+from coordinator.engine.calls import Call, OffsetDelete
+from coordinator.engine.context import Context
+from coordinator.engine.group import Group
+from coordinator.engine.records import OffsetRecord
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def handle(ctx: Context, call: Call, request: OffsetDelete) -> None:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from uuid import UUID
 
-from coordinator.broker.answers import FetchedGroupAnswer, FetchedOffset, OffsetFetchAnswer
-from coordinator.broker.calls import Call, FetchedGroup, OffsetFetch
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.pending_offsets import Partition
-from coordinator.broker.records import CommittedOffset
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.answers import FetchedGroupAnswer, FetchedOffset, OffsetFetchAnswer
+from coordinator.engine.calls import Call, FetchedGroup, OffsetFetch
+from coordinator.engine.context import Context
+from coordinator.engine.pending_offsets import Partition
+from coordinator.engine.records import CommittedOffset
+from coordinator.engine.topics import TopicImage
+from wire.errors import CoordinatorError, ErrorCode
 
 Topic: TypeAlias = tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]]
 

@@ -5,11 +5,11 @@ Source: OffsetMetadataManager.replay, replayEndTransactionMarker, deleteAllOffse
 
 from __future__ import annotations
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.context import Context, State
-from coordinator.broker.pending_offsets import Partition
-from coordinator.broker.records import OffsetRecord
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.context import Context, State
+from coordinator.engine.pending_offsets import Partition
+from coordinator.engine.records import OffsetRecord
+from coordinator.engine.topics import TopicImage
 
 
 def replay(state: State, record: OffsetRecord, producer_id: int | None = None) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from coordinator.broker.records import CommittedOffset
+from coordinator.engine.records import CommittedOffset
 
 Partition: TypeAlias = tuple[str, int]
 """Topic and partition."""

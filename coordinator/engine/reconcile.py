@@ -18,10 +18,10 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from coordinator.broker.calls import TopicPartitions
-from coordinator.broker.consumer_member import normal_partitions
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import CurrentAssignmentValue, MemberState
+from coordinator.engine.calls import TopicPartitions
+from coordinator.engine.consumer_member import normal_partitions
+from coordinator.engine.records import CurrentAssignmentValue, MemberState
+from wire.errors import CoordinatorError, ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

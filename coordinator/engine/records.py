@@ -10,8 +10,8 @@ from enum import IntEnum
 from typing import TypeAlias
 from uuid import UUID
 
-from coordinator.broker.calls import TopicPartitions
-from coordinator.broker.topics import TopicInfo
+from coordinator.engine.calls import TopicPartitions
+from coordinator.engine.topics import TopicInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     Answer,
     ConsumerGroupDescribeAnswer,
     ConsumerGroupHeartbeatAnswer,
@@ -25,7 +25,7 @@ from coordinator.broker.answers import (
     PrepareAssignmentAnswer,
     SyncGroupAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
     DeleteGroups,
@@ -42,7 +42,7 @@ from coordinator.broker.calls import (
     Request,
     SyncGroup,
 )
-from coordinator.broker.errors import ErrorCode
+from wire.errors import ErrorCode
 
 
 def refusal(request: Request, code: ErrorCode, message: str | None = None) -> Answer:

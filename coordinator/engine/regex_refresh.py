@@ -3,7 +3,7 @@
 Resolving is a step of its own, never part of an answer: a heartbeat sets the timer, the timer matches all regexes of
 the group against all topics. At least 10 s lie between two refreshes of a group; one is due for a regex that is not
 resolved, a topic that was created, and every `group.consumer.regex.refresh.interval.ms`. The engine's time is linear
-in the names and bounded in memory (coordinator.regex).
+in the names and bounded in memory (groups.regex.broker).
 
 Source: GroupMetadataManager.maybeUpdateRegularExpressions, handleRegularExpressionsResult; TopicRegexResolver.
 """
@@ -12,17 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import Context
-from coordinator.broker.records import (
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    RegexRecord,
-    RegexValue,
-)
-from coordinator.broker.subscription import metadata_hash
-from coordinator.broker.timers import TimerKey, TimerKind
-from coordinator.regex import judge
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import Context
+from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue, RegexRecord, RegexValue
+from coordinator.engine.subscription import metadata_hash
+from coordinator.engine.timers import TimerKey, TimerKind
+from groups.regex.broker import judge
 
 SHORTEST_INTERVAL_MS = 10_000
 

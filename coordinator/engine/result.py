@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.broker.answers import Answer
-from coordinator.broker.records import Record
+from coordinator.engine.answers import Answer
+from coordinator.engine.records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 
 from xxhash import xxh3_64_intdigest
 
-from assignors.java_order import utf16
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.records import ConsumerMemberValue, RegexValue
-from coordinator.broker.topics import TopicImage
+from assignors.java.java_order import utf16
+from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.records import ConsumerMemberValue, RegexValue
+from coordinator.engine.topics import TopicImage
 
 
 def names_of(metadata: ConsumerMemberValue, regexes: Mapping[str, RegexValue]) -> frozenset[str]:

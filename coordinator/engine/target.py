@@ -16,12 +16,12 @@ from assignors.assignor import Side
 from assignors.member_order import hash_map_order
 from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 from assignors.registry import find
-from coordinator.broker.calls import TopicPartitions
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import RegexValue
-from coordinator.broker.subscription import is_homogeneous, names_of, subscribed_names
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.calls import TopicPartitions
+from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.records import RegexValue
+from coordinator.engine.subscription import is_homogeneous, names_of, subscribed_names
+from coordinator.engine.topics import TopicImage
+from wire.errors import CoordinatorError, ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

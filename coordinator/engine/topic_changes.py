@@ -7,9 +7,9 @@ Source: GroupMetadataManager.onMetadataUpdate.
 
 from __future__ import annotations
 
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import Context
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import Context
+from coordinator.engine.topics import TopicImage
 
 
 def topics_changed(ctx: Context, image: TopicImage) -> None:

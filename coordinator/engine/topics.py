@@ -10,8 +10,8 @@ from uuid import UUID
 
 from xxhash import xxh3_64_intdigest
 
-from assignors.java_order import utf16
-from coordinator.broker.java_string import length
+from assignors.java.java_order import utf16
+from coordinator.engine.java_string import length
 
 _LONG = Struct("<Q")
 _INT = Struct("<i")

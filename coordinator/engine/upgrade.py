@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from coordinator.broker import classic_rebalance
-from coordinator.broker.answers import JoinGroupAnswer, SyncGroupAnswer
-from coordinator.broker.calls import ClientMetadata
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicMember
-from coordinator.broker.client_side import CLASSIC_VERSION, Word
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_member import ConsumerMember, normal_assignment, normal_topics
-from coordinator.broker.consumer_replay import draft
-from coordinator.broker.context import Context
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.records import (
+from coordinator.engine import classic_rebalance
+from coordinator.engine.answers import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.calls import ClientMetadata
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicMember
+from coordinator.engine.client_side import CLASSIC_VERSION, Word
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_member import ConsumerMember, normal_assignment, normal_topics
+from coordinator.engine.consumer_replay import draft
+from coordinator.engine.context import Context
+from coordinator.engine.records import (
     ClassicMemberMetadata,
     ConsumerGroupRecord,
     ConsumerGroupValue,
@@ -35,15 +34,16 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.subscription import metadata_hash, subscribed_names
-from coordinator.broker.topics import TopicImage
-from coordinator.embedded_protocol import (
+from coordinator.engine.subscription import metadata_hash, subscribed_names
+from coordinator.engine.topics import TopicImage
+from groups.timeline_order import FIRST_CAPACITY, grown
+from wire.errors import CoordinatorError, ErrorCode
+from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     MalformedMetadata,
     read_assignment,
     read_subscription,
 )
-from coordinator.timeline_order import FIRST_CAPACITY, grown
 
 
 def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:

@@ -10,10 +10,10 @@ import logging
 import threading
 from collections.abc import Callable
 
-from coordinator.storage.compaction import Interrupted
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.errors import StorageFailed
+from coordinator.store.compaction import Interrupted
+from coordinator.store.data_directory import DataDirectory
+from wire.log.damage import DamagedLog
+from wire.log.errors import StorageFailed
 
 SHORTEST_BACKOFF_S = 0.01
 

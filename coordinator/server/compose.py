@@ -8,9 +8,9 @@ from datetime import timedelta
 from operator import itemgetter
 from typing import Any
 
-from coordinator.wire.encode import Get, written
-from coordinator.wire.primitives import LONGEST_STRING
-from coordinator.wire.schema_fields import SchemaField
+from wire.messages.encode import Get, written
+from wire.messages.primitives import LONGEST_STRING
+from wire.messages.schema_fields import SchemaField
 
 MESSAGE = "error_message"
 LONGEST_CHARACTER = 4

@@ -17,13 +17,13 @@ from concurrent.futures import Executor
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
-from coordinator.wire.decode import DecodeError
-from coordinator.wire.encode import encode
-from coordinator.wire.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
-from coordinator.wire.server.compose import compose
-from coordinator.wire.server.exchange import Exchange, PeerFault
-from coordinator.wire.server.incoming import Incoming, understand
-from coordinator.wire.server.node import Caller, Node
+from coordinator.server.compose import compose
+from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.incoming import Incoming, understand
+from coordinator.server.node import Caller, Node
+from wire.messages.decode import DecodeError
+from wire.messages.encode import encode
+from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
 
 LONG_BYTES = 64 * 1024
 """A longer request waits for its turn among the long ones. Every connection may hold this much unasked."""

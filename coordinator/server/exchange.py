@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.broker.calls import Request
-from coordinator.wire.server.node import Caller, Node
+from coordinator.engine.calls import Request
+from coordinator.server.node import Caller, Node
 
 
 class PeerFault(Exception):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.wire.decode import Frame, decode
-from coordinator.wire.server.exchange import PeerFault
-from coordinator.wire.server.served import API_VERSIONS_KEY, SERVED, ServedApi
+from coordinator.server.exchange import PeerFault
+from coordinator.server.served import API_VERSIONS_KEY, SERVED, ServedApi
+from wire.messages.decode import Frame, decode
 
 HEAD_BYTES = 8
 """API key, version and correlation id: the same in every header."""

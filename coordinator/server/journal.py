@@ -17,10 +17,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from coordinator.broker.records import Record
-from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.errors import StorageError, StorageFailed
-from coordinator.storage.fsync import FsyncPolicy
+from coordinator.engine.records import Record
+from coordinator.store.data_directory import DataDirectory
+from coordinator.store.fsync import FsyncPolicy
+from wire.log.errors import StorageError, StorageFailed
 
 
 class AnsweredTooEarly(StorageError):

@@ -8,9 +8,9 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
-from coordinator.wire.server.connection import LONG_AT_ONCE, Connection
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.open_files import most_connections
+from coordinator.server.connection import LONG_AT_ONCE, Connection
+from coordinator.server.node import Node
+from coordinator.server.open_files import most_connections
 
 BACKLOG = 1024
 """Connections that wait to be accepted: a thousand clients may start at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from coordinator.wire.errors import InvalidAddress
+from wire.client.errors import InvalidAddress
 
 _EXAMPLE = "write it as 127.0.0.1:9092 or [::1]:9092, with port 0 for any free one"
 

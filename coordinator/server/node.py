@@ -18,22 +18,22 @@ from functools import partial
 from itertools import count
 from uuid import uuid4
 
-from coordinator.broker.answers import Answer
-from coordinator.broker.calls import Call, Request
-from coordinator.broker.config import Config
-from coordinator.broker.engine import Engine
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.refusals import refusal
-from coordinator.broker.result import Result
-from coordinator.broker.topics import TopicImage
-from coordinator.storage.data_directory import DataDirectory, Recovered
-from coordinator.storage.errors import StorageFailed, Unusable
-from coordinator.storage.records import encode_record
-from coordinator.uuids import format_uuid
-from coordinator.wire.server.compactor import Compactor
-from coordinator.wire.server.journal import Journal
-from coordinator.wire.server.settings import NodeSettings
-from coordinator.wire.server.topics import Topics
+from coordinator.engine.answers import Answer
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.config import Config
+from coordinator.engine.engine import Engine
+from coordinator.engine.refusals import refusal
+from coordinator.engine.result import Result
+from coordinator.engine.topics import TopicImage
+from coordinator.server.compactor import Compactor
+from coordinator.server.journal import Journal
+from coordinator.server.settings import NodeSettings
+from coordinator.server.topics import Topics
+from coordinator.store.data_directory import DataDirectory, Recovered
+from coordinator.store.records import encode_record
+from wire.errors import CoordinatorError, ErrorCode
+from wire.log.errors import StorageFailed, Unusable
+from wire.uuids import format_uuid
 
 _log = logging.getLogger(__name__)
 # A deadline far away is looked at again: the loop's clock may run differently from ours.

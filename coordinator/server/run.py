@@ -7,10 +7,10 @@ import signal
 import sys
 from collections.abc import Callable
 
-from coordinator.wire.address import Address
-from coordinator.wire.errors import WireError
-from coordinator.wire.server.listener import Listener
-from coordinator.wire.server.node import Node
+from coordinator.server.listener import Listener
+from coordinator.server.node import Node
+from wire.client.address import Address
+from wire.client.errors import WireError
 
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes, as compaction does, may keep the event loop waiting (Python's default: 5 ms)."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from coordinator.wire.apis import Api
-from coordinator.wire.server.exchange import Exchange
+from coordinator.server.exchange import Exchange
+from wire.messages.apis import Api
 
 Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
 """Gives the fields of the newest response. PeerFault: there is none, the connection is closed."""
@@ -29,7 +29,7 @@ class ServedApi(Api):
         return max(self.minimum, self.oldest) <= version <= self.maximum
 
     def handler(self) -> Handler:
-        found: Handler = import_module(f"coordinator.wire.server.apis.{self.package}").answer
+        found: Handler = import_module(f"coordinator.server.apis.{self.package}").answer
         return found
 
 

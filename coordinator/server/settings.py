@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from coordinator.broker.config import Config, InvalidSetting, parse_integer
-from coordinator.storage.compaction import CompactionSettings
-from coordinator.storage.data_directory import StorageSettings
-from coordinator.storage.fsync import FsyncPolicy
-from coordinator.storage.log import SegmentLimits
+from coordinator.engine.config import Config, InvalidSetting, parse_integer
+from coordinator.store.compaction import CompactionSettings
+from coordinator.store.data_directory import StorageSettings
+from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.log import SegmentLimits
 
 MAX_LONG = 2**63 - 1
 

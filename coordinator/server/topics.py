@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from uuid import UUID, uuid4
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.topics import TopicImage, TopicInfo
-from coordinator.storage.errors import StorageFailed
-from coordinator.storage.topic_directories import TopicDirectories
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.store.topic_directories import TopicDirectories
+from wire.errors import ErrorCode
+from wire.log.errors import StorageFailed
 
 MAX_NAME_LENGTH = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")

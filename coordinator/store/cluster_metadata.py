@@ -21,13 +21,15 @@ from uuid import UUID
 
 import numpy as np
 
-from coordinator.storage.batch_header import CONTROL
-from coordinator.storage.batches import Columns, ControlType, columns_of, records_of
-from coordinator.storage.control_records import MalformedControlRecord, control_type
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.notices import Notice, failure
-from coordinator.storage.schema_read import MalformedMessage, Reader, message_reader, read_varint
-from coordinator.storage.schemas.cluster_metadata import (
+from coordinator.store.notices import Notice, failure
+from wire.log.batch_header import CONTROL
+from wire.log.batches import Columns, ControlType, columns_of, records_of
+from wire.log.control_records import MalformedControlRecord, control_type
+from wire.log.damage import DamagedLog
+from wire.log.segments import Segment, read_log, read_segment
+from wire.log.varints import Ints
+from wire.messages.schema_read import MalformedMessage, Reader, message_reader, read_varint
+from wire.messages.schemas.cluster_metadata import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
     END_TRANSACTION,
@@ -40,8 +42,6 @@ from coordinator.storage.schemas.cluster_metadata import (
     TOPIC,
     UNREGISTER_BROKER,
 )
-from coordinator.storage.segments import Segment, read_log, read_segment
-from coordinator.storage.varints import Ints
 
 Fields: TypeAlias = Mapping[str, Any]
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.retention import Retention
-from coordinator.storage.segments import MOST_OFFSETS, Segment, base_offset_of, list_segments, read_segment
-from coordinator.storage.survey import Survey
-from coordinator.storage.swap import cleaned_path, put_in_place, write_missing_indexes
+from coordinator.store.retention import Retention
+from coordinator.store.survey import Survey
+from coordinator.store.swap import cleaned_path, put_in_place, write_missing_indexes
+from wire.log.damage import DamagedLog
+from wire.log.segments import MOST_OFFSETS, Segment, base_offset_of, list_segments, read_segment
 
 DAY_MS = 86_400_000
 

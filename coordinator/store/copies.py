@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.notices import Notice, failure
-from coordinator.storage.partition_files import Fate, parse_partition_name
-from coordinator.storage.segments import list_segments, read_segment
+from coordinator.store.notices import Notice, failure
+from coordinator.store.partition_files import Fate, parse_partition_name
+from wire.log.damage import DamagedLog
+from wire.log.segments import list_segments, read_segment
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coordinator.storage.segments import Segment
-from coordinator.storage.varints import Ints
+from wire.log.segments import Segment
+from wire.log.varints import Ints
 
 
 class Coverage:

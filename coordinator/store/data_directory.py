@@ -28,22 +28,22 @@ from pathlib import Path
 from typing import Self
 from uuid import uuid4
 
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import Record
-from coordinator.storage.compaction import Compacted, CompactionSettings, compact, dirty_ratio
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.errors import StorageFailed, Unusable
-from coordinator.storage.fsync import FsyncPolicy, write_atomically
-from coordinator.storage.group_configs import GroupConfigs, read_group_configs, write_group_configs
-from coordinator.storage.lock import DirectoryLock
-from coordinator.storage.log import SegmentLimits
-from coordinator.storage.meta_properties import MetaProperties, read_meta_properties, write_meta_properties
-from coordinator.storage.offset_checkpoints import CLEANER, read_offsets, write_offsets
-from coordinator.storage.offsets_log import OffsetsLog, Sync
-from coordinator.storage.partition_files import OFFSETS_TOPIC
-from coordinator.storage.segments import Torn
-from coordinator.storage.topic_directories import TopicDirectories
-from coordinator.uuids import format_uuid
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.store.compaction import Compacted, CompactionSettings, compact, dirty_ratio
+from coordinator.store.fsync import FsyncPolicy, write_atomically
+from coordinator.store.group_configs import GroupConfigs, read_group_configs, write_group_configs
+from coordinator.store.lock import DirectoryLock
+from coordinator.store.log import SegmentLimits
+from coordinator.store.meta_properties import MetaProperties, read_meta_properties, write_meta_properties
+from coordinator.store.offset_checkpoints import CLEANER, read_offsets, write_offsets
+from coordinator.store.offsets_log import OffsetsLog, Sync
+from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.topic_directories import TopicDirectories
+from wire.log.damage import DamagedLog
+from wire.log.errors import StorageFailed, Unusable
+from wire.log.segments import Torn
+from wire.uuids import format_uuid
 
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 DEFAULT_PARTITIONS = 50

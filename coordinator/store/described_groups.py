@@ -1,4 +1,4 @@
-"""Groups as the coordinator's records leave them, as `coordinator.model` objects: the same facts as live ones.
+"""Groups as the coordinator's records leave them, as `groups.model` objects: the same facts as live ones.
 
 What a broker adds from its own settings and from memory is unknown: who coordinates, the assignor that stands for no
 wish at all, a rebalance that is going on.
@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from coordinator.broker.assignor_choice import shown
-from coordinator.broker.calls import TopicPartitions
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_describe import held
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.consumer_member import ConsumerMember
-from coordinator.broker.records import ClassicMemberValue
-from coordinator.broker.records import CommittedOffset as StoredOffset
-from coordinator.group_words import state_of
-from coordinator.model import (
+from coordinator.engine.assignor_choice import shown
+from coordinator.engine.calls import TopicPartitions
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_describe import held
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.records import ClassicMemberValue
+from coordinator.engine.records import CommittedOffset as StoredOffset
+from coordinator.store.share_groups import ShareGroup
+from coordinator.store.streams_groups import StreamsGroup
+from groups.group_words import state_of
+from groups.model import (
     Client,
     CommittedOffset,
     Group,
@@ -30,9 +32,7 @@ from coordinator.model import (
     Problem,
     Subscription,
 )
-from coordinator.storage.share_groups import ShareGroup
-from coordinator.storage.streams_groups import StreamsGroup
-from coordinator.told_members import (
+from groups.told_members import (
     EMBEDDED,
     named_partitions,
     source_subscription,

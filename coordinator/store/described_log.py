@@ -1,18 +1,18 @@
-"""What a log that was loaded tells of its groups and topics, in the words of `coordinator.model`."""
+"""What a log that was loaded tells of its groups and topics, in the words of `groups.model`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.dry_run import BROKERS_DEFAULT
-from coordinator.model import Group, GroupListing, GroupType, Problem, Topic
-from coordinator.storage import described_groups
-from coordinator.storage.described_groups import Names
-from coordinator.storage.loader import LoadedLog
-from coordinator.storage.topic_names import KnownTopic
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.store import described_groups
+from coordinator.store.described_groups import Names
+from coordinator.store.loader import LoadedLog
+from coordinator.store.topic_names import KnownTopic
+from groups.dry_run import BROKERS_DEFAULT
+from groups.model import Group, GroupListing, GroupType, Problem, Topic
 
 DEFAULT_ASSIGNORS: Mapping[GroupType, str] = {GroupType.CONSUMER: BROKERS_DEFAULT, GroupType.SHARE: "simple"}
 """The first of `group.consumer.assignors` and of `group.share.assignors`, unless somebody changed them."""

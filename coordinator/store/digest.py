@@ -23,12 +23,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.storage.batch_header import CONTROL, NO_PRODUCER_ID
-from coordinator.storage.batches import Columns, ControlType
-from coordinator.storage.control_records import MalformedControlRecord, control_type_of
-from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
-from coordinator.storage.transactions import Transactions
-from coordinator.storage.varints import Ints
+from coordinator.store.transactions import Transactions
+from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
+from wire.log.batches import Columns, ControlType
+from wire.log.control_records import MalformedControlRecord, control_type_of
+from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from wire.log.varints import Ints
 
 Flags: TypeAlias = NDArray[np.bool_]
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.fsync import write_atomically
+from coordinator.store.fsync import write_atomically
+from wire.log.damage import DamagedLog
 
 GROUP_CONFIGS = "group-configs.json"
 FORMAT = 1

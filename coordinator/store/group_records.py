@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from coordinator.broker.records import (
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberMetadata,
@@ -29,17 +29,17 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.subscription import metadata_hash
-from coordinator.broker.topics import TopicImage
-from coordinator.embedded_protocol import (
+from coordinator.engine.subscription import metadata_hash
+from coordinator.engine.topics import TopicImage
+from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, UserData
+from groups.regex.broker import compile_broker_regex
+from wire.messages.embedded_protocol import (
     NEWEST_VERSION,
     EmbeddedAssignment,
     Subscription,
     write_assignment,
     write_subscription,
 )
-from coordinator.model import Group, GroupType, Member, MemberProtocol, Partitions, UserData
-from coordinator.regex import compile_broker_regex
 
 SESSION_TIMEOUT_MS = 45_000
 REBALANCE_TIMEOUT_MS = 300_000

@@ -24,21 +24,21 @@ from itertools import pairwise
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.broker.context import State
-from coordinator.broker.engine import Engine
-from coordinator.storage.batches import columns_of
-from coordinator.storage.copies import find_copies, rank
-from coordinator.storage.coverage import Coverage
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.digest import Digest
-from coordinator.storage.notices import Notice, failure
-from coordinator.storage.offset_checkpoints import CLEANER, read_offsets
-from coordinator.storage.partition_files import OFFSETS_TOPIC
-from coordinator.storage.replay import HeardTopic, Replay
-from coordinator.storage.segments import Torn, read_log
-from coordinator.storage.share_groups import ShareGroup
-from coordinator.storage.streams_groups import StreamsGroup
-from coordinator.storage.topic_names import KnownTopics, known_topics
+from coordinator.engine.context import State
+from coordinator.engine.engine import Engine
+from coordinator.store.copies import find_copies, rank
+from coordinator.store.coverage import Coverage
+from coordinator.store.digest import Digest
+from coordinator.store.notices import Notice, failure
+from coordinator.store.offset_checkpoints import CLEANER, read_offsets
+from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.replay import HeardTopic, Replay
+from coordinator.store.share_groups import ShareGroup
+from coordinator.store.streams_groups import StreamsGroup
+from coordinator.store.topic_names import KnownTopics, known_topics
+from wire.log.batches import columns_of
+from wire.log.damage import DamagedLog
+from wire.log.segments import Torn, read_log
 
 MOST_MALFORMED = 10
 """How many records that are none are named per partition."""

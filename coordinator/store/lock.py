@@ -14,7 +14,7 @@ import struct
 from pathlib import Path
 from typing import Self
 
-from coordinator.storage.errors import DirectoryInUse, StorageFailed
+from wire.log.errors import DirectoryInUse, StorageFailed
 
 LOCK_FILE = ".lock"
 _TAKEN = (errno.EACCES, errno.EAGAIN)

@@ -25,25 +25,17 @@ from pathlib import Path
 from typing import Self, TypeAlias
 from uuid import UUID
 
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.fsync import sync
-from coordinator.storage.partition_files import (
+from coordinator.store.fsync import sync
+from coordinator.store.partition_files import (
     LeaderEpoch,
     read_leader_epochs,
     read_topic_id,
     write_leader_epochs,
     write_topic_id,
 )
-from coordinator.storage.segments import (
-    MOST_BYTES,
-    MOST_OFFSETS,
-    Segment,
-    Torn,
-    list_segments,
-    read_log,
-    segment_name,
-)
-from coordinator.storage.swap import delete_indexes, finish, write_missing_indexes
+from coordinator.store.swap import delete_indexes, finish, write_missing_indexes
+from wire.log.batches import encode_batch
+from wire.log.segments import MOST_BYTES, MOST_OFFSETS, Segment, Torn, list_segments, read_log, segment_name
 
 KeyAndValue: TypeAlias = tuple[bytes, bytes | None]
 

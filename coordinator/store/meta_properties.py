@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.java_properties import BadProperty, parse_properties
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.fsync import write_atomically
-from coordinator.uuids import format_uuid, parse_uuid
+from coordinator.store.fsync import write_atomically
+from wire.java_properties import BadProperty, parse_properties
+from wire.log.damage import DamagedLog
+from wire.uuids import format_uuid, parse_uuid
 
 META_PROPERTIES = "meta.properties"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coordinator.storage.damage import DamagedLog
+from wire.log.damage import DamagedLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,15 +20,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import Record
-from coordinator.storage.batches import columns_of
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.digest import Digest
-from coordinator.storage.errors import StorageFailed, Unusable
-from coordinator.storage.fsync import side_by_side, sync
-from coordinator.storage.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
-from coordinator.storage.partition_files import (
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.store.digest import Digest
+from coordinator.store.fsync import side_by_side, sync
+from coordinator.store.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
+from coordinator.store.partition_files import (
     OFFSETS_TOPIC,
     Fate,
     parse_partition_name,
@@ -36,9 +33,12 @@ from coordinator.storage.partition_files import (
     partitions_for,
     read_topic_id,
 )
-from coordinator.storage.records import encode_record
-from coordinator.storage.replay import Malformed, Replay
-from coordinator.storage.segments import Segment, Torn, base_offset_of, list_segments, read_segment
+from coordinator.store.records import encode_record
+from coordinator.store.replay import Malformed, Replay
+from wire.log.batches import columns_of
+from wire.log.damage import DamagedLog
+from wire.log.errors import StorageFailed, Unusable
+from wire.log.segments import Segment, Torn, base_offset_of, list_segments, read_segment
 
 MOST_PARTITIONS = 10_000
 

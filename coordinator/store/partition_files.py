@@ -19,9 +19,9 @@ from enum import Enum
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.fsync import write_atomically
-from coordinator.uuids import format_uuid, parse_uuid
+from coordinator.store.fsync import write_atomically
+from wire.log.damage import DamagedLog
+from wire.uuids import format_uuid, parse_uuid
 
 OFFSETS_TOPIC = "__consumer_offsets"
 PARTITION_METADATA = "partition.metadata"
@@ -82,7 +82,7 @@ def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
 
     `String.hashCode` without its sign; of the one number that has no positive counterpart, 0 (`Utils.abs`).
     """
-    from assignors.java_order import string_hashes  # numpy: not everybody who reads a directory needs it
+    from assignors.java.java_order import string_hashes  # numpy: not everybody who reads a directory needs it
 
     codes: list[int] = string_hashes(groups).tolist()
     return [(0 if code == -_INT32 else abs(code)) % partitions for code in codes]

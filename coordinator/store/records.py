@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.broker.calls import TopicPartitions
-from coordinator.broker.records import (
+from coordinator.engine.calls import TopicPartitions
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberMetadata,
@@ -35,10 +35,10 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.topics import TopicInfo
-from coordinator.storage.record_codec import decode_key, decode_value, encode_key, encode_value
-from coordinator.storage.schema import NO_UUID
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from coordinator.engine.topics import TopicInfo
+from wire.messages.record_codec import decode_key, decode_value, encode_key, encode_value
+from wire.messages.schema import NO_UUID
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 NO_TIMESTAMP = -1
 NO_TIMEOUT = -1

@@ -15,22 +15,22 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from uuid import UUID
 
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import CommittedOffset, OffsetRecord, PartitionMetadataRecord
-from coordinator.storage import share_groups
-from coordinator.storage.batch_header import NO_PRODUCER_ID
-from coordinator.storage.digest import Digest, Event, Kind
-from coordinator.storage.offset_records import (
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import CommittedOffset, OffsetRecord, PartitionMetadataRecord
+from coordinator.store import share_groups
+from coordinator.store.digest import Digest, Event, Kind
+from coordinator.store.records import OtherRecord, decode_record
+from coordinator.store.share_groups import ShareGroups
+from coordinator.store.streams_groups import StreamsGroups
+from wire.log.batch_header import NO_PRODUCER_ID
+from wire.log.offset_records import (
     LEGACY_OFFSET_COMMIT,
     OFFSET_COMMIT,
     key_type,
     read_offset_key,
     read_offset_value,
 )
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
-from coordinator.storage.records import OtherRecord, decode_record
-from coordinator.storage.share_groups import ShareGroups
-from coordinator.storage.streams_groups import StreamsGroups
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType
 
 NEVER = -1
 

@@ -26,11 +26,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.storage.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
-from coordinator.storage.batches import Columns, columns_of, records_of, rewrite_batch
-from coordinator.storage.segments import Segment
-from coordinator.storage.survey import Survey, ending
-from coordinator.storage.varints import Ints
+from coordinator.store.survey import Survey, ending
+from wire.log.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
+from wire.log.batches import Columns, columns_of, records_of, rewrite_batch
+from wire.log.segments import Segment
+from wire.log.varints import Ints
 
 Flags: TypeAlias = NDArray[np.bool_]
 

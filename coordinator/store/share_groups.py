@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from coordinator.broker.calls import TopicPartitions
-from coordinator.broker.consumer_member import normal_partitions, normal_topics
-from coordinator.storage.group_drafts import DELETED_EPOCH, Fields, GroupDraft, GroupDrafts, target_metadata
-from coordinator.storage.schemas.share_groups import (
+from coordinator.engine.calls import TopicPartitions
+from coordinator.engine.consumer_member import normal_partitions, normal_topics
+from coordinator.store.group_drafts import DELETED_EPOCH, Fields, GroupDraft, GroupDrafts, target_metadata
+from wire.messages.schemas.share_groups import (
     SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     SHARE_GROUP_MEMBER_METADATA,
     SHARE_GROUP_METADATA,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TypeAlias
 
-from coordinator.storage.group_drafts import DELETED_EPOCH, Fields, GroupDraft, GroupDrafts, target_metadata
-from coordinator.storage.schemas.streams_groups import (
+from coordinator.store.group_drafts import DELETED_EPOCH, Fields, GroupDraft, GroupDrafts, target_metadata
+from wire.messages.schemas.streams_groups import (
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
     STREAMS_GROUP_METADATA,

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coordinator.storage.batch_header import CONTROL, TRANSACTIONAL, Batch, Batches
-from coordinator.storage.batches import Columns, ControlType, columns_of, control_type, records_of
-from coordinator.storage.control_records import MalformedControlRecord
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.segments import Segment
-from coordinator.storage.transactions import Transactions
+from coordinator.store.transactions import Transactions
+from wire.log.batch_header import CONTROL, TRANSACTIONAL, Batch, Batches
+from wire.log.batches import Columns, ControlType, columns_of, control_type, records_of
+from wire.log.control_records import MalformedControlRecord
+from wire.log.damage import DamagedLog
+from wire.log.segments import Segment
 
 _ENDS = (ControlType.COMMIT, ControlType.ABORT)
 

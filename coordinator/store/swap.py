@@ -17,17 +17,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from coordinator.storage.batch_header import CONTROL
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.fsync import sync
-from coordinator.storage.indexes import (
+from coordinator.store.fsync import sync
+from wire.log.batch_header import CONTROL
+from wire.log.damage import DamagedLog
+from wire.log.indexes import (
     INDEX_SUFFIXES,
     OFFSET_INDEX,
     AbortedTransaction,
     aborted_transactions,
     write_indexes,
 )
-from coordinator.storage.segments import base_offset_of, list_segments, read_segment
+from wire.log.segments import base_offset_of, list_segments, read_segment
 
 LOG = ".log"
 CLEANED = ".cleaned"

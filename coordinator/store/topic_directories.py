@@ -23,10 +23,9 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from coordinator.broker.topics import TopicInfo
-from coordinator.storage.errors import StorageFailed
-from coordinator.storage.fsync import UNFINISHED, side_by_side, sync
-from coordinator.storage.partition_files import (
+from coordinator.engine.topics import TopicInfo
+from coordinator.store.fsync import UNFINISHED, side_by_side, sync
+from coordinator.store.partition_files import (
     OFFSETS_TOPIC,
     PARTITION_METADATA,
     Fate,
@@ -35,6 +34,7 @@ from coordinator.storage.partition_files import (
     read_topic_id,
     write_topic_id,
 )
+from wire.log.errors import StorageFailed
 
 CLUSTER_METADATA = "__cluster_metadata"
 LONGEST_NAME = 255

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.storage.cluster_metadata import CLUSTER_METADATA, ClusterMetadata, read_cluster_metadata
-from coordinator.storage.copies import find_copies, rank
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.notices import Notice, failure
-from coordinator.storage.partition_files import Fate, PartitionName, parse_partition_name, read_topic_id
-from coordinator.storage.replay import HeardTopic
-from coordinator.uuids import format_uuid
+from coordinator.store.cluster_metadata import CLUSTER_METADATA, ClusterMetadata, read_cluster_metadata
+from coordinator.store.copies import find_copies, rank
+from coordinator.store.notices import Notice, failure
+from coordinator.store.partition_files import Fate, PartitionName, parse_partition_name, read_topic_id
+from coordinator.store.replay import HeardTopic
+from wire.log.damage import DamagedLog
+from wire.uuids import format_uuid
 
 LONGEST_NAME = 255
 """Of a directory. A deleted one of this length may have lost a part of the topic's name."""

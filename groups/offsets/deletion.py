@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coordinator.model import Group, GroupState, GroupType, Member, Problem
-from coordinator.offset_changes.model import Place
-from coordinator.offset_changes.plan import is_active, named, named_members, other_tool
-from coordinator.offset_changes.scope import TopicScope, committed_in
+from groups.model import Group, GroupState, GroupType, Member, Problem
+from groups.offsets.model import Place
+from groups.offsets.plan import is_active, named, named_members, other_tool
+from groups.offsets.scope import TopicScope, committed_in
 
 EMBEDDED = "consumer"
 """The protocol type of groups whose members' subscriptions the coordinator can read."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from coordinator.model import GroupState, GroupType, Member, Problem
+from groups.model import GroupState, GroupType, Member, Problem
 
 Place: TypeAlias = tuple[str, int]
 """A topic and one of its partitions."""

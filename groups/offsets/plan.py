@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from coordinator.model import Group, GroupState, GroupType, Member, Problem
-from coordinator.offset_changes.model import GroupChange, OffsetChange, Place, Positions
-from coordinator.offset_changes.scenarios import Scenario, name_of, reset
+from groups.model import Group, GroupState, GroupType, Member, Problem
+from groups.offsets.model import GroupChange, OffsetChange, Place, Positions
+from groups.offsets.scenarios import Scenario, name_of, reset
 
 _MEMBERS_NAMED = 5
 _OTHER_TOOLS = {GroupType.SHARE: "kafka-share-groups.sh", GroupType.STREAMS: "kafka-streams-groups.sh"}

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from coordinator.model import CommittedOffset, Offsets, Problem
-from coordinator.offset_changes.model import OffsetChange, Place, Positions
+from groups.model import CommittedOffset, Offsets, Problem
+from groups.offsets.model import OffsetChange, Place, Positions
 
 _LARGEST_OFFSET = 2**63 - 1
 NOT_CHECKED = "not checked against the log, which is not known here"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coordinator.model import Offsets, Problem
-from coordinator.offset_changes.model import Place
+from groups.model import Offsets, Problem
+from groups.offsets.model import Place
 
 _PARTITION = re.compile(r"[0-9]{1,10}", re.ASCII)
 _MAX_PARTITION = 2**31 - 1

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from coordinator.pattern_tree import (
+from groups.regex.tree import (
     NOTHING,
     Assertion,
     Atomic,

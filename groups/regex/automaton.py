@@ -1,6 +1,6 @@
 """The deterministic automaton of a pattern: which names it matches, and whether two patterns match the same.
 
-It reads a name from its last character to its first (see migration.regexes.program) and is built as far as it is
+It reads a name from its last character to its first (see groups.regex.program) and is built as far as it is
 used. Characters that the pattern does not tell apart are one class.
 """
 
@@ -10,18 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coordinator.pattern_tree import (
-    ALL,
-    ALPHABET,
-    INDEX,
-    WORD,
-    Assertion,
-    Place,
-    Sequence,
-    Tree,
-    characters_of,
-)
-from migration.regexes.program import (
+from groups.regex.program import (
     Ahead,
     At,
     Behind,
@@ -31,6 +20,7 @@ from migration.regexes.program import (
     compile_beginning,
     compile_whole,
 )
+from groups.regex.tree import ALL, ALPHABET, INDEX, WORD, Assertion, Place, Sequence, Tree, characters_of
 
 MAX_CONTEXTS = 64
 MAX_TRANSITIONS = 60_000

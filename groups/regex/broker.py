@@ -1,6 +1,6 @@
 """Subscription regexes as the broker judges them: RE2/J, matching a topic's whole name.
 
-Our own parser (coordinator.re2j) says what RE2/J takes; google-re2 does the matching. RE2/J has no bound of its own
+Our own parser (groups.regex.re2j) says what RE2/J takes; google-re2 does the matching. RE2/J has no bound of its own
 on what a pattern may cost, so a pattern can be taken and still harm the broker: such a one is not compiled here.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from coordinator.re2j.parse import Parsed, PatternRefusedError, parse
-from coordinator.re2j.write import TooLongError, write_for_re2
+from groups.regex.re2j.parse import Parsed, PatternRefusedError, parse
+from groups.regex.re2j.write import TooLongError, write_for_re2
 
 MAX_BYTES = 32_767
 """A regex is stored in the key of a record whose strings have a two-byte length."""

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from coordinator.pattern_tree import Assertion, Chars, Choice, Look, Place, Tree, mask_of
-from coordinator.pattern_tree import Sequence as Chain
-from coordinator.regex import BrokerRegex, RegexVerdict, judge
-from migration.regexes import posix, rewrite
-from migration.regexes.atomic import without_atoms
-from migration.regexes.automaton import Automaton, Difference, difference
-from migration.regexes.client_engine import ClientEngine
-from migration.regexes.java import JavaSyntaxError, parse_java
-from migration.regexes.names import Names
-from migration.regexes.program import TooLargeError, UnsureError
+from groups.regex import posix, rewrite
+from groups.regex.atomic import without_atoms
+from groups.regex.automaton import Automaton, Difference, difference
+from groups.regex.broker import BrokerRegex, RegexVerdict, judge
+from groups.regex.client_engine import ClientEngine
+from groups.regex.java import JavaSyntaxError, parse_java
+from groups.regex.names import Names
+from groups.regex.program import TooLargeError, UnsureError
+from groups.regex.tree import Assertion, Chars, Choice, Look, Place, Tree, mask_of
+from groups.regex.tree import Sequence as Chain
 
 INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 """What a Java consumer leaves out unless `exclude.internal.topics=false` (Kafka's Topic class)."""

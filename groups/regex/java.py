@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from coordinator.pattern_tree import (
+from groups.regex.java_classes import UnknownClassError, class_named
+from groups.regex.program import UnsureError
+from groups.regex.tree import (
     ALL,
     DIGITS,
     NOTHING,
@@ -29,8 +31,6 @@ from coordinator.pattern_tree import (
     mask_between,
     mask_of,
 )
-from migration.regexes.java_classes import UnknownClassError, class_named
-from migration.regexes.program import UnsureError
 
 MAX_DEPTH = 60
 """Groups inside each other; more are not read."""

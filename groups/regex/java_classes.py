@@ -6,8 +6,8 @@ missing here is either unknown to every Java (UnknownClassError) or may be known
 
 from __future__ import annotations
 
-from coordinator.pattern_tree import ALL, DIGITS, LETTERS, LOWER, UPPER, WORD, mask_of
-from migration.regexes.program import UnsureError
+from groups.regex.program import UnsureError
+from groups.regex.tree import ALL, DIGITS, LETTERS, LOWER, UPPER, WORD, mask_of
 
 _HEX = DIGITS | mask_of("abcdefABCDEF")
 _MARKS = mask_of("-._")

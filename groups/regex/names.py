@@ -13,9 +13,9 @@ from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from coordinator.pattern_tree import INDEX, Tree
-from migration.regexes.automaton import Automaton
-from migration.regexes.program import TooLargeError, UnsureError, backwards
+from groups.regex.automaton import Automaton
+from groups.regex.program import TooLargeError, UnsureError, backwards
+from groups.regex.tree import INDEX, Tree
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from collections.abc import Sequence as Sequence_
 from typing import Any, TypeVar
 
-from coordinator.pattern_tree import (
+from groups.regex.re2j.names import POSIX
+from groups.regex.tree import (
     ALL,
     WORD,
     Assertion,
@@ -28,7 +29,6 @@ from coordinator.pattern_tree import (
     mask_between,
     mask_of,
 )
-from coordinator.re2j.names import POSIX
 
 PATIENCE_S = 5.0
 """For one pattern: back references take the library exponential time."""

@@ -4,7 +4,7 @@ Theory of operation. At each place in a name, every instruction either does or d
 left of the name; these truths are one integer, a bit an instruction. The truths at a place follow from the next
 character, the truths behind it, and what comes before the place. So a look-ahead needs no second run, it is one of
 the bits; what comes before (`^`, `\\b`, look-behind) is a context of which there are few, and the truths are kept for
-each of them. What backtracking does is all in the tree (migration.regexes.atomic); no input makes this slow.
+each of them. What backtracking does is all in the tree (groups.regex.atomic); no input makes this slow.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field
 
-from coordinator.pattern_tree import (
+from groups.regex.tree import (
     WORD,
     Assertion,
     Atomic,

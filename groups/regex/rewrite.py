@@ -9,19 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from coordinator.pattern_tree import (
-    NOTHING,
-    Atomic,
-    Chars,
-    Choice,
-    Repeat,
-    Sequence,
-    Tree,
-)
-from coordinator.regex import judge
-from migration.regexes.automaton import Automaton, are_same
-from migration.regexes.program import TooLargeError, UnsureError
-from migration.regexes.write import NotRegularError, write
+from groups.regex.automaton import Automaton, are_same
+from groups.regex.broker import judge
+from groups.regex.program import TooLargeError, UnsureError
+from groups.regex.tree import NOTHING, Atomic, Chars, Choice, Repeat, Sequence, Tree
+from groups.regex.write import NotRegularError, write
 
 MAX_LENGTH = 2000
 """Characters of a rewritten pattern; a longer one helps nobody."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from coordinator.pattern_tree import (
+from groups.regex.tree import (
     ALL,
     ALPHABET,
     DIGITS,

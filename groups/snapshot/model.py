@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from coordinator.model import Cluster, Group, Problem, Topic
+from groups.model import Cluster, Group, Problem, Topic
 
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file; fields may be added without."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 from uuid import UUID
 
-from coordinator.model import (
+from groups.model import (
     Client,
     Cluster,
     CommittedOffset,
@@ -27,9 +27,9 @@ from coordinator.model import (
     UserData,
     usual_protocol,
 )
-from coordinator.snapshot.model import FORMAT_VERSION, Snapshot
-from coordinator.snapshot.tree import SnapshotError, line_of, load_tree
-from coordinator.uuids import parse_uuid
+from groups.snapshot.model import FORMAT_VERSION, Snapshot
+from groups.snapshot.tree import SnapshotError, line_of, load_tree
+from wire.uuids import parse_uuid
 
 T = TypeVar("T")
 MAX_PARTITIONS = 2**31 - 1

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coordinator.model import Cluster, CommittedOffset, Group, GroupType, Member, Topic, usual_protocol
-from coordinator.snapshot.emit import yaml_lines
-from coordinator.snapshot.model import FORMAT_VERSION, Snapshot
-from coordinator.uuids import format_uuid
+from groups.model import Cluster, CommittedOffset, Group, GroupType, Member, Topic, usual_protocol
+from groups.snapshot.emit import yaml_lines
+from groups.snapshot.model import FORMAT_VERSION, Snapshot
+from wire.uuids import format_uuid
 
 
 def write_snapshot(snapshot: Snapshot, file: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coordinator.model import Member
+from groups.model import Member
 from migration.model import PlannedMember
 
 

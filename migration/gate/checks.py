@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from migration.conditions import (
     Absent,
     Condition,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.model import GroupType
+from groups.model import GroupType
 from migration.conditions import ProtocolIs, TypeIs
 from migration.model import Plan, Step
 

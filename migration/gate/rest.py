@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from coordinator.model import Group, GroupState, GroupType, Member, Partitions
+from groups.model import Group, GroupState, GroupType, Member, Partitions
 from migration.gate.answers import Check, await_all, count, name_all, planned
 from migration.gate.sight import Sight
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from coordinator.model import Cluster, Group, GroupState, Member
+from groups.model import Cluster, Group, GroupState, Member
 from migration.conditions import Absent, Leads, Precedes, Present
 from migration.gate.answers import planned
 from migration.gate.turnover import Turnover, turnover

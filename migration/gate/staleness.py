@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator.model import GroupType, Member, MemberProtocol
+from groups.model import GroupType, Member, MemberProtocol
 from migration.gate.answers import Difference
 from migration.gate.outcomes import outcomes
 from migration.gate.sight import Sight

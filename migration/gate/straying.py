@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from coordinator.model import GroupState, GroupType, MemberProtocol
+from groups.model import GroupState, GroupType, MemberProtocol
 from migration.conditions import OthersAlso, Speaking
 from migration.gate.answers import Strayed, name_all, planned
 from migration.gate.checks import check_condition

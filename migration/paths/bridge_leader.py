@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 
-from coordinator.model import GroupType, Member
+from groups.model import GroupType, Member
 from migration.conditions import (
     Absent,
     Leads,

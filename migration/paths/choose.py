@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.model import Group, GroupType, MemberProtocol
+from groups.model import Group, GroupType, MemberProtocol
 from migration import commands
 from migration.clients import Library
 from migration.model import Alternative, Destination, Step

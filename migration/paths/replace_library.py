@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.model import GroupType
+from groups.model import GroupType
 from migration.conditions import NoUserData, ProtocolIs, TypeIs
 from migration.course import Manner, Start
 from migration.model import Alternative, Danger, Step, Stray

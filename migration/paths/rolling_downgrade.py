@@ -6,7 +6,7 @@ leaves before the classic ones have rejoined. So it goes alone, in a step of its
 
 from __future__ import annotations
 
-from coordinator.model import GroupType, MemberProtocol
+from groups.model import GroupType, MemberProtocol
 from migration.conditions import MemberCount, ProtocolIs, Replaced, Speaking, TypeIs
 from migration.course import Manner, Start
 from migration.model import Alternative, Danger, Step, Stray

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coordinator.model import GroupType, Member, MemberProtocol
+from groups.model import GroupType, Member, MemberProtocol
 from migration.clients import LIBRARIES
 from migration.conditions import Condition, Replaced, Speaking, TypeIs
 from migration.course import Manner, Start

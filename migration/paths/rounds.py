@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from coordinator.model import GroupState, Member
+from groups.model import GroupState, Member
 from migration.conditions import Condition, MemberCount, Replaced, StateIn
 from migration.course import Course, Manner, Start
 from migration.paths.trip import Trip

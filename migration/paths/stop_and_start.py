@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coordinator.model import GroupType, MemberProtocol
+from groups.model import GroupType, MemberProtocol
 from migration.conditions import Condition, MemberCount, ProtocolIs, Speaking, TypeIs
 from migration.course import Manner, Start
 from migration.model import Alternative, Danger, Destination, Step, Stray

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from coordinator.model import GroupState, GroupType, Member, MemberProtocol
+from groups.model import GroupState, GroupType, Member, MemberProtocol
 from migration.clients import LIBRARIES
 from migration.commands import Connection
 from migration.model import PlannedMember, names_of

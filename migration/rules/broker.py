@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from coordinator.model import GroupState, GroupType, MemberProtocol
+from groups.model import GroupState, GroupType, MemberProtocol
 from migration.model import Destination, Finding, Level
 from migration.rules.case import Case
 from migration.user_data import OnlineWay, online_way

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from coordinator.model import Cluster, Group, Topic
+from groups.model import Cluster, Group, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from shlex import quote
 
-from coordinator.model import Member
+from groups.model import Member
 from migration.client_config import (
     HEARTBEAT_INTERVAL,
     PROTOCOL,

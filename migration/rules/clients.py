@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator.model import GroupType
+from groups.model import GroupType
 from migration.clients import (
     LIBRARIES,
     Library,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator.model import GroupState
+from groups.model import GroupState
 from migration.model import Destination, Finding, Level
 from migration.rules.about import about_members
 from migration.rules.case import Case

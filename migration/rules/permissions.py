@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from coordinator.model import GroupType
+from groups.model import GroupType
 from migration.access import undescribable
 from migration.model import Destination, Finding, Level
 from migration.rules.case import Case

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coordinator.model import GroupType
+from groups.model import GroupType
+from groups.regex.client_engine import ClientEngine
+from groups.regex.compare import Comparison, compare, joined
+from groups.regex.names import Names
 from migration.model import Destination, Finding, Level
-from migration.regexes.client_engine import ClientEngine
-from migration.regexes.compare import Comparison, compare, joined
-from migration.regexes.names import Names
 from migration.rules.about import about_members
 from migration.rules.case import Case
 from migration.user_data import libraries_of

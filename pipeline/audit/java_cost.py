@@ -13,21 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from coordinator.pattern_tree import (
-    Assertion,
-    Atomic,
-    Chars,
-    Choice,
-    Look,
-    Repeat,
-    Tree,
-    Unsure,
-)
-from coordinator.pattern_tree import Sequence as Chain
-from migration.regexes.client_engine import ClientEngine
-from migration.regexes.compare import INTERNAL_TOPICS
-from migration.regexes.java import JavaSyntaxError, parse_java
-from migration.regexes.program import UnsureError
+from groups.regex.client_engine import ClientEngine
+from groups.regex.compare import INTERNAL_TOPICS
+from groups.regex.java import JavaSyntaxError, parse_java
+from groups.regex.program import UnsureError
+from groups.regex.tree import Assertion, Atomic, Chars, Choice, Look, Repeat, Tree, Unsure
+from groups.regex.tree import Sequence as Chain
 from migration.rules.regexes import ComparedRegex
 
 MOST_STEPS = 1_000_000_000

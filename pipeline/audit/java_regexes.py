@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from migration.regexes.compare import INTERNAL_TOPICS
+from groups.regex.compare import INTERNAL_TOPICS
 from pipeline.audit.schemas import AUDIT_REGEXES
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assignors.assignor import Leader
-from coordinator.dry_run import DryRun, Request, dry_run_all
-from coordinator.group_spec import current_of
-from coordinator.model import Cluster, Group, GroupType, Topic
+from groups.dry_run import DryRun, Request, dry_run_all
+from groups.group_spec import current_of
+from groups.model import Cluster, Group, GroupType, Topic
+from groups.regex.compare import Comparison
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import ToldClients
 from migration.model import Destination, Finding, Level, Plan
 from migration.paths import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, plan_of
-from migration.regexes.compare import Comparison
 from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s
 from migration.rules import Case, nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes

@@ -9,9 +9,9 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from coordinator.group_spec import wanted_topics
-from coordinator.model import Group
-from coordinator.what_if import WhatIf
+from groups.group_spec import wanted_topics
+from groups.model import Group
+from groups.what_if import WhatIf
 from pipeline.audit.judge import AuditSettings, judged, judged_regexes
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
 from pipeline.audit.work import Chunk, opened

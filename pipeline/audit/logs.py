@@ -21,21 +21,21 @@ from pyarrow import fs
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from coordinator.model import Cluster, Group, GroupType, Member, Partitions
-from coordinator.snapshot import Snapshot
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.described_log import described, group_ids, sized_topics, with_default
-from coordinator.storage.loader import LoadedLog, load
-from coordinator.storage.meta_properties import read_meta_properties
-from coordinator.storage.notices import Notice
-from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
-from coordinator.storage.replay import HeardTopic
-from coordinator.storage.topic_names import KnownTopics, known_topics
-from coordinator.told_members import named_partitions
-from coordinator.uuids import format_uuid, parse_uuid
+from coordinator.store.described_log import described, group_ids, sized_topics, with_default
+from coordinator.store.loader import LoadedLog, load
+from coordinator.store.meta_properties import read_meta_properties
+from coordinator.store.notices import Notice
+from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
+from coordinator.store.replay import HeardTopic
+from coordinator.store.topic_names import KnownTopics, known_topics
+from groups.model import Cluster, Group, GroupType, Member, Partitions
+from groups.snapshot import Snapshot
+from groups.told_members import named_partitions
 from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, failed, work_of
 from pipeline.history import Logs
 from pipeline.sources.filesystem import absolute, child, opened
+from wire.log.damage import DamagedLog
+from wire.uuids import format_uuid, parse_uuid
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

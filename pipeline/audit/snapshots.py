@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from coordinator.snapshot import SnapshotError
-from coordinator.snapshot.read import parse_snapshot
+from groups.snapshot import SnapshotError
+from groups.snapshot.read import parse_snapshot
 from pipeline.audit.work import WORK, failed, work_of
 from pipeline.sources.filesystem import absolute, opened
 

@@ -9,10 +9,10 @@ from itertools import islice
 
 from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, StructType
 
-from coordinator.group_spec import wanted_topics
-from coordinator.model import Cluster, Group, Topic
-from coordinator.snapshot import Snapshot
-from coordinator.what_if import WhatIf
+from groups.group_spec import wanted_topics
+from groups.model import Cluster, Group, Topic
+from groups.snapshot import Snapshot
+from groups.what_if import WhatIf
 
 GROUPS_PER_CHUNK = 32
 """What a task judges takes longest of all: chunks are small, so that no task has the long ones alone."""

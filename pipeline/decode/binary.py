@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from coordinator.storage.varints import Ints, Octets
+from wire.log.varints import Ints, Octets
 
 
 def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:

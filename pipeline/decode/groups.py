@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.broker.records import (
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicMemberValue,
     ConsumerGroupRecord,
@@ -23,10 +23,10 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
-from coordinator.storage.records import OtherRecord, decode_record
-from coordinator.uuids import format_uuid
+from coordinator.store.records import OtherRecord, decode_record
 from pipeline.decode.times import timestamp_us
+from wire.messages.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from wire.uuids import format_uuid
 
 Row: TypeAlias = dict[str, Any]
 """Columns by name; those that are missing are null."""

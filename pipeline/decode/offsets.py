@@ -17,18 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from coordinator.java_text import JAVA
-from coordinator.storage.offset_columns import (
-    NO_TOPIC_ID,
-    OffsetValues,
-    read_offset_keys,
-    read_offset_values,
-)
-from coordinator.storage.offset_records import OffsetValue, read_offset_key, read_offset_value
-from coordinator.storage.record_codec import MalformedRecord
-from coordinator.storage.varints import Ints
-from coordinator.uuids import format_uuid
 from pipeline.decode.binary import bounds_of, slices
+from wire.java_text import JAVA
+from wire.log.offset_columns import NO_TOPIC_ID, OffsetValues, read_offset_keys, read_offset_values
+from wire.log.offset_records import OffsetValue, read_offset_key, read_offset_value
+from wire.log.varints import Ints
+from wire.messages.record_codec import MalformedRecord
+from wire.uuids import format_uuid
 
 NEVER = -1
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from coordinator.storage.batch_header import CONTROL, NO_PRODUCER_ID
-from coordinator.storage.columns import Columns
-from coordinator.storage.varints import Ints
+from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
+from wire.log.columns import Columns
+from wire.log.varints import Ints
 
 MOST_RECORDS = 1 << 16
 """How many are decoded at once."""

@@ -13,13 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coordinator.storage.batch_header import NO_PRODUCER_ID
-from coordinator.storage.control_records import ControlType, MalformedControlRecord, control_type_of
-from coordinator.storage.offset_columns import NO_TYPE, key_types
-from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
-from coordinator.storage.varints import Ints
-from coordinator.uuids import parse_uuid
 from pipeline.decode.binary import bounds_of
 from pipeline.decode.groups import Row, group_row
 from pipeline.decode.kinds import ABORT, COMMIT, CONTROL, KINDS, OFFSET
@@ -27,6 +20,13 @@ from pipeline.decode.offsets import NEVER, offset_columns
 from pipeline.decode.raw import RawRecords, plain_records
 from pipeline.decode.schema import NO_OFFSET, decoded_arrow
 from pipeline.decode.times import can_be_told, day_of, days, timestamp_us, timestamps
+from wire.log.batch_header import NO_PRODUCER_ID
+from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
+from wire.log.offset_columns import NO_TYPE, key_types
+from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from wire.log.varints import Ints
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType
+from wire.uuids import parse_uuid
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from coordinator.storage.varints import Ints
+from wire.log.varints import Ints
 
 FIRST_MS = -62_135_596_800_000
 """0001-01-01T00:00Z: before it and behind year 9999 neither Python's nor SQL's dates reach."""

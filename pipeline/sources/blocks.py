@@ -2,7 +2,7 @@
 
 Theory of operation. A block is read, the batches in it are found (`batch_scan`), and the next block begins with the
 first batch that was not whole in it. What is no batch is named, and the next whole batch is looked for behind it, as
-`coordinator.storage.salvage` does in a file's bytes. A part ends at a byte: batches that begin before it belong to it.
+`wire.log.salvage` does in a file's bytes. A part ends at a byte: batches that begin before it belong to it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Protocol
 
 import numpy as np
 
-from coordinator.storage.batch_header import HEADER_BYTES, LOG_OVERHEAD, Batches
-from coordinator.storage.batch_scan import Scan, scan
-from coordinator.storage.batch_search import BatchSearch
-from coordinator.storage.salvage import MOST_FAULTS
-from coordinator.storage.segments import MOST_OFFSETS
+from wire.log.batch_header import HEADER_BYTES, LOG_OVERHEAD, Batches
+from wire.log.batch_scan import Scan, scan
+from wire.log.batch_search import BatchSearch
+from wire.log.salvage import MOST_FAULTS
+from wire.log.segments import MOST_OFFSETS
 
 BLOCK_BYTES = 8 << 20
 MOST_BATCH_BYTES = 128 << 20

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
-from coordinator.java_properties import BadProperty, Property, parse_properties
+from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
+from wire.java_properties import BadProperty, Property, parse_properties
 
 PREFIX = "kafka."
 """What tells the client's settings from those of the source itself."""

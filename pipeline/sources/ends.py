@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coordinator.storage.batch_header import Batch
 from pipeline.sources.blocks import Block, ByteRanges, blocks_of
 from pipeline.sources.splits import last_place
+from wire.log.batch_header import Batch
 
 
 def last_batch(file: ByteRanges, name: str, *, size: int, index: bytes, base_offset: int) -> Batch | None:

@@ -1,7 +1,7 @@
 """Which files are the log of `__consumer_offsets`, and what else was found in their place.
 
 With the log directories of several brokers there are several copies of a partition; that which has come furthest is
-read, as everywhere in Kohort (`coordinator.storage.copies`).
+read, as everywhere in Kohort (`coordinator.store.copies`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from pyarrow import fs
 
-from coordinator.storage.copies import EMPTY, Reach
-from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
-from coordinator.storage.segments import log_files
+from coordinator.store.copies import EMPTY, Reach
+from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
 from pipeline.sources.ends import last_batch
 from pipeline.sources.filesystem import absolute, child, opened
+from wire.log.segments import log_files
 
 UNKNOWN_PARTITION = -1
 """Of segments in a directory that is not called after a partition of the topic."""

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.sql import functions as f
 
-from coordinator.uuids import format_uuid
 from pipeline.decode.raw import plain_records
 from pipeline.decode.records import records_to_arrow
 from pipeline.sources.cluster import (
@@ -31,6 +30,7 @@ from pipeline.sources.cluster import (
 )
 from pipeline.sources.names import HEARD, hear, heard_names
 from pipeline.sources.reading import Reading
+from wire.uuids import format_uuid
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,20 +19,20 @@ import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql.types import StringType, StructField, StructType
 
-from coordinator.broker.records import PartitionMetadataRecord
-from coordinator.storage.cluster_metadata import CLUSTER_METADATA
-from coordinator.storage.offset_columns import NO_TOPIC_ID, key_types, read_offset_values
-from coordinator.storage.offset_records import OFFSET_COMMIT, read_offset_key
-from coordinator.storage.partition_files import PARTITION_METADATA, parse_partition_name
-from coordinator.storage.record_codec import MalformedRecord
-from coordinator.storage.records import OtherRecord, decode_record
-from coordinator.storage.share_groups import topic_names_in
-from coordinator.storage.topic_names import KnownTopics, known_topics
-from coordinator.uuids import format_uuid
+from coordinator.engine.records import PartitionMetadataRecord
+from coordinator.store.cluster_metadata import CLUSTER_METADATA
+from coordinator.store.partition_files import PARTITION_METADATA, parse_partition_name
+from coordinator.store.records import OtherRecord, decode_record
+from coordinator.store.share_groups import topic_names_in
+from coordinator.store.topic_names import KnownTopics, known_topics
 from pipeline.decode.binary import bounds_of
 from pipeline.decode.raw import RawRecords
 from pipeline.decode.records import topic_names
 from pipeline.sources.filesystem import child, is_local, opened
+from wire.log.offset_columns import NO_TOPIC_ID, key_types, read_offset_values
+from wire.log.offset_records import OFFSET_COMMIT, read_offset_key
+from wire.messages.record_codec import MalformedRecord
+from wire.uuids import format_uuid
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -17,9 +17,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.types import LongType, StructField, StructType
 
-from coordinator.storage.columns import Columns
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.salvage import MOST_FAULTS, readable_columns
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import decode, quarantined_row, rows_to_arrow, topic_names
 from pipeline.sources.blocks import Block, Damage, blocks_of
@@ -28,6 +25,9 @@ from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import HEARD, hear, heard_names, is_whole, names_beside
 from pipeline.sources.reading import Reading
 from pipeline.sources.splits import Split, cuts, packed
+from wire.log.columns import Columns
+from wire.log.damage import DamagedLog
+from wire.log.salvage import MOST_FAULTS, readable_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.storage.batch_header import HEADER, HEADER_BYTES, LOG_OVERHEAD, MAGIC
-from coordinator.storage.batch_scan import whole_batch_at
-from coordinator.storage.varints import Ints
 from pipeline.sources.blocks import MOST_BATCH_BYTES, ByteRanges
+from wire.log.batch_header import HEADER, HEADER_BYTES, LOG_OVERHEAD, MAGIC
+from wire.log.batch_scan import whole_batch_at
+from wire.log.varints import Ints
 
 _ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _LENGTH_AND_MAGIC = struct.Struct(">i4xb")

@@ -1,7 +1,7 @@
 """Commits of offsets: a row for each day, group and partition.
 
 What a transaction wrote counts if it was committed, by its own place in the log; of one that was aborted or is open
-nothing does (`coordinator.storage.digest`). A tombstone ends the sequence: the first commit behind one is no reset,
+nothing does (`coordinator.store.digest`). A tombstone ends the sequence: the first commit behind one is no reset,
 however low, and no gap ends with it. A gap and a reset belong to the day of the later commit; times are those of the
 records. What compaction took away is not there: resets and commits of a compacted stretch are too few, gaps too long.
 """

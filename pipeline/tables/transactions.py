@@ -1,7 +1,7 @@
 """What became of what transactions wrote: their ends are in the log, behind what they wrote.
 
 A producer has one transaction at a time, and the next mark with its id in the same partition ends it
-(`coordinator.storage.transactions`).
+(`coordinator.store.transactions`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The sticky assignors written the slow, obvious way: the oracle of the fast ones.
 
 One partition at a time, dicts, lists and sets of names. Behaviour of Kafka 4.3.1, quirks included; what each
-step is for stands in `assignors/sticky_claims.py`, `sticky_equal.py` and `sticky_general.py`.
+step is for stands in `assignors/java/sticky_claims.py`, `sticky_equal.py` and `sticky_general.py`.
 """
 
 from __future__ import annotations

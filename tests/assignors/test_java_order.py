@@ -10,8 +10,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from assignors.java_map import Key
-from assignors.java_order import (
+from assignors.java.java_map import Key
+from assignors.java.java_order import (
     Order,
     copied_capacity,
     map_order,

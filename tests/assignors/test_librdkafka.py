@@ -20,9 +20,17 @@ from kio.schema.metadata.v7.request import MetadataRequest, MetadataRequestTopic
 from kio.schema.metadata.v7.response import MetadataResponse
 from kio.schema.types import GroupId, TopicName
 
-from assignors import librdkafka_cooperative, librdkafka_range, librdkafka_roundrobin
 from assignors.assignor import Assignor, Leader, Side
-from assignors.librdkafka_order import MOST_TOPICS, scala_set_order
+from assignors.librdkafka import (
+    cooperative as librdkafka_cooperative,
+)
+from assignors.librdkafka import (
+    range as librdkafka_range,
+)
+from assignors.librdkafka import (
+    roundrobin as librdkafka_roundrobin,
+)
+from assignors.librdkafka.order import MOST_TOPICS, scala_set_order
 from assignors.model import (
     AssignorFailedError,
     Claim,
@@ -33,7 +41,6 @@ from assignors.model import (
     TopicSpec,
 )
 from assignors.registry import find
-from coordinator.embedded_protocol import read_assignment, read_subscription
 from tests.assignors.cases import chain
 from tests.kafka.broker import Broker
 from tests.kafka.librdkafka_oracle import LeaderDiedError, Led, LibrdkafkaLeader, Named
@@ -42,6 +49,7 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 from tests.support.chance import seed
+from wire.messages.embedded_protocol import read_assignment, read_subscription
 
 ASSIGNORS: tuple[Assignor, ...] = (
     *librdkafka_range.ASSIGNORS,

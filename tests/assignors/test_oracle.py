@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from assignors.assignor import Assignor, Leader
-from assignors.java_order import map_order, uuid_hashes, uuid_sort_key
+from assignors.java.java_order import map_order, uuid_hashes, uuid_sort_key
 from assignors.model import AssignorFailedError, AssignorHangsError, DenseGroup, GroupSpec, Result
 from assignors.registry import built_in
 from tests.assignors.cases import chain

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from assignors import range as client_range
-from assignors import roundrobin, server_range, uniform
 from assignors.assignor import Assignor
+from assignors.broker import range as server_range
+from assignors.broker import uniform
+from assignors.broker.uniform_heterogeneous import MAXIMUM_SWEEPS
+from assignors.java import range as client_range
+from assignors.java import roundrobin
 from assignors.model import Claim, DenseGroup, GroupSpec
 from assignors.subscribers import homogeneous
-from assignors.uniform_heterogeneous import MAXIMUM_SWEEPS
 from tests.assignors.groups import groups
 from tests.assignors.obvious_client import Owners, ranges, round_robin
 from tests.assignors.obvious_levelling import level

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from assignors import sticky
+from assignors.java import sticky
 from assignors.model import (
     NO_GENERATION,
     AssignorFailedError,

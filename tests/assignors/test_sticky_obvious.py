@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from assignors import cooperative, sticky
+from assignors.java import cooperative, sticky
 from assignors.model import AssignorFailedError, AssignorHangsError, DenseGroup, GroupSpec, Result
 from tests.assignors.obvious_sticky import Held, obvious_cooperative, obvious_sticky
 from tests.assignors.sticky_cases import group

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coordinator.broker.records import (
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     CommittedOffset,
@@ -13,10 +13,10 @@ from coordinator.broker.records import (
     OffsetRecord,
     Record,
 )
-from coordinator.storage.batches import Codec, ControlType
-from coordinator.storage.record_codec import encode_key
-from coordinator.storage.records import encode_record
-from tests.coordinator.storage.logs import Pairs, Written
+from coordinator.store.records import encode_record
+from tests.coordinator.store.logs import Pairs, Written
+from wire.log.batches import Codec, ControlType
+from wire.messages.record_codec import encode_key
 
 PARTITION = "__consumer_offsets-0"
 START_MS = 1_767_225_600_000

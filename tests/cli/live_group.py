@@ -12,13 +12,12 @@ from confluent_kafka.cimpl import NewPartitions
 
 from assignors.assignor import Leader, Side
 from assignors.model import NO_GENERATION
-from cli.cluster.live import LiveSource
-from cli.cluster.replayed import ReplayedSource
-from coordinator.dry_run import Request, dry_run
-from coordinator.group_spec import wanted_topics
-from coordinator.model import Group, GroupState, Member, Partitions, Topic
-from coordinator.what_if import ADDED, WhatIf, change_group, change_topics
-from coordinator.wire.security import ConnectionSettings
+from cli.sources.live import LiveSource
+from cli.sources.replayed import ReplayedSource
+from groups.dry_run import Request, dry_run
+from groups.group_spec import wanted_topics
+from groups.model import Group, GroupState, Member, Partitions, Topic
+from groups.what_if import ADDED, WhatIf, change_group, change_topics
 from tests.cli.command import Kohort
 from tests.kafka import member as rig
 from tests.kafka.broker import Broker
@@ -26,6 +25,7 @@ from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, Setting, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from wire.client.security import ConnectionSettings
 
 Assignment = dict[str, dict[str, tuple[int, ...]]]
 """Partition numbers by member id and topic; topics of which a member has nothing are left out."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cli.cluster.broker_settings import release_of, with_settings
-from cli.cluster.live import LiveSource
 from cli.options import SourceOptions
-from coordinator.model import Cluster
+from cli.sources.broker_settings import release_of, with_settings
+from cli.sources.live import LiveSource
+from groups.model import Cluster
 from tests.kafka.broker import Broker
 
 POLICY = "group.consumer.migration.policy"

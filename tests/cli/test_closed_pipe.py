@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.model import Group, GroupState, GroupType
-from coordinator.snapshot import Snapshot, write_snapshot
+from groups.model import Group, GroupState, GroupType
+from groups.snapshot import Snapshot, write_snapshot
 from tests.cli.command import Kohort
 
 GROUPS = 20_000

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from cli.completion.asked import ASKING_LIMIT_S
-from cli.completion.cache import FORGOTTEN_S, LIFETIME_S, Cache
-from cli.completion.drop_in import HELP
-from cli.completion.grammar import ANY, Command, Option
-from cli.completion.names import typed_options
-from cli.completion.question import SOURCE_OPTIONS, identity, parse_question
-from cli.completion.scripts import SHELLS, script
-from cli.completion.tree import first_sentence, programs
 from cli.dropin.flags import FLAGS
+from cli.verbs.completion.asked import ASKING_LIMIT_S
+from cli.verbs.completion.cache import FORGOTTEN_S, LIFETIME_S, Cache
+from cli.verbs.completion.drop_in import HELP
+from cli.verbs.completion.grammar import ANY, Command, Option
+from cli.verbs.completion.names import typed_options
+from cli.verbs.completion.question import SOURCE_OPTIONS, identity, parse_question
+from cli.verbs.completion.scripts import SHELLS, script
+from cli.verbs.completion.tree import first_sentence, programs
 from tests.cli.command import Answer, Kohort, command_names
 from tests.cli.shells.terminal import SCRIPTS
 
@@ -32,7 +32,7 @@ FREE_TEXT = {
     "--secret-file", "--shift-by", "--since", "--sort", "--speed", "--step", "--timeout", "--to", "--to-datetime",
     "--to-offset", "--topic", "--until", "--validate-regex", "--wait", "--watch",
 }  # fmt: skip
-"""Options whose values nobody can guess. Any other must say in cli/completion/kinds.py what it takes."""
+"""Options whose values nobody can guess. Any other must say in cli/verbs/completion/kinds.py what it takes."""
 
 
 def _commands() -> Iterator[Command]:
@@ -77,7 +77,9 @@ def test_every_flag_of_the_drop_in_is_explained() -> None:
 
 def test_it_is_known_what_options_take() -> None:
     unknown = {option.name for _, option in _options() if option.values == ANY}
-    assert unknown <= FREE_TEXT, "say in cli/completion/kinds.py what they take, or that it is free text"
+    assert unknown <= FREE_TEXT, (
+        "say in cli/verbs/completion/kinds.py what they take, or that it is free text"
+    )
 
 
 def test_names_are_asked_for_only_where_there_is_a_source() -> None:

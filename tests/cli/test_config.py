@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 
-from coordinator.group_configs import ConfigOrigin, GroupConfig, bounds, faults
+from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import faults as schema_faults
@@ -109,7 +109,7 @@ def test_what_is_out_of_bounds_is_refused_before_it_is_sent(
 @pytest.mark.kafka
 def test_our_bounds_are_the_brokers(rig: OffsetRig) -> None:
     """At each bound the broker takes a value, beyond it none, which it is asked without being changed."""
-    from cli.cluster.group_settings import GroupSettings
+    from cli.sources.group_settings import GroupSettings
 
     settings = GroupSettings(rig.admin, 10)
     configs = settings.read("bounds")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.contexts.edit import CannotEdit, Editor
-from cli.contexts.nodes import parse_nodes, plain
+from cli.sources.contexts.nodes import parse_nodes, plain
+from cli.verbs.context.edit import CannotEdit, Editor
 
 FILE = """\
 # the clusters of the shop

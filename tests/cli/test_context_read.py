@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.cluster.config_file import ConfigFileError
-from cli.contexts.model import Keeper, SourceKind, is_name, is_secret
-from cli.contexts.read import read_contexts
+from cli.sources.contexts.model import Keeper, SourceKind, is_name, is_secret
+from cli.sources.contexts.read import read_contexts
+from wire.client.config.config_file import ConfigFileError
 
 FILE = Path("/etc/kohort/config.yaml")
 
@@ -248,7 +248,7 @@ def test_no_names(name: str) -> None:
 
 
 def test_every_secret_property_of_kafka_is_known_as_one() -> None:
-    from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS
+    from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS
 
     secret = {key for key in JAVA_KEYS | LIBRDKAFKA_KEYS if is_secret(key, "")}
     assert secret >= {

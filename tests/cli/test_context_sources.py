@@ -144,8 +144,8 @@ def test_how_to_print(rig: Rig) -> None:
 
 def test_how_long_to_wait(rig: Rig) -> None:
     rig.write("current: a\ncontexts: {a: {bootstrap_server: 127.0.0.1:1, timeout_ms: 1234}}")
-    from cli.contexts.settle import settle_source
     from cli.options import SourceOptions
+    from cli.sources.contexts.settle import settle_source
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KOHORT_CONFIG", str(rig.file))
@@ -166,7 +166,7 @@ def test_a_look_of_a_watch_takes_as_long_as_somebody_chose_and_else_less(
     from cli.app import app
     from cli.errors import ExitStatus
     from cli.options import SourceOptions
-    from cli.watch import session
+    from cli.verbs.watch import session
 
     rig.write("contexts: {a: {bootstrap_server: 127.0.0.1:1, timeout_ms: 30000}, b: {snapshot: named}}")
     monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
@@ -191,9 +191,9 @@ def test_a_look_of_a_watch_takes_as_long_as_somebody_chose_and_else_less(
 
 
 def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cli.contexts.settle import settle_source
     from cli.options import SourceOptions
-    from cli.plans import connection_of
+    from cli.sources.contexts.settle import settle_source
+    from cli.verbs.plan.action import connection_of
 
     rig.write(
         "current: a\ncontexts: {a: {bootstrap_server: k:1}, b@eu: {bootstrap_server: k:1, properties: {client.id: x}}, "
@@ -239,7 +239,8 @@ def test_no_yaml_is_read_without_need(rig: Rig, tmp_path: Path, arguments: list[
         "import sys\nfrom cli.app import main\n"
         f"sys.argv = ['kohort', 'list', *{arguments!r}]\n"
         "try:\n    main()\nexcept SystemExit as end:\n    print(end.code)\n"
-        "print([name for name in ('yaml', 'cli.contexts.read', 'cli.contexts.model') if name in sys.modules])\n"
+        "heavy = ('yaml', 'cli.sources.contexts.read', 'cli.sources.contexts.model')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=rig.environment
@@ -262,7 +263,7 @@ def test_the_tool_of_kafka_knows_no_contexts(rig: Rig) -> None:
 
 
 def test_names_for_completion(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cli.contexts.names import context_names
+    from cli.sources.contexts.names import context_names
 
     monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
     assert context_names() == sorted(NAMES)

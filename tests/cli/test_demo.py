@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.data_directory import DataDirectory
+from coordinator.store.data_directory import DataDirectory
 from tests.cli.command import Kohort
+from wire.log.batches import encode_batch
 
 
 def groups(kohort: Kohort, directory: Path) -> dict[str, str]:

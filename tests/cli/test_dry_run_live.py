@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from assignors.assignor import Leader, Side
-from coordinator.timeline_order import timeline_order
-from coordinator.what_if import WhatIf
+from groups.timeline_order import timeline_order
+from groups.what_if import WhatIf
 from tests.cli.command import Kohort
 from tests.cli.live_group import (
     JAVA_CLASSES,

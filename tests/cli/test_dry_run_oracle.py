@@ -15,8 +15,8 @@ from random import Random
 import pytest
 
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec
-from coordinator.model import Group, GroupState, GroupType, Member, Partitions, Subscription, Topic
-from coordinator.snapshot import Snapshot, write_snapshot
+from groups.model import Group, GroupState, GroupType, Member, Partitions, Subscription, Topic
+from groups.snapshot import Snapshot, write_snapshot
 from tests.assignors.cases import chain
 from tests.assignors.conftest import oracle, oracle_seed
 from tests.cli.command import Kohort

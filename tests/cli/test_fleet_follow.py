@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.views.fleet_follow import Followed, followed_document, followed_line
+from cli.verbs.fleet.follow.view import Followed, followed_document, followed_line
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
-from tests.coordinator.storage.real_log_story import ORDERS, commit
+from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.broker import Broker
 from tests.pipeline.conftest import spark as spark
 from tests.pipeline.live.conftest import live_spark as live_spark

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli.errors import UsageError
-from cli.fleet.options import SparkOptions
-from cli.fleet.spark import conf_of, settings_of, told
+from cli.verbs.fleet.options import SparkOptions
+from cli.verbs.fleet.spark import conf_of, settings_of, told
 from tests.cli.command import Kohort
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cli.fleet.progress import FleetProgress
+from cli.verbs.fleet.progress import FleetProgress
 from pipeline.history import Progress, Step
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
-from cli.views.fleet_audit import Audit, fleet_audit_document
-from cli.views.fleet_history import History, TableFacts, fleet_history_document
-from coordinator.model import Group, GroupState, GroupType
+from cli.verbs.fleet.audit.view import Audit, fleet_audit_document
+from cli.verbs.fleet.history.view import History, TableFacts, fleet_history_document
+from groups.model import Group, GroupState, GroupType
 from pipeline.audit import RankedGroup
 from pipeline.history import Quarantined
 from tests.cli.schemas import faults

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.gate import DEFAULT_WAIT_S, with_default
-from coordinator.model import Cluster, Group, Topic
-from coordinator.snapshot.emit import yaml_lines
-from coordinator.snapshot.model import Snapshot
-from coordinator.snapshot.write import write_snapshot
+from cli.verbs.gate.command import DEFAULT_WAIT_S, with_default
+from groups.model import Cluster, Group, Topic
+from groups.snapshot.emit import yaml_lines
+from groups.snapshot.model import Snapshot
+from groups.snapshot.write import write_snapshot
 from migration.gate.notes import fingerprint
 from migration.model import Destination
 from migration.plan_file import plan_to_data

@@ -14,12 +14,12 @@ from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.cluster import newest_records
-from cli.cluster.live import LiveSource
-from cli.cluster.port import Read
-from cli.views.describe import DescribeMode, OffsetsView, describe_document
-from coordinator.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Topic
-from coordinator.storage.partition_files import OFFSETS_TOPIC
+from cli.sources import newest_records
+from cli.sources.live import LiveSource
+from cli.sources.port import Read
+from cli.verbs.describe.view import DescribeMode, OffsetsView, describe_document
+from coordinator.store.partition_files import OFFSETS_TOPIC
+from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Topic
 from tests.cli.command import Answer, Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
 from tests.cli.schemas import faults

@@ -10,13 +10,12 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 
-from cli.cluster import newest_records
-from cli.cluster.leader_records import LeaderRecord, read_leaders, with_leader
-from cli.cluster.live import LiveSource
-from cli.cluster.newest_records import Untold
-from coordinator.model import Group, GroupState, GroupType, Member
-from coordinator.storage.partition_files import OFFSETS_TOPIC
-from coordinator.wire.security import ConnectionSettings
+from cli.sources import newest_records
+from cli.sources.leader_records import LeaderRecord, read_leaders, with_leader
+from cli.sources.live import LiveSource
+from cli.sources.newest_records import Untold
+from coordinator.store.partition_files import OFFSETS_TOPIC
+from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
@@ -25,6 +24,7 @@ from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.migration.raw_group import RawGroup
+from wire.client.security import ConnectionSettings
 
 TIMEOUT_S = 20.0
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Producer
 
-from cli.cluster.live import LiveSource
-from coordinator.wire.security import ConnectionSettings
+from cli.sources.live import LiveSource
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
+from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
 

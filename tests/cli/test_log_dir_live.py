@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Answer, Kohort
-from tests.coordinator.storage.real_log import RealLog, in_any_order
-from tests.coordinator.storage.real_log_story import BUSY, ORDERS, RECORDS, TOPICS
-from tests.coordinator.storage.restart import COMPRESSED
-from tests.coordinator.storage.what_was_said import MODES, Moment
+from tests.coordinator.store.real_log import RealLog, in_any_order
+from tests.coordinator.store.real_log_story import BUSY, ORDERS, RECORDS, TOPICS
+from tests.coordinator.store.restart import COMPRESSED
+from tests.coordinator.store.what_was_said import MODES, Moment
 from tests.kafka.columns import Row, parse
 
 pytestmark = pytest.mark.kafka

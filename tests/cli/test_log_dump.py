@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.log_dump.chunks import Chunk, chunks_of
-from cli.log_dump.lines import record_lines
-from cli.log_dump.segment import Segment
-from cli.log_dump.texts import Texts, json_text
-from cli.log_dump.wanted import Wanted
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.record_codec import MalformedRecord, encode_key, json_key, json_value
+from cli.verbs.log_dump.chunks import Chunk, chunks_of
+from cli.verbs.log_dump.lines import record_lines
+from cli.verbs.log_dump.segment import Segment
+from cli.verbs.log_dump.texts import Texts, json_text
+from cli.verbs.log_dump.wanted import Wanted
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import PARTITION, START_MS, UNKNOWN_TYPE, commit, pairs, save_log, small_log
 from tests.cli.schemas import faults, load
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.random_records import damaged, random_records
+from tests.coordinator.store.logs import Written
+from tests.wire.log.random_records import damaged, random_records
+from wire.log.batches import encode_batch
+from wire.messages.record_codec import MalformedRecord, encode_key, json_key, json_value
 
 RECORDS = 14
 FIRST, SECOND = "00000000000000000000.log", "00000000000000000007.log"
@@ -462,7 +462,7 @@ def test_offset_commits_read_as_by_the_schema(tmp_path: Path) -> None:
 def test_keys_are_forgotten_before_they_take_all_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.log_dump.texts.MOST_KEYS", 100)
+    monkeypatch.setattr("cli.verbs.log_dump.texts.MOST_KEYS", 100)
     texts = Texts()
     names = [f"g{number % 700}" for number in range(3000)]
     records = pairs(

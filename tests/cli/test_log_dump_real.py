@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from coordinator.storage.batches import Codec, encode_batch, read_batch_headers, records_of, rewrite_batch
 from tests.cli.command import Kohort
 from tests.cli.coordinator_log import START_MS, commit, pairs, save_log, small_log
-from tests.coordinator.storage.random_records import random_records
-from tests.coordinator.storage.real_log import RealLog, segments_of
+from tests.coordinator.store.real_log import RealLog, segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
+from tests.wire.log.random_records import random_records
+from wire.log.batches import Codec, encode_batch, read_batch_headers, records_of, rewrite_batch
 
 pytestmark = pytest.mark.kafka
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coordinator.storage.indexes import write_indexes
-from coordinator.storage.segments import read_segment
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import PARTITION, START_MS, commit, pairs, save_log, small_log
 from tests.cli.schemas import faults
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.real_log import RealLog
+from wire.log.indexes import write_indexes
+from wire.log.segments import read_segment
 
 FIRST, SECOND = "00000000000000000000.log", "00000000000000000600.log"
 

@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.cluster.live import LiveSource
-from coordinator.model import CommittedOffset, GroupState, GroupType
-from coordinator.wire.apis import Api
-from coordinator.wire.connection import Connection
-from coordinator.wire.security import ConnectionSettings
+from cli.sources.live import LiveSource
+from groups.model import CommittedOffset, GroupState, GroupType
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -26,6 +23,9 @@ from tests.kafka.many_groups import (
     make_share_groups,
 )
 from tests.kafka.topics import create_topics
+from wire.client.connection import Connection
+from wire.client.security import ConnectionSettings
+from wire.messages.apis import Api
 
 pytestmark = pytest.mark.kafka
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.offset_changes.offsets_csv import MalformedOffsets, read_offsets
+from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig, after
 from tests.cli.schemas import faults

@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
-from cli.cluster.live import LiveSource
-from cli.cluster.writer import writer_of
 from cli.errors import UsageError
-from coordinator.model import Group, GroupState, GroupType, Problem
-from coordinator.offset_changes.model import OffsetChange, Positions
-from coordinator.offset_changes.plan import plan_reset
-from coordinator.offset_changes.scenarios import ToCurrent, ToOffset
-from coordinator.wire.apis import Api
-from coordinator.wire.connection import Connection
-from coordinator.wire.security import ConnectionSettings
+from cli.sources.live import LiveSource
+from cli.sources.writer import writer_of
+from groups.model import Group, GroupState, GroupType, Problem
+from groups.offsets.model import OffsetChange, Positions
+from groups.offsets.plan import plan_reset
+from groups.offsets.scenarios import ToCurrent, ToOffset
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig, after
 from tests.cli.schemas import faults
@@ -28,6 +25,9 @@ from tests.kafka.members import Members, fresh_name
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from wire.client.connection import Connection
+from wire.client.security import ConnectionSettings
+from wire.messages.apis import Api
 
 pytestmark = pytest.mark.kafka
 

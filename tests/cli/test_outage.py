@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from cli.cluster.admin import AdminReader
-from coordinator.wire.client import Client
-from coordinator.wire.security import ConnectionSettings
+from cli.sources.admin import AdminReader
 from tests.cli.command import Answer, Kohort
 from tests.cli.dropin.harness import run_here
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.tools import run
 from tests.kafka.trio import Trio, trio
 from tests.kafka.wait import wait_until
+from wire.client.client import Client
+from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
 

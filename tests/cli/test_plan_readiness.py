@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.client_files import read_client_config, read_clients
-from cli.cluster.config_file import ConfigFileError
+from cli.verbs.plan.client_files import read_client_config, read_clients
 from tests.cli.command import Answer, Kohort
+from wire.client.config.config_file import ConfigFileError
 
 JAVA = "org.apache.kafka.clients.consumer."
 SECRET = "hunter2"

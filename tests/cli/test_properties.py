@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.cluster.config_file import ConfigFileError
-from cli.cluster.jaas import BadJaas, parse_jaas
-from cli.cluster.librdkafka import librdkafka_config
-from cli.cluster.properties import load_properties
-from coordinator.java_properties import BadProperty, parse_properties
-from coordinator.wire.security import ConnectionSettings, OAuthSettings, Secret, SecurityProtocol, TlsSettings
+from cli.sources.librdkafka import librdkafka_config
+from wire.client.config.config_file import ConfigFileError
+from wire.client.config.jaas import BadJaas, parse_jaas
+from wire.client.config.properties import load_properties
+from wire.client.security import ConnectionSettings, OAuthSettings, Secret, SecurityProtocol, TlsSettings
+from wire.java_properties import BadProperty, parse_properties
 
 # Each line with what java.util.Properties 17 makes of it.
 SYNTAX = {
@@ -411,7 +411,7 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
 
 
 def test_reading_properties_imports_nothing_heavy() -> None:
-    script = "import sys, cli.cluster.properties; print(*sys.modules)"
+    script = "import sys, wire.client.config.properties; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"ssl", "kio", "confluent_kafka", "scramp", "hashlib", "asyncio", "typer"}

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.records import (
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberMetadata,
@@ -29,22 +29,22 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.embedded_protocol import (
+from coordinator.store.meta_properties import MetaProperties, write_meta_properties
+from coordinator.store.partition_files import write_topic_id
+from groups.snapshot import read_snapshot
+from tests.cli.command import Answer, Kohort
+from tests.cli.coordinator_log import START_MS, commit, pairs, save_log
+from tests.cli.schemas import faults
+from tests.coordinator.store.logs import Written
+from tests.wire.log.random_records import TYPES_AND_VERSIONS, random_key, random_value
+from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     Subscription,
     write_assignment,
     write_subscription,
 )
-from coordinator.snapshot import read_snapshot
-from coordinator.storage.meta_properties import MetaProperties, write_meta_properties
-from coordinator.storage.partition_files import write_topic_id
-from coordinator.storage.record_codec import encode_key, encode_value
-from coordinator.uuids import format_uuid
-from tests.cli.command import Answer, Kohort
-from tests.cli.coordinator_log import START_MS, commit, pairs, save_log
-from tests.cli.schemas import faults
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.random_records import TYPES_AND_VERSIONS, random_key, random_value
+from wire.messages.record_codec import encode_key, encode_value
+from wire.uuids import format_uuid
 
 ORDERS, PAYMENTS, GONE = (UUID(int=1 << 100 | number) for number in (1, 2, 3))
 

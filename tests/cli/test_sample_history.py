@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from cli.sample_history.stories import DAY_MS, DAYS, LAST_MS, STORIES, play
-from coordinator.broker.records import (
+from cli.verbs.demo.history.stories import DAY_MS, DAYS, LAST_MS, STORIES, play
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ConsumerGroupRecord,
     OffsetRecord,
     Record,
 )
-from coordinator.broker.topics import TopicImage, TopicInfo
-from coordinator.snapshot import Snapshot, read_snapshot
+from coordinator.engine.topics import TopicImage, TopicInfo
+from groups.snapshot import Snapshot, read_snapshot
 from tests.cli.command import Kohort
 
 NOW_MS = 1_780_000_000_000
@@ -25,7 +25,7 @@ NOW_MS = 1_780_000_000_000
 
 @pytest.fixture(scope="module")
 def fleet() -> Snapshot:
-    with as_file(files("cli").joinpath("sample.yaml")) as file:
+    with as_file(files("cli.verbs.demo").joinpath("sample.yaml")) as file:
         return read_snapshot(file)
 
 

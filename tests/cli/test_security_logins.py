@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.cluster.properties import load_properties
-from coordinator.wire.client import Client
 from tests.cli.command import Kohort
 from tests.cli.secure_files import SECRET, SecureRig
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.token_endpoint import SCOPE, TokenEndpoint, token_endpoint
 from tests.kafka.wait import wait_until
+from wire.client.client import Client
+from wire.client.config.properties import load_properties
 
 pytestmark = pytest.mark.kafka
 

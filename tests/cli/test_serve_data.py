@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.storage.loader import load
+from coordinator.store.loader import load
 from tests.cli.command import Kohort
 from tests.cli.served_data import Served
 from tests.conformance.cluster import Cluster
 from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.peer import Closed, Peer
-from tests.coordinator.storage.small_disk import fill, small_disk
+from tests.coordinator.store.small_disk import fill, small_disk
 from tests.kafka.broker import Broker, BrokerFailedError
 from tests.kafka.members import Members
 from tests.kafka.plugin import StartBroker
 from tests.kafka.ports import HOST
 from tests.kafka.wait import wait_until
+from wire.errors import ErrorCode
 
 POLICIES = ("always", "interval")
 GROUPS = ("classic", "consumer", "simple", "regex")

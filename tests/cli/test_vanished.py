@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
-from cli.cluster import choose
-from cli.cluster.port import Read
-from cli.cluster.saved import SavedSource
-from coordinator.model import GroupListing, GroupState, GroupType
+from cli.sources import choose
+from cli.sources.port import Read
+from cli.sources.saved import SavedSource
+from groups.model import GroupListing, GroupState, GroupType
 
 SNAPSHOT = """
 kohort: 1

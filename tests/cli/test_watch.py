@@ -11,20 +11,20 @@ import pytest
 
 from cli.errors import UsageError
 from cli.render.document import Column, Table
-from cli.watch.changes import changed_cells
-from cli.watch.course import Course, Happening, Span
-from cli.watch.events import EventKind
-from cli.watch.lag import TopicLag, topic_lags
-from cli.watch.layout import table_lines
-from cli.watch.lines import Piece, Style, cut, escaped, plain, width_of
-from cli.watch.observation import Observation
-from cli.watch.picture import UNKNOWN, picture_lines, stories
-from cli.watch.recording import Header, Recording
-from cli.watch.repeat import LONGEST_PAUSE_S, pause_s
-from cli.watch.until import Until
-from cli.watch.view import LogLine, Shown, view_lines
-from cli.watch.words import clock_text, duration_text, ranges_text, span_text, told_lines
-from coordinator.model import Group, GroupState, GroupType, Topic
+from cli.verbs.watch.changes import changed_cells
+from cli.verbs.watch.course import Course, Happening, Span
+from cli.verbs.watch.events import EventKind
+from cli.verbs.watch.lag import TopicLag, topic_lags
+from cli.verbs.watch.layout import table_lines
+from cli.verbs.watch.lines import Piece, Style, cut, escaped, plain, width_of
+from cli.verbs.watch.observation import Observation
+from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
+from cli.verbs.watch.recording import Header, Recording
+from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
+from cli.verbs.watch.until import Until
+from cli.verbs.watch.view import LogLine, Shown, view_lines
+from cli.verbs.watch.words import clock_text, duration_text, ranges_text, span_text, told_lines
+from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.command import Kohort
 from tests.cli.watch_groups import group, member
 

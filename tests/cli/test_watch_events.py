@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.watch.events import Event, EventKind, believed, events
-from coordinator.model import Group, GroupState, GroupType, Member
+from cli.verbs.watch.events import Event, EventKind, believed, events
+from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.watch_groups import applied, facts_of, group, groups, member
 
 

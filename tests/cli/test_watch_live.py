@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cli.watch.course import Course
-from cli.watch.recording import read_recording
+from cli.verbs.watch.course import Course
+from cli.verbs.watch.recording import read_recording
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.watching import Running, happened, in_pipe, observations

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.watch.course import Course
-from cli.watch.observation import Observation
-from cli.watch.picture import stories
-from cli.watch.recording import (
+from cli.verbs.watch.course import Course
+from cli.verbs.watch.observation import Observation
+from cli.verbs.watch.picture import stories
+from cli.verbs.watch.recording import (
     Header,
     RecordingError,
     event_document,
@@ -24,9 +24,9 @@ from cli.watch.recording import (
     observation_document,
     read_recording,
 )
-from cli.watch.view import LogLine, Shown, view_lines
-from cli.watch.words import told_lines
-from coordinator.model import Group, Problem, Topic, UserData
+from cli.verbs.watch.view import LogLine, Shown, view_lines
+from cli.verbs.watch.words import told_lines
+from groups.model import Group, Problem, Topic, UserData
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.watch_groups import TOPICS, group, groups, member

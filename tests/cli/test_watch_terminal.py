@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from cli.watch.recording import read_recording
+from cli.verbs.watch.recording import read_recording
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.watching import ENTER, LEAVE, Terminal, in_pipe, on_terminal, resize

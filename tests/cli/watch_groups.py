@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cli.watch.events import Event, EventKind, owners_of, subscription_told
-from coordinator.model import (
+from cli.verbs.watch.events import Event, EventKind, owners_of, subscription_told
+from groups.model import (
     Client,
     CommittedOffset,
     Group,

@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Any
 from uuid import UUID
 
-from coordinator.wire.decode import decode
-from coordinator.wire.encode import encode
-from coordinator.wire.schema_fields import SchemaField, schema_fields
+from wire.messages.decode import decode
+from wire.messages.encode import encode
+from wire.messages.schema_fields import SchemaField, schema_fields
 
 CLIENT_ID = "conformance"
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from coordinator.wire.server.settings import NODE_SETTINGS
+from coordinator.server.settings import NODE_SETTINGS
 from tests.conformance.play import Server
 from tests.conformance.script import load
 from tests.kafka.broker import Broker
@@ -84,7 +84,7 @@ def kohort_process(
 
 def _known_defaults() -> dict[str, str]:
     """What of the rig's settings means something to Kohort: no share groups, no logs."""
-    from coordinator.broker.config import Config
+    from coordinator.engine.config import Config
 
     known = {*Config.names(), *NODE_SETTINGS}
     return {name: value for name, value in DEFAULTS.items() if name in known}

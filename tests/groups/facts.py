@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
 
 Owned = Mapping[str, Sequence[int]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.client_library import library_of, library_of_all
-from coordinator.model import Client, Member
+from groups.client_library import library_of, library_of_all
+from groups.model import Client, Member
 
 UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
 UNKNOWN = (None, "not known")

@@ -9,10 +9,10 @@ import pytest
 from assignors.assignor import Leader, Side
 from assignors.rebalance import Procedure
 from assignors.registry import known
-from coordinator.dry_run import Request, compare, dry_run, dry_run_all
-from coordinator.model import Client, Group, GroupType, Subscription, Topic
-from coordinator.what_if import WhatIf
-from tests.coordinator.groups import classic, member, topics
+from groups.dry_run import Request, compare, dry_run, dry_run_all
+from groups.model import Client, Group, GroupType, Subscription, Topic
+from groups.what_if import WhatIf
+from tests.groups.facts import classic, member, topics
 
 EVERY = [(side, name) for side in Side for name in known(side)]
 

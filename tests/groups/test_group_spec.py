@@ -6,8 +6,8 @@ from assignors.assignor import Leader, Side
 from assignors.model import Partitions
 from assignors.rebalance import Procedure
 from assignors.registry import find
-from coordinator.group_spec import ask
-from coordinator.model import Group, GroupState, GroupType, Member, Subscription, Topic
+from groups.group_spec import ask
+from groups.model import Group, GroupState, GroupType, Member, Subscription, Topic
 
 TOPICS = {name: Topic(name=name, partitions=3) for name in ("a", "b")}
 OWNED = {"a": (0, 1), "b": (2,)}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assignors.model import Undetermined
-from coordinator.model import Topic
-from coordinator.topic_spec import PLACED_LATER, topic_specs
+from groups.model import Topic
+from groups.topic_spec import PLACED_LATER, topic_specs
 
 
 def test_where_all_partitions_are_in_all_racks_a_new_one_will_be_too() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from coordinator.model import Topic
-from coordinator.what_if import WhatIf, change_group, change_topics, strangers
-from tests.coordinator.groups import classic, member, topics
+from groups.model import Topic
+from groups.what_if import WhatIf, change_group, change_topics, strangers
+from tests.groups.facts import classic, member, topics
 
 GROUP = classic(
     [

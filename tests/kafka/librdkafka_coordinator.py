@@ -36,7 +36,7 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i16, i32, i32Timedelta
 from kio.static.protocol import ResponsePayload
 
-from assignors.librdkafka_order import scala_set_order
+from assignors.librdkafka.order import scala_set_order
 from assignors.model import TopicSpec
 from tests.kafka.ports import HOST
 

@@ -25,15 +25,15 @@ from kio.schema.join_group.v5.request import JoinGroupRequest
 from kio.schema.sync_group.v3.request import SyncGroupRequest
 
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec
-from coordinator.assignor_user_data import write_sticky
-from coordinator.embedded_protocol import (
+from tests.kafka.librdkafka_coordinator import Coordinator, Lead, Round, Seat
+from tests.kafka.ports import HOST
+from wire.messages.assignor_user_data import write_sticky
+from wire.messages.embedded_protocol import (
     Subscription,
     read_assignment,
     read_subscription,
     write_subscription,
 )
-from tests.kafka.librdkafka_coordinator import Coordinator, Lead, Round, Seat
-from tests.kafka.ports import HOST
 
 ROOT = Path(__file__).parents[2]
 SILENCE_S = 30.0

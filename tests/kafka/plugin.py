@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.coordinator.wire.certificates import have_openssl
 from tests.kafka.broker import Broker
 from tests.kafka.class_archive import ensure_archive
 from tests.kafka.coordinator import wait_for_coordinator
@@ -15,6 +14,7 @@ from tests.kafka.jars import KafkaUnavailableError, fetch
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members
 from tests.kafka.secure import SecureBroker, secure_broker
+from tests.wire.client.certificates import have_openssl
 
 REQUIRE = "KOHORT_REQUIRE_KAFKA"
 SKIPPED = "no real broker"

@@ -20,13 +20,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
-from coordinator.wire.security import ConnectionSettings, SecurityProtocol, TlsSettings
-from tests.coordinator.wire.certificates import make_certificates
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.token_endpoint import SCOPE
 from tests.kafka.wait import wait_until
+from tests.wire.client.certificates import make_certificates
+from wire.client.security import ConnectionSettings, SecurityProtocol, TlsSettings
 
 PASSWORDS: Mapping[str, str] = {
     "kohort": "kohort-secret",

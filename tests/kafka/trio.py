@@ -12,13 +12,13 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
-from coordinator.wire.client import Client
-from coordinator.wire.security import ConnectionSettings
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.wait import wait_until
+from wire.client.client import Client
+from wire.client.security import ConnectionSettings
 
 HEAP_MB = 256
 NODES = (1, 2, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coordinator.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol, Topic
+from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import parse_clients

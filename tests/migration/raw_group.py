@@ -17,18 +17,18 @@ from kio.schema.sync_group.v5.response import SyncGroupResponse
 from kio.schema.types import GroupId
 from kio.static.primitive import i32Timedelta
 
-from coordinator.embedded_protocol import (
-    EmbeddedAssignment,
-    Subscription,
-    write_assignment,
-    write_subscription,
-)
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import describe
 from tests.kafka.members import fresh_name
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
+from wire.messages.embedded_protocol import (
+    EmbeddedAssignment,
+    Subscription,
+    write_assignment,
+    write_subscription,
+)
 
 SESSION = i32Timedelta.parse(timedelta(minutes=5))
 """Longer than a test: nobody sends heartbeats."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from cli.cluster.replayed import ReplayedSource
-from coordinator.model import Cluster, Group, GroupType, MemberProtocol, Topic
+from cli.sources.replayed import ReplayedSource
+from groups.model import Cluster, Group, GroupType, MemberProtocol, Topic
 from migration.clients import clients_of, parse_clients
 from migration.course import Course, Start
 from migration.expectation import foresee

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.model import GroupType
+from groups.model import GroupType
 from migration.client_config import KEPT, ClientConfig, kafka_key, kept, library_by_keys
 from migration.model import Destination, Level
 from tests.migration.cases import (

@@ -7,17 +7,8 @@ from dataclasses import replace
 import pytest
 
 from assignors.assignor import Leader
-from coordinator.group_spec import current_of
-from coordinator.model import (
-    Client,
-    Group,
-    GroupState,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Subscription,
-    Topic,
-)
+from groups.group_spec import current_of
+from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
 from migration import walk
 from migration.clients import clients_of, parse_clients
 from migration.course import Course, Guest, Manner, Start

@@ -10,19 +10,10 @@ import pytest
 from hypothesis import given
 
 from cli.render.document import Heading
-from cli.views.migration import migration_blocks, migration_data
-from coordinator.model import (
-    Client,
-    Group,
-    GroupState,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Partitions,
-    UserData,
-)
+from cli.verbs.describe.migration import migration_blocks, migration_data
+from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Partitions, UserData
 from migration.inspection import Wait, WaitKind, inspect, labels_of, standing, waits_of
-from tests.coordinator.snapshot.values import group_named
+from tests.groups.snapshot.values import group_named
 
 CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 

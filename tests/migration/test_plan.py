@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
+from groups.model import Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
 from migration.model import Destination, Verdict
 from tests.migration.cases import (
     CLASSIC,

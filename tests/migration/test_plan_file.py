@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.model import GroupState, GroupType, MemberProtocol
-from coordinator.snapshot.emit import yaml_lines
-from coordinator.snapshot.tree import SnapshotError, load_tree
+from groups.model import GroupState, GroupType, MemberProtocol
+from groups.snapshot.emit import yaml_lines
+from groups.snapshot.tree import SnapshotError, load_tree
 from migration.conditions import (
     Absent,
     Condition,

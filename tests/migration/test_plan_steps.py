@@ -8,7 +8,7 @@ from itertools import chain
 
 import pytest
 
-from coordinator.model import Group, GroupState, GroupType, MemberProtocol, Subscription
+from groups.model import Group, GroupState, GroupType, MemberProtocol, Subscription
 from migration.clients import parse_clients
 from migration.commands import Connection
 from migration.conditions import (

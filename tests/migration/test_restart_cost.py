@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from assignors.assignor import Side
-from coordinator.dry_run import DryRun, Request, dry_run
-from coordinator.model import Cluster, Group, GroupState, GroupType, MemberProtocol
+from groups.dry_run import DryRun, Request, dry_run
+from groups.model import Cluster, Group, GroupState, GroupType, MemberProtocol
 from migration.clients import parse_clients
 from migration.model import Destination, Plan
 from migration.plan import case_of, make_plan

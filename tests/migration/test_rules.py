@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Client, Cluster, Group, GroupState, Subscription, UserData
+from groups.model import Client, Cluster, Group, GroupState, Subscription, UserData
 from migration.model import Destination, Level
 from migration.rules.about import without_members
 from tests.migration.cases import (

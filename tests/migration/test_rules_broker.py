@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Cluster, Group, GroupType, MemberProtocol, Subscription
+from groups.model import Cluster, Group, GroupType, MemberProtocol, Subscription
 from migration.model import Destination, Level
 from tests.migration.cases import (
     CLASSIC,

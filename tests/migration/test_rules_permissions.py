@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Subscription
+from groups.model import Subscription
 from migration.access import Access, Entry, Kind
 from migration.model import Level
 from tests.migration.cases import CONSUMER, COOPERATIVE, GROUP, found, plan

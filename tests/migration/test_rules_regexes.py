@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Subscription
+from groups.model import Subscription
 from migration.model import Level
 from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, found, plan
 

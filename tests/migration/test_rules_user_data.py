@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Group, Member, UserData
+from groups.model import Group, Member, UserData
 from migration.clients import clients_of, parse_clients
 from migration.model import Level
 from migration.rules import Case

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.calls import JoinProtocol
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicMember
-from coordinator.model import Client, Group, GroupState, GroupType, Member
+from coordinator.engine.calls import JoinProtocol
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicMember
+from groups.model import Client, Group, GroupState, GroupType, Member
 from migration.succession import after_load, front_of, leader_of, leads, precedes, succession
 
 

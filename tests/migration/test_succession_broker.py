@@ -9,14 +9,14 @@ from contextlib import closing
 
 import pytest
 
-from cli.cluster.live import LiveSource
-from coordinator.model import Group
-from coordinator.wire.security import ConnectionSettings
+from cli.sources.live import LiveSource
+from groups.model import Group
 from migration.succession import Succession, after_load, succession
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import wait_group
 from tests.migration.raw_group import RawGroup
+from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from coordinator.storage.batches import columns_of
-from coordinator.storage.segments import list_segments, read_segment
 from pipeline.decode.raw import raw_records
 from pipeline.decode.records import decode
+from wire.log.batches import columns_of
+from wire.log.segments import list_segments, read_segment
 
 
 def decoded_batches(directory: Path) -> Iterator[pa.RecordBatch]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.cluster.replayed import ReplayedSource
-from coordinator.model import Group, GroupType
+from cli.sources.replayed import ReplayedSource
+from groups.model import Group, GroupType
 from pipeline.as_of import as_of
 from pipeline.decode.tables import events
 from pipeline.sources.segments import decoded
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 
 if TYPE_CHECKING:

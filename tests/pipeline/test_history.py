@@ -15,7 +15,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from coordinator.storage.lock import DirectoryLock
+from coordinator.store.lock import DirectoryLock
 from pipeline.catalog import Catalog, Stored
 from pipeline.history import (
     Decoded,
@@ -30,9 +30,9 @@ from pipeline.history import (
 from pipeline.sources.segments import decoded, reading
 from pipeline.store import NotATableStore, StoreInUse, read, read_catalog
 from pipeline.tables.schemas import TABLES, VERSION
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.offset_logs import committed
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.offset_logs import committed
+from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 
 if TYPE_CHECKING:

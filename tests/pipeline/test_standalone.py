@@ -15,7 +15,7 @@ from pipeline.history import Logs, run_history
 from pipeline.shipped import PACKAGES
 from pipeline.store import read
 from pipeline.tables.schemas import TABLES
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.long import LONG
 from tests.pipeline.processes import ROOT, Program
 from tests.pipeline.standalone import Standalone, standalone

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.writing import Target, write_decoded
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.offset_logs import committed
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.offset_logs import committed
+from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded_logs import decoded_batches
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from coordinator.wire.errors import InvalidAddress
+from wire.client.errors import InvalidAddress
 
 _NEXT_STEP = "write it as host:port, for example broker-1:9092 or [::1]:9092"
 

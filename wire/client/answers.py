@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from coordinator.wire.errors import KafkaError, UnsupportedApi, WireError
+from wire.client.errors import KafkaError, UnsupportedApi, WireError
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V", covariant=True)

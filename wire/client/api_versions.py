@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from coordinator.wire.encode import write_text
-from coordinator.wire.plain_request import PlainRequest
-from coordinator.wire.records import BOOL, ERROR_CODE, INT16, INT32, INT64, TEXT, many, named, read_answer
+from wire.messages.encode import write_text
+from wire.messages.plain import BOOL, ERROR_CODE, INT16, INT32, INT64, TEXT, many, named, read_answer
+from wire.messages.plain_request import PlainRequest
 
 FIRST_PLAIN = 3
 """The first flexible version, and the first that tells features."""

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from coordinator.wire.address import Address
-from coordinator.wire.apis import SASL_AUTHENTICATE, SASL_HANDSHAKE
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import AuthenticationFailed
-from coordinator.wire.sasl import Dialogue, dialogue
-from coordinator.wire.security import ConnectionSettings
-from coordinator.wire.steps import Steps
+from wire.client.address import Address
+from wire.client.deadline import Deadline
+from wire.client.errors import AuthenticationFailed
+from wire.client.sasl import Dialogue, dialogue
+from wire.client.security import ConnectionSettings
+from wire.client.steps import Steps
+from wire.messages.apis import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 Ask = Callable[..., Steps[Any]]
 """``ask(api, **fields)`` sends one request and returns its response."""

@@ -11,31 +11,31 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from coordinator.wire.answers import Answers, Failure
-from coordinator.wire.cluster import Cluster
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import WireError
+from wire.client.answers import Answers, Failure
+from wire.client.cluster import Cluster
+from wire.client.deadline import Deadline
+from wire.client.errors import WireError
 
 if TYPE_CHECKING:
-    from coordinator.wire.address import Address
-    from coordinator.wire.apis import Api
-    from coordinator.wire.calls.consumer_group_describe import ConsumerGroup
-    from coordinator.wire.calls.describe_acls import AclEntry, AclResource
-    from coordinator.wire.calls.describe_configs import ConfigEntry, ResourceType
-    from coordinator.wire.calls.describe_groups import ClassicGroup
-    from coordinator.wire.calls.describe_share_group_offsets import ShareGroupOffsets
-    from coordinator.wire.calls.fetched_offsets import GroupOffsets
-    from coordinator.wire.calls.group_sizes import GroupSize
-    from coordinator.wire.calls.list_groups import ListedGroup
-    from coordinator.wire.calls.list_offsets import LogOffset, TopicPartition
-    from coordinator.wire.calls.metadata import Broker, ClusterMetadata
-    from coordinator.wire.calls.offset_commit import NewOffset
-    from coordinator.wire.calls.share_group_describe import ShareGroup
-    from coordinator.wire.calls.streams_group_describe import StreamsGroup
-    from coordinator.wire.connection import Connection, Features
-    from coordinator.wire.first_records import FirstRecords
-    from coordinator.wire.security import ConnectionSettings
-    from coordinator.wire.steps import Steps
+    from wire.client.address import Address
+    from wire.client.calls.consumer_group_describe import ConsumerGroup
+    from wire.client.calls.describe_acls import AclEntry, AclResource
+    from wire.client.calls.describe_configs import ConfigEntry, ResourceType
+    from wire.client.calls.describe_groups import ClassicGroup
+    from wire.client.calls.describe_share_group_offsets import ShareGroupOffsets
+    from wire.client.calls.fetched_offsets import GroupOffsets
+    from wire.client.calls.group_sizes import GroupSize
+    from wire.client.calls.list_groups import ListedGroup
+    from wire.client.calls.list_offsets import LogOffset, TopicPartition
+    from wire.client.calls.metadata import Broker, ClusterMetadata
+    from wire.client.calls.offset_commit import NewOffset
+    from wire.client.calls.share_group_describe import ShareGroup
+    from wire.client.calls.streams_group_describe import StreamsGroup
+    from wire.client.connection import Connection, Features
+    from wire.client.first_records import FirstRecords
+    from wire.client.security import ConnectionSettings
+    from wire.client.steps import Steps
+    from wire.messages.apis import Api
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class Client:
         self, topics: Sequence[str] | None = None, *, timeout_ms: int | None = None
     ) -> ClusterMetadata:
         """Brokers, controller and `topics` (None: all, empty: none)."""
-        from coordinator.wire.calls.metadata import fetch_metadata
+        from wire.client.calls.metadata import fetch_metadata
 
         deadline = self._deadline(timeout_ms)
         return self._cluster.ask_any(lambda home, limit: fetch_metadata(home, topics, limit), deadline)
@@ -108,8 +108,8 @@ class Client:
         self, *, states: Sequence[str] = (), types: Sequence[str] = (), timeout_ms: int | None = None
     ) -> GroupListing:
         """The groups of every broker; empty filters let all pass, letter case does not matter."""
-        from coordinator.wire.calls.list_groups import list_groups
-        from coordinator.wire.offline import offline_coordinators
+        from wire.client.calls.list_groups import list_groups
+        from wire.client.offline import offline_coordinators
 
         deadline = self._deadline(timeout_ms)
         answers = self._cluster.ask_every_broker(
@@ -144,7 +144,7 @@ class Client:
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, ClassicGroup]:
         """Classic groups. One of another type or that does not exist: failure 69, or state Dead before 4.0."""
-        from coordinator.wire.calls.describe_groups import describe_groups
+        from wire.client.calls.describe_groups import describe_groups
 
         return self._cluster.ask_coordinators(groups, describe_groups, self._deadline(timeout_ms))
 
@@ -152,7 +152,7 @@ class Client:
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, ConsumerGroup]:
         """Groups of type consumer. One of another type or that does not exist: failure 69."""
-        from coordinator.wire.calls.consumer_group_describe import consumer_group_describe
+        from wire.client.calls.consumer_group_describe import consumer_group_describe
 
         return self._cluster.ask_coordinators(groups, consumer_group_describe, self._deadline(timeout_ms))
 
@@ -160,7 +160,7 @@ class Client:
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, ShareGroup]:
         """Share groups. One of another type or that does not exist: failure 69."""
-        from coordinator.wire.calls.share_group_describe import share_group_describe
+        from wire.client.calls.share_group_describe import share_group_describe
 
         return self._cluster.ask_coordinators(groups, share_group_describe, self._deadline(timeout_ms))
 
@@ -168,7 +168,7 @@ class Client:
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, StreamsGroup]:
         """Streams groups. One of another type or that does not exist: failure 69."""
-        from coordinator.wire.calls.streams_group_describe import streams_group_describe
+        from wire.client.calls.streams_group_describe import streams_group_describe
 
         return self._cluster.ask_coordinators(groups, streams_group_describe, self._deadline(timeout_ms))
 
@@ -176,7 +176,7 @@ class Client:
         self, api: Api, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, GroupSize]:
         """Members and assignor alone, through the describe request `api`: sooner read than all that it tells."""
-        from coordinator.wire.calls.group_sizes import group_sizes
+        from wire.client.calls.group_sizes import group_sizes
 
         return self._cluster.ask_coordinators(
             groups,
@@ -188,7 +188,7 @@ class Client:
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, GroupOffsets]:
         """Every committed offset of groups of type classic, consumer or streams; an unknown group has none."""
-        from coordinator.wire.calls.offset_fetch import offset_fetch
+        from wire.client.calls.offset_fetch import offset_fetch
 
         return self._cluster.ask_coordinators(groups, offset_fetch, self._deadline(timeout_ms))
 
@@ -199,7 +199,7 @@ class Client:
         timeout_ms: int | None = None,
     ) -> Answers[str, dict[TopicPartition, Failure | None]]:
         """Commit offsets, by group; of each partition None or why it was refused. Groups with members refuse all."""
-        from coordinator.wire.calls.offset_commit import offset_commit
+        from wire.client.calls.offset_commit import offset_commit
 
         return self._cluster.ask_coordinators(
             offsets,
@@ -211,7 +211,7 @@ class Client:
         self, partitions: Mapping[str, Sequence[TopicPartition]], *, timeout_ms: int | None = None
     ) -> Answers[str, dict[TopicPartition, Failure | None]]:
         """Delete committed offsets, by group; of each partition None or why its offset is still there."""
-        from coordinator.wire.calls.offset_delete import offset_delete
+        from wire.client.calls.offset_delete import offset_delete
 
         return self._cluster.ask_coordinators(
             partitions,
@@ -221,7 +221,7 @@ class Client:
 
     def delete_groups(self, groups: Iterable[str], *, timeout_ms: int | None = None) -> Answers[str, bool]:
         """Delete groups of any type that have no members; True for each that is gone."""
-        from coordinator.wire.calls.delete_groups import delete_groups
+        from wire.client.calls.delete_groups import delete_groups
 
         return self._cluster.ask_coordinators(groups, delete_groups, self._deadline(timeout_ms))
 
@@ -229,7 +229,7 @@ class Client:
         self, groups: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, ShareGroupOffsets]:
         """Start offsets and lag of share groups."""
-        from coordinator.wire.calls.describe_share_group_offsets import describe_share_group_offsets
+        from wire.client.calls.describe_share_group_offsets import describe_share_group_offsets
 
         deadline = self._deadline(timeout_ms)
         return self._cluster.ask_coordinators(groups, describe_share_group_offsets, deadline)
@@ -262,7 +262,7 @@ class Client:
         timeout_ms: int | None = None,
     ) -> Answers[TopicPartition, LogOffset]:
         """The first offset at or after `timestamp` (ms since 1970) of each (topic, partition), -1 without one."""
-        from coordinator.wire.calls.list_offsets import list_offsets
+        from wire.client.calls.list_offsets import list_offsets
 
         return self._cluster.ask_leaders(
             partitions,
@@ -275,7 +275,7 @@ class Client:
         self, wanted: Mapping[TopicPartition, Collection[int]], *, timeout_ms: int | None = None
     ) -> Answers[TopicPartition, FirstRecords]:
         """When the first record at or behind each of some offsets of each (topic, partition) was written."""
-        from coordinator.wire.first_records import first_records
+        from wire.client.first_records import first_records
 
         return self._cluster.ask_leaders(
             wanted,
@@ -289,7 +289,7 @@ class Client:
         self, kind: ResourceType, names: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, dict[str, ConfigEntry]]:
         """The settings of groups, topics or brokers (a broker's name is its node id)."""
-        from coordinator.wire.calls.describe_configs import ResourceType, describe_configs
+        from wire.client.calls.describe_configs import ResourceType, describe_configs
 
         deadline = self._deadline(timeout_ms)
 
@@ -307,7 +307,7 @@ class Client:
 
         :raises KafkaError: without an authorizer (SECURITY_DISABLED), and for who may not ask
         """
-        from coordinator.wire.calls.describe_acls import describe_acls
+        from wire.client.calls.describe_acls import describe_acls
 
         return self._cluster.ask_any(
             lambda home, limit: describe_acls(home, kind, limit), self._deadline(timeout_ms)

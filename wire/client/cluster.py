@@ -3,23 +3,23 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from coordinator.wire.address import Address, parse_bootstrap
-from coordinator.wire.answers import Answers, Failure
-from coordinator.wire.calls.find_coordinator import find_coordinators
-from coordinator.wire.calls.metadata import ClusterMetadata, fetch_metadata
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import (
+from wire.client.address import Address, parse_bootstrap
+from wire.client.answers import Answers, Failure
+from wire.client.calls.find_coordinator import find_coordinators
+from wire.client.calls.metadata import ClusterMetadata, fetch_metadata
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import (
     AuthenticationFailed,
     RequestTimedOut,
     Unreachable,
     UnsupportedMechanism,
     WireError,
 )
-from coordinator.wire.offline import COORDINATOR_NOT_AVAILABLE, OFFSETS_TOPIC, explained, named_brokers
-from coordinator.wire.security import ConnectionSettings
-from coordinator.wire.settle import Ask, settle
-from coordinator.wire.steps import Expired, Steps, Wait, run, run_all
+from wire.client.offline import COORDINATOR_NOT_AVAILABLE, OFFSETS_TOPIC, explained, named_brokers
+from wire.client.security import ConnectionSettings
+from wire.client.settle import Ask, settle
+from wire.client.steps import Expired, Steps, Wait, run, run_all
 
 T = TypeVar("T")
 TopicPartition = tuple[str, int]

@@ -5,13 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coordinator.wire.address import Address
-from coordinator.wire.api_versions import FIRST_PLAIN, read_versions, versions_request
-from coordinator.wire.apis import API_VERSIONS, Api
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.decode import DecodeError, decode
-from coordinator.wire.encode import encode
-from coordinator.wire.errors import (
+from wire.client.address import Address
+from wire.client.api_versions import FIRST_PLAIN, read_versions, versions_request
+from wire.client.deadline import Deadline
+from wire.client.errors import (
     NotConnected,
     ProtocolError,
     RequestTimedOut,
@@ -19,11 +16,14 @@ from coordinator.wire.errors import (
     UnsupportedApi,
     WireError,
 )
-from coordinator.wire.framing import frame
-from coordinator.wire.plain_request import PlainRequest
-from coordinator.wire.security import ConnectionSettings
-from coordinator.wire.steps import Steps
-from coordinator.wire.transport import Transport, connect
+from wire.client.security import ConnectionSettings
+from wire.client.steps import Steps
+from wire.client.transport import Transport, connect
+from wire.messages.apis import API_VERSIONS, Api
+from wire.messages.decode import DecodeError, decode
+from wire.messages.encode import encode
+from wire.messages.framing import frame
+from wire.messages.plain_request import PlainRequest
 
 ReadAnswer = Callable[[bytes], tuple[Any, int]]
 """Makes a response of an answer, and tells where it ends. :raises DecodeError: when the bytes do not hold it"""
@@ -175,7 +175,7 @@ class Connection:
             ) from None
         if not self._settings.security_protocol.tls:
             return Transport(self.address, sock)
-        from coordinator.wire import tls
+        from wire.client import tls
 
         try:
             context = tls.context(self._settings.tls)
@@ -288,7 +288,7 @@ class Connection:
         return answers[0]
 
     def _authenticate(self, deadline: Deadline) -> Steps[None]:
-        from coordinator.wire.authentication import authenticate
+        from wire.client.authentication import authenticate
 
         def ask(api: Api, **fields: Any) -> Steps[Any]:
             request = api.request_type(self.version(api))(**fields)

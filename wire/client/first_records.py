@@ -17,13 +17,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from coordinator.wire.answers import Failure, failure_of
-from coordinator.wire.calls.fetch import MOST_BYTES, Fetched, TopicPartition, fetch
-from coordinator.wire.calls.list_offsets import EARLIEST, LogOffset, list_offsets
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import RequestTimedOut, WireError
-from coordinator.wire.steps import Steps
+from wire.client.answers import Failure, failure_of
+from wire.client.calls.fetch import MOST_BYTES, Fetched, TopicPartition, fetch
+from wire.client.calls.list_offsets import EARLIEST, LogOffset, list_offsets
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import RequestTimedOut, WireError
+from wire.client.steps import Steps
 
 SMALL, LARGE = 4 * 1024, 64 * 1024
 """Bytes of a partition in a request for many: a few records; four batches of a Java producer's default size."""
@@ -142,9 +142,9 @@ class _Search:
 
     def take(self, fetched: Fetched) -> None:
         """Look through what came from the position on."""
-        from coordinator.storage.batch_scan import scan
-        from coordinator.storage.damage import DamagedLog
-        from coordinator.storage.log_records import each_record
+        from wire.log.batch_scan import scan
+        from wire.log.damage import DamagedLog
+        from wire.log.log_records import each_record
 
         before, seen = self.position, scan(fetched.records, "{}-{}".format(*self.place))
         for batch in seen.batches:

@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coordinator.wire.answers import Failure
+from wire.client.answers import Failure
 
 if TYPE_CHECKING:
-    from coordinator.wire.calls.metadata import ClusterMetadata, Partition
+    from wire.client.calls.metadata import ClusterMetadata, Partition
 
 OFFSETS_TOPIC = "__consumer_offsets"
 COORDINATOR_NOT_AVAILABLE = 15

@@ -5,9 +5,9 @@ A mechanism is a generator: it yields what to send and is sent what the broker a
 
 from collections.abc import Callable, Generator
 
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import AuthenticationFailed, UnsupportedMechanism
-from coordinator.wire.security import ConnectionSettings, OAuthSettings
+from wire.client.deadline import Deadline
+from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
+from wire.client.security import ConnectionSettings, OAuthSettings
 
 Dialogue = Generator[bytes, bytes, None]
 
@@ -81,7 +81,7 @@ _REFUSAL_READ = b"\x01"
 
 def _oauthbearer(settings: OAuthSettings, deadline: Deadline) -> Dialogue:
     """RFC 7628: the token in one message; a refusal comes as JSON, and is final when the client has read it."""
-    from coordinator.wire.token import token_source
+    from wire.client.token import token_source
 
     source = token_source(settings)
     token = source.token(deadline)

@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from coordinator.wire.address import Address
-from coordinator.wire.answers import Answers, Failure, K, failure_of
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import Unreachable, WireError
-from coordinator.wire.steps import Steps, run_all
+from wire.client.address import Address
+from wire.client.answers import Answers, Failure, K, failure_of
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import Unreachable, WireError
+from wire.client.steps import Steps, run_all
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import WireError
+from wire.client.deadline import Deadline
+from wire.client.errors import WireError
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE

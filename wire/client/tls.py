@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from coordinator.wire.address import Address
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import AuthenticationFailed, TlsFailed, WireError
-from coordinator.wire.security import Secret, TlsSettings
-from coordinator.wire.steps import READ, WRITE, Steps
-from coordinator.wire.transport import Transport
+from wire.client.address import Address
+from wire.client.deadline import Deadline
+from wire.client.errors import AuthenticationFailed, TlsFailed, WireError
+from wire.client.security import Secret, TlsSettings
+from wire.client.steps import READ, WRITE, Steps
+from wire.client.transport import Transport
 
 _PLAINTEXT_REASONS = ("EOF occurred", "WRONG_VERSION_NUMBER", "UNEXPECTED_EOF", "RECORD_LAYER_FAILURE")
 _CLIENT_ALERTS = (

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import AuthenticationFailed, Unreachable, WireError
-from coordinator.wire.security import OAuthSettings, Secret
+from wire.client.deadline import Deadline
+from wire.client.errors import AuthenticationFailed, Unreachable, WireError
+from wire.client.security import OAuthSettings, Secret
 
 _LEAST_LIFE_S = 30.0
 """A token with less left is not used for another login."""

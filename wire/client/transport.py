@@ -5,9 +5,9 @@ import os
 import socket
 from typing import Any
 
-from coordinator.wire.address import Address
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import (
+from wire.client.address import Address
+from wire.client.deadline import Deadline
+from wire.client.errors import (
     AnswerTooLong,
     NotConnected,
     ProtocolError,
@@ -15,8 +15,8 @@ from coordinator.wire.errors import (
     Unreachable,
     WireError,
 )
-from coordinator.wire.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
-from coordinator.wire.steps import READ, WRITE, Expired, Steps, Wait
+from wire.client.steps import READ, WRITE, Expired, Steps, Wait
+from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
 
 _RECEIVE_BYTES = 256 * 1024
 _TLS_ALERT = b"\x15\x03"

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.storage.compression import Codec
-from coordinator.storage.varints import Ints
+from wire.log.compression import Codec
+from wire.log.varints import Ints
 
 MAGIC = 2
 HEADER_BYTES = 61

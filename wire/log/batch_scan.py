@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coordinator.storage.batch_header import (
+from wire.log.batch_header import (
     ATTRIBUTES_AT,
     CODEC_MASK,
     HEADER,
@@ -21,10 +21,10 @@ from coordinator.storage.batch_header import (
     Batch,
     Batches,
 )
-from coordinator.storage.checksum import crc32c
-from coordinator.storage.compression import Codec
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.varints import Ints
+from wire.log.checksum import crc32c
+from wire.log.compression import Codec
+from wire.log.damage import DamagedLog
+from wire.log.varints import Ints
 
 SMALLEST_RECORD = 7
 """Bytes of a record without key, value and headers."""

@@ -4,14 +4,8 @@ import struct
 
 import numpy as np
 
-from coordinator.storage.batch_header import (
-    ATTRIBUTES_AT,
-    DELETE_HORIZON,
-    HEADER_BYTES,
-    LOG_OVERHEAD,
-    MAGIC,
-)
-from coordinator.storage.batch_scan import whole_batch_at
+from wire.log.batch_header import ATTRIBUTES_AT, DELETE_HORIZON, HEADER_BYTES, LOG_OVERHEAD, MAGIC
+from wire.log.batch_scan import whole_batch_at
 
 _LENGTH = struct.Struct(">i")
 _LENGTH_AT = 8

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coordinator.storage.batch_header import (
+from wire.log.batch_header import (
     CODEC_MASK,
     CONTROL,
     DELETE_HORIZON,
@@ -19,10 +19,10 @@ from coordinator.storage.batch_header import (
     TRANSACTIONAL,
     Batch,
 )
-from coordinator.storage.checksum import crc32c
-from coordinator.storage.compression import Codec, compress
-from coordinator.storage.log_records import Header, LogRecord
-from coordinator.storage.varints import encode, wrap_long
+from wire.log.checksum import crc32c
+from wire.log.compression import Codec, compress
+from wire.log.log_records import Header, LogRecord
+from wire.log.varints import encode, wrap_long
 
 _FRONT = struct.Struct(">qiibI")
 _CHECKED = struct.Struct(">hiqqqhii")

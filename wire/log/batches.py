@@ -6,14 +6,14 @@
 `encode_batch` and `rewrite_batch` write. `control_records` knows the marks of transactions.
 """
 
-from coordinator.storage.batch_header import Batch, Batches
-from coordinator.storage.batch_scan import read_batch_headers
-from coordinator.storage.batch_writer import encode_batch, rewrite_batch
-from coordinator.storage.columns import Columns, columns_of
-from coordinator.storage.compression import Codec
-from coordinator.storage.control_records import ControlType, control_type
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.log_records import LogRecord, records_of
+from wire.log.batch_header import Batch, Batches
+from wire.log.batch_scan import read_batch_headers
+from wire.log.batch_writer import encode_batch, rewrite_batch
+from wire.log.columns import Columns, columns_of
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType, control_type
+from wire.log.damage import DamagedLog
+from wire.log.log_records import LogRecord, records_of
 
 __all__ = [
     "Batch",

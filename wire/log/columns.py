@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.storage.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batches
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.log_records import each_record, payload_of
-from coordinator.storage.varints import BadVarint, Ints, Octets, read_int, read_ints, read_longs
+from wire.log.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batches
+from wire.log.damage import DamagedLog
+from wire.log.log_records import each_record, payload_of
+from wire.log.varints import BadVarint, Ints, Octets, read_int, read_ints, read_longs
 
 NULL = -1
 

@@ -7,7 +7,7 @@ Source: ControlRecordType, EndTransactionMarker.
 import struct
 from enum import IntEnum
 
-from coordinator.storage.log_records import LogRecord
+from wire.log.log_records import LogRecord
 
 _KEY = struct.Struct(">hh")
 _END_OF_TRANSACTION = struct.Struct(">hi")

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.storage.batch_header import Batches
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.varints import Ints
+from wire.log.batch_header import Batches
+from wire.log.damage import DamagedLog
+from wire.log.varints import Ints
 
 _OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from coordinator.storage.batch_header import CONTROL, NO_TIMESTAMP, TRANSACTIONAL, Batch, Batches
-from coordinator.storage.control_records import ControlType, MalformedControlRecord, control_type
-from coordinator.storage.log_records import records_of
-from coordinator.storage.segments import Segment
-from coordinator.storage.varints import Ints
+from wire.log.batch_header import CONTROL, NO_TIMESTAMP, TRANSACTIONAL, Batch, Batches
+from wire.log.control_records import ControlType, MalformedControlRecord, control_type
+from wire.log.log_records import records_of
+from wire.log.segments import Segment
+from wire.log.varints import Ints
 
 OFFSET_INDEX = ".index"
 TIME_INDEX = ".timeindex"

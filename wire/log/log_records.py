@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from coordinator.java_text import JAVA
-from coordinator.storage.batch_header import HEADER_BYTES, NO_SEQUENCE, Batch, add_to_sequence
-from coordinator.storage.batch_scan import SMALLEST_RECORD
-from coordinator.storage.compression import BadCompression, Codec, decompress
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.varints import BadVarint, read_int, read_long, wrap_long
+from wire.java_text import JAVA
+from wire.log.batch_header import HEADER_BYTES, NO_SEQUENCE, Batch, add_to_sequence
+from wire.log.batch_scan import SMALLEST_RECORD
+from wire.log.compression import BadCompression, Codec, decompress
+from wire.log.damage import DamagedLog
+from wire.log.varints import BadVarint, read_int, read_long, wrap_long
 
 Header = tuple[str, bytes | None]
 

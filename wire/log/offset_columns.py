@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.storage.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
-from coordinator.storage.varints import Ints, Octets
+from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from wire.log.varints import Ints, Octets
 
 NO_TYPE = -(1 << 15) - 1
 """Of a key that is null or too short to tell one."""

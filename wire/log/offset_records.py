@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 from typing import TypeAlias
 
-from coordinator.java_text import JAVA
-from coordinator.storage.record_codec import MalformedRecord, decode_key, decode_value
-from coordinator.storage.schema import NO_UUID
+from wire.java_text import JAVA
+from wire.messages.record_codec import MalformedRecord, decode_key, decode_value
+from wire.messages.schema import NO_UUID
 
 Buffer: TypeAlias = bytes | memoryview
 OffsetKey: TypeAlias = tuple[str, str, int]

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coordinator.storage.batch_header import Batches
-from coordinator.storage.batch_scan import Fault, scan
-from coordinator.storage.batch_search import BatchSearch
-from coordinator.storage.columns import Columns, columns_of
-from coordinator.storage.damage import DamagedLog
+from wire.log.batch_header import Batches
+from wire.log.batch_scan import Fault, scan
+from wire.log.batch_search import BatchSearch
+from wire.log.columns import Columns, columns_of
+from wire.log.damage import DamagedLog
 
 MOST_FAULTS = 100
 """Per file; behind the last of them nothing more is read."""

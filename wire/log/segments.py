@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from coordinator.storage.batch_header import Batches
-from coordinator.storage.batch_scan import Fault, scan
-from coordinator.storage.batch_search import BatchSearch
-from coordinator.storage.damage import DamagedLog
+from wire.log.batch_header import Batches
+from wire.log.batch_scan import Fault, scan
+from wire.log.batch_search import BatchSearch
+from wire.log.damage import DamagedLog
 
 MOST_BYTES = (1 << 31) - 1
 """A segment's length; positions in it are int32."""

@@ -6,9 +6,9 @@ Source: `StickyAssignor` and `CooperativeStickyAssignor` of kafka-clients.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from coordinator.byte_cursor import ByteCursor, MalformedMetadata
-from coordinator.byte_writer import ByteWriter
-from coordinator.embedded_protocol import read_topic_partitions, write_topic_partitions
+from wire.messages.byte_cursor import ByteCursor, MalformedMetadata
+from wire.messages.byte_writer import ByteWriter
+from wire.messages.embedded_protocol import read_topic_partitions, write_topic_partitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import struct
 
-from coordinator.java_text import JAVA
+from wire.java_text import JAVA
 
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")

@@ -9,7 +9,7 @@ import struct
 from functools import cache
 from typing import Any
 
-from coordinator.wire.primitives import (
+from wire.messages.primitives import (
     FIXED_READERS,
     DecodeError,
     Frame,
@@ -22,7 +22,7 @@ from coordinator.wire.primitives import (
     nullable_message,
     read_tags,
 )
-from coordinator.wire.schema_fields import SchemaField, schema_fields
+from wire.messages.schema_fields import SchemaField, schema_fields
 
 __all__ = ["DecodeError", "Frame", "decode"]
 

@@ -10,8 +10,8 @@ The bytes come from any client, so no announced length is believed: memory is bo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from coordinator.byte_cursor import ByteCursor, MalformedMetadata
-from coordinator.byte_writer import ByteWriter
+from wire.messages.byte_cursor import ByteCursor, MalformedMetadata
+from wire.messages.byte_writer import ByteWriter
 
 __all__ = [
     "NEWEST_VERSION",

@@ -10,9 +10,9 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from coordinator.wire.framing import MAX_FRAME_BYTES
-from coordinator.wire.primitives import LONGEST_STRING
-from coordinator.wire.schema_fields import SchemaField, schema_fields
+from wire.messages.framing import MAX_FRAME_BYTES
+from wire.messages.primitives import LONGEST_STRING
+from wire.messages.schema_fields import SchemaField, schema_fields
 
 Writer = Callable[[bytearray, Any], None]
 Get = Callable[[Any], Any]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from coordinator.wire.primitives import (
+from wire.messages.primitives import (
     FIXED_READERS,
     DecodeError,
     Reader,

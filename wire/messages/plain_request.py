@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from coordinator.wire.primitives import LONGEST_STRING
+from wire.messages.primitives import LONGEST_STRING
 
 _HEADER = struct.Struct(">hhih")
 

@@ -1,7 +1,7 @@
 """Readers of Kafka's primitive types: ``(buffer, position) -> (value, next position)``.
 
 They raise IndexError, `struct.error` or `DecodeError` on bytes that do not hold the value;
-`coordinator.wire.decode` turns all of them into `DecodeError`. What Java reads they read, and as Java does
+`wire.messages.decode` turns all of them into `DecodeError`. What Java reads they read, and as Java does
 (ByteBufferAccessor and the generated message classes): broken UTF-8 is replaced, any negative length is a null,
 and a varint that does not fit an int loses the bits too many.
 """
@@ -14,7 +14,7 @@ from uuid import UUID
 
 from kio.schema.errors import ErrorCode
 
-from coordinator.java_text import JAVA
+from wire.java_text import JAVA
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
 EPOCH = datetime.fromtimestamp(0, UTC)

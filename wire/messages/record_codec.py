@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from coordinator.storage.schema import Message, RecordType
-from coordinator.storage.schema_json import message_json
-from coordinator.storage.schema_read import UNKNOWN_TAGS, MalformedMessage, Reader, message_reader
-from coordinator.storage.schema_write import Writer, message_writer
-from coordinator.storage.schemas.embedded import ASSIGNMENT, SUBSCRIPTION
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from wire.messages.schema import Message, RecordType
+from wire.messages.schema_json import message_json
+from wire.messages.schema_read import UNKNOWN_TAGS, MalformedMessage, Reader, message_reader
+from wire.messages.schema_write import Writer, message_writer
+from wire.messages.schemas.embedded import ASSIGNMENT, SUBSCRIPTION
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 __all__ = [
     "UNKNOWN_TAGS",

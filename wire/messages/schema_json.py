@@ -10,8 +10,8 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from coordinator.storage.schema import Array, Field, Message, Scalar, Struct, Type
-from coordinator.uuids import format_uuid
+from wire.messages.schema import Array, Field, Message, Scalar, Struct, Type
+from wire.uuids import format_uuid
 
 Show: TypeAlias = Callable[[Any], Any]
 

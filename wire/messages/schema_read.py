@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.java_text import JAVA
-from coordinator.storage.schema import Array, Field, Message, Scalar, Struct, Type
+from wire.java_text import JAVA
+from wire.messages.schema import Array, Field, Message, Scalar, Struct, Type
 
 UNKNOWN_TAGS = "_unknownTaggedFields"
 """Key of a struct's tagged fields that the schema does not have, ``[(tag, bytes), …]``; there only if there are any."""

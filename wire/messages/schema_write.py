@@ -10,8 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from coordinator.storage.schema import Array, Field, Message, Scalar, Struct, Type
-from coordinator.storage.schema_read import CODES, MAX_STRING_BYTES, UNKNOWN_TAGS
+from wire.messages.schema import Array, Field, Message, Scalar, Struct, Type
+from wire.messages.schema_read import CODES, MAX_STRING_BYTES, UNKNOWN_TAGS
 
 Writer: TypeAlias = Callable[[bytearray, Any], None]
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.cluster.config_file import ConfigFileError
+from wire.client.config.config_file import ConfigFileError
 
 if TYPE_CHECKING:
-    from cli.contexts.model import Contexts
+    from cli.sources.contexts.model import Contexts
 
 FILE_VARIABLE = "KOHORT_CONFIG"
 MAX_BYTES = 1024 * 1024
@@ -59,10 +59,10 @@ def load_with_text(*, may_be_missing: bool = False) -> tuple[Contexts, str] | No
             ) from None
         return None
     if not text.strip():
-        from cli.contexts.model import Contexts
+        from cli.sources.contexts.model import Contexts
 
         return Contexts(path=path, current=None, by_name={}), text
-    from cli.contexts.read import read_contexts
+    from cli.sources.contexts.read import read_contexts
 
     contexts = read_contexts(path, text)
     check_privacy(contexts)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.cluster.config_file import ConfigFileError
-from cli.contexts.model import Context, Keeper, PropertyValue
+from cli.sources.contexts.model import Context, Keeper, PropertyValue
+from wire.client.config.config_file import ConfigFileError
 
 if TYPE_CHECKING:
-    from coordinator.wire.security import ConnectionSettings
+    from wire.client.security import ConnectionSettings
 
 _NOT_EVEN_GUESSED = frozenset({"sasl.jaas.config", "sasl.mechanism", "sasl.mechanisms", "security.protocol"})
 _CHOICES = {
@@ -55,8 +55,8 @@ class InlineProperties:
             return _stand_in(value.key)
 
     def _settings(self, values: Mapping[str, str]) -> ConnectionSettings:
-        from cli.cluster.properties import settings_of
-        from coordinator.java_properties import Property
+        from wire.client.config.properties import settings_of
+        from wire.java_properties import Property
 
         places = {value.key: value for value in self.context.properties}
         entries = [Property(key=key, value=text, line=places[key].line) for key, text in values.items()]
@@ -77,7 +77,7 @@ class InlineProperties:
         if value.keeper is Keeper.LITERAL:
             return value.text
         if value.keeper is Keeper.FILE:
-            from cli.contexts.file import read_secret_file
+            from cli.sources.contexts.file import read_secret_file
 
             return read_secret_file(Path(value.text))
         text = os.environ.get(value.text)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cli.contexts.file import config_path
-from cli.contexts.model import Context, Contexts
 from cli.errors import UsageError
 from cli.output import notice
+from cli.sources.contexts.file import config_path
+from cli.sources.contexts.model import Context, Contexts
 
 
 def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
@@ -17,7 +17,7 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
             "`kohort context add` writes it"
         )
     if name not in contexts.by_name:
-        from cli.contexts.read import listed_names, nearest
+        from cli.sources.contexts.read import listed_names, nearest
 
         hint = nearest(name, contexts.by_name) or f"It has {listed_names(contexts.by_name)}."
         raise UsageError(f"{said}there is no context {name!r} in {contexts.path}. {hint}")

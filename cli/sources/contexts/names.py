@@ -6,8 +6,8 @@ from __future__ import annotations
 def context_names() -> list[str]:
     """The names in the configuration file, sorted; none where it cannot be read. Never raises."""
     try:
-        from cli.contexts.file import config_path, config_text
-        from cli.contexts.nodes import Fields, parse_nodes
+        from cli.sources.contexts.file import config_path, config_text
+        from cli.sources.contexts.nodes import Fields, parse_nodes
 
         path = config_path()
         root = None if path is None or not path.exists() else parse_nodes(config_text(path))

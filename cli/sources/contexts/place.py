@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cli.contexts.model import Context
-    from coordinator.wire.security import ConnectionSettings
+    from cli.sources.contexts.model import Context
+    from wire.client.security import ConnectionSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,6 @@ class Place:
         """
         if self.context is None or self.file is None or not self.context.properties:
             return None
-        from cli.contexts.inline import InlineProperties
+        from cli.sources.contexts.inline import InlineProperties
 
         return InlineProperties(path=self.file, context=self.context).settings()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from cli.cluster.config_file import ConfigFileError
-from cli.contexts.model import (
+from cli.render.output_format import OutputFormat
+from cli.sources.contexts.model import (
     NAME_RULE,
     Context,
     Contexts,
@@ -16,7 +16,7 @@ from cli.contexts.model import (
     is_name,
     is_secret,
 )
-from cli.contexts.nodes import (
+from cli.sources.contexts.nodes import (
     MAX_SHOWN,
     Entry,
     Fields,
@@ -28,7 +28,7 @@ from cli.contexts.nodes import (
     clipped,
     parse_nodes,
 )
-from cli.render.output_format import OutputFormat
+from wire.client.config.config_file import ConfigFileError
 
 FORMAT = "1"
 MAX_CONTEXTS = 1_000
@@ -151,8 +151,8 @@ class _Reader:
             if isinstance(node, Items)
             else [self._text(entry)]
         )
-        from coordinator.wire.address import parse_bootstrap
-        from coordinator.wire.errors import InvalidAddress
+        from wire.client.address import parse_bootstrap
+        from wire.client.errors import InvalidAddress
 
         servers = ",".join(server.strip() for part in parts for server in part.split(","))
         if is_secret("", servers):

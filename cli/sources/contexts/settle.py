@@ -18,8 +18,8 @@ from cli.options import OutputOptions, SourceOptions
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 
 if TYPE_CHECKING:
-    from cli.contexts.model import Context, Contexts
-    from cli.contexts.place import Place
+    from cli.sources.contexts.model import Context, Contexts
+    from cli.sources.contexts.place import Place
 
 CONTEXT_VARIABLE = "KOHORT_CONTEXT"
 SERVER_VARIABLE = "KOHORT_BOOTSTRAP_SERVER"
@@ -57,7 +57,7 @@ def _spelled_out(options: SourceOptions) -> Place | None:
     place = options.place
     if place is None or options.bootstrap_server or options.command_config is None:
         return place
-    from cli.cluster.properties import load_properties
+    from wire.client.config.properties import load_properties
 
     servers = load_properties(options.command_config).bootstrap_servers
     return replace(place, where=",".join(servers)) if servers else place
@@ -137,7 +137,7 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
     server = _variable(SERVER_VARIABLE)
     if options.bootstrap_server is not None or server is None:
         return options
-    from cli.cluster.properties import load_properties
+    from wire.client.config.properties import load_properties
 
     servers = load_properties(options.command_config).bootstrap_servers
     if servers and set(servers) != {each.strip() for each in server.split(",")}:
@@ -149,7 +149,7 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
 
 
 def _from_environment(options: SourceOptions, said: Mapping[str, str]) -> SourceOptions:
-    from cli.contexts.place import Place
+    from cli.sources.contexts.place import Place
 
     if SNAPSHOT_VARIABLE in said:
         file = Path(said[SNAPSHOT_VARIABLE])
@@ -166,12 +166,12 @@ def _from_environment(options: SourceOptions, said: Mapping[str, str]) -> Source
 
 def _current(options: SourceOptions) -> SourceOptions:
     """The current context of the configuration file, if there is a file and it has one."""
-    from cli.contexts.file import FILE_VARIABLE, config_path
+    from cli.sources.contexts.file import FILE_VARIABLE, config_path
 
     path = config_path()
     if path is None or not (os.path.lexists(path) or _variable(FILE_VARIABLE)):
         return options
-    from cli.contexts.file import load_contexts
+    from cli.sources.contexts.file import load_contexts
 
     contexts = load_contexts()
     if contexts is None or contexts.current is None:
@@ -181,8 +181,8 @@ def _current(options: SourceOptions) -> SourceOptions:
 
 
 def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
-    from cli.contexts.file import load_contexts
-    from cli.contexts.lookup import context_named
+    from cli.sources.contexts.file import load_contexts
+    from cli.sources.contexts.lookup import context_named
 
     return context_named(load_contexts(), name, named_by)
 
@@ -190,11 +190,11 @@ def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
 def _in_context(
     options: SourceOptions, found: tuple[Contexts, Context], named_by: str, *, is_typed: bool
 ) -> SourceOptions:
-    from cli.contexts.place import Place
+    from cli.sources.contexts.place import Place
 
     contexts, context = found
     if context.literal_secrets:
-        from cli.contexts.lookup import say_literal_secrets
+        from cli.sources.contexts.lookup import say_literal_secrets
 
         say_literal_secrets(contexts, context)
     return replace(

@@ -14,8 +14,8 @@ import time
 from contextlib import suppress
 from typing import NoReturn
 
-from cli.completion.cache import Cache
-from cli.completion.question import Question, identity, parse_question
+from cli.verbs.completion.cache import Cache
+from cli.verbs.completion.question import Question, identity, parse_question
 
 TIME_LIMIT_MS = 250
 """From the start of the process; the shell has 50 ms more for itself. $KOHORT_COMPLETION_MS changes it."""
@@ -75,7 +75,7 @@ def _ask(question: Question, cache: Cache, writer: int) -> None:
     with cache.asking() as alone:
         if not alone:
             return
-        from cli.completion.names import names_for
+        from cli.verbs.completion.names import names_for
 
         answer = names_for(question, limit_s * 1000)
         cache.store(answer)

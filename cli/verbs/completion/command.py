@@ -42,9 +42,9 @@ def completion(
     Names of groups, topics, members and contexts are asked for with the options typed so far; what has not answered
     after KOHORT_COMPLETION_MS (250 ms) is there at the next Tab.
     """
-    from cli.completion.scripts import script
-    from cli.completion.tree import programs
     from cli.output import write_out
+    from cli.verbs.completion.scripts import script
+    from cli.verbs.completion.tree import programs
 
     text = script(shell.value, programs())
     write_out(lambda out: out.write(text))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cli.completion.grammar import FILES, Command, Option, Values
-from cli.completion.kinds import ask, values_of
 from cli.dropin.flags import FLAGS, Value
+from cli.verbs.completion.grammar import FILES, Command, Option, Values
+from cli.verbs.completion.kinds import ask, values_of
 
 PROGRAM = "kohort-consumer-groups"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cli.completion.grammar import ANY, DIRECTORIES, FILES, Values
-from coordinator.model import GroupState, GroupType
+from cli.verbs.completion.grammar import ANY, DIRECTORIES, FILES, Values
+from groups.model import GroupState, GroupType
 
 
 def ask(kind: str) -> Values:
@@ -38,7 +38,7 @@ def _libraries() -> Values:
 
 
 def _explained() -> Values:
-    from cli.concepts.pages import page_names
+    from cli.verbs.help.concepts.pages import page_names
 
     return Values(way="words", known=tuple(page_names()))
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cli.cluster.port import Source
-from cli.completion.question import PATHS, TEXTS, Question
 from cli.options import SourceOptions
+from cli.sources.port import Source
+from cli.verbs.completion.question import PATHS, TEXTS, Question
 
 Described = Iterable[tuple[str, str]]
 """Names and what to say about them."""
@@ -28,7 +28,7 @@ def _names(question: Question, timeout_ms: int) -> Described:
     if question.kind == "contexts":
         return _contexts()
     tell = _KINDS[question.kind.removesuffix("=")]
-    from cli.cluster.choose import open_source
+    from cli.sources.choose import open_source
 
     with open_source(source_options(question, timeout_ms)) as source:
         # A name that something is to follow stands for itself: `MEMBER=TOPIC`.
@@ -38,7 +38,7 @@ def _names(question: Question, timeout_ms: int) -> Described:
 
 def source_options(question: Question, timeout_ms: int) -> SourceOptions:
     """The options as a command would have them: what was typed, and what that leaves open."""
-    from cli.contexts.settle import settle_source
+    from cli.sources.contexts.settle import settle_source
 
     return settle_source(typed_options(question, timeout_ms), timeout_is_typed=True)
 
@@ -54,13 +54,13 @@ def typed_options(question: Question, timeout_ms: int) -> SourceOptions:
 
 
 def _contexts() -> Described:
-    from cli.contexts.names import context_names
+    from cli.sources.contexts.names import context_names
 
     return [(name, "") for name in context_names()]
 
 
 def _groups(source: Source, _: Question, timeout_ms: int) -> Iterator[tuple[str, str]]:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
     if isinstance(source, LiveSource) and source.client is not None:
         # A list for people also counts members, which takes a question about every group.
@@ -72,7 +72,7 @@ def _groups(source: Source, _: Question, timeout_ms: int) -> Iterator[tuple[str,
 
 
 def _topics(source: Source, _: Question, timeout_ms: int) -> Iterator[tuple[str, str]]:
-    from cli.cluster.live import LiveSource
+    from cli.sources.live import LiveSource
 
     if isinstance(source, LiveSource) and source.client is not None:
         sizes: Mapping[str, int] = {
@@ -94,7 +94,7 @@ def _members(source: Source, question: Question, _: int) -> Iterator[tuple[str, 
 
 def _settings(source: Source, question: Question, _: int) -> Iterator[tuple[str, str]]:
     """What may be set for a group."""
-    from cli.group_config_changes import settings_of
+    from cli.verbs.config.action import settings_of
 
     for name, setting in settings_of(source).read(question.arguments[0]).items():
         yield name, f"now {setting.value}"

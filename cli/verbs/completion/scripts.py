@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 
-from cli.completion.grammar import Command
-from cli.completion.question import SOURCE_OPTIONS
+from cli.verbs.completion.grammar import Command
+from cli.verbs.completion.question import SOURCE_OPTIONS
 
 MARK = "# TABLES\n"
 """Where the tables stand in an engine."""
@@ -14,7 +14,7 @@ MARK = "# TABLES\n"
 
 def script(shell: str, programs: Sequence[Command]) -> str:
     """The whole script; KeyError for a shell that is not known."""
-    engine = files("cli.completion").joinpath(f"engine.{shell}").read_text(encoding="utf-8")
+    engine = files("cli.verbs.completion").joinpath(f"engine.{shell}").read_text(encoding="utf-8")
     return engine.replace(MARK, "\n".join(_TABLES[shell](programs)) + "\n")
 
 

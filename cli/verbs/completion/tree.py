@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cli.completion.grammar import ANY, Command, Option, Values
-from cli.completion.kinds import values_of
+from cli.verbs.completion.grammar import ANY, Command, Option, Values
+from cli.verbs.completion.kinds import values_of
 
 PROGRAM = "kohort"
 LONGEST_HELP = 68
@@ -19,7 +19,7 @@ def programs() -> tuple[Command, ...]:
     import typer.main
 
     from cli.app import app
-    from cli.completion.drop_in import drop_in
+    from cli.verbs.completion.drop_in import drop_in
 
     return _command((PROGRAM,), typer.main.get_command(app)), drop_in()
 

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cli.cluster.group_settings import GroupSettings
-from cli.cluster.live import LiveSource
-from cli.cluster.port import Source
-from cli.cluster.writer import Failed
 from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
 from cli.render.document import Document, Table, columns
-from cli.views.offset_changes import applied
-from coordinator.group_configs import ConfigOrigin, GroupConfig, faults
-from coordinator.model import GroupType, Problem
+from cli.sources.group_settings import GroupSettings
+from cli.sources.live import LiveSource
+from cli.sources.port import Source
+from cli.sources.writer import Failed
+from cli.verbs.offsets.view import applied
+from groups.group_configs import ConfigOrigin, GroupConfig, faults
+from groups.model import GroupType, Problem
 
 
 def settings_of(source: Source) -> GroupSettings:

@@ -22,9 +22,9 @@ def get(
     output: OutputOptions,
 ) -> None:
     """Show what settings are in force for a group, where they come from, and the brokers' bounds."""
-    from cli.cluster.choose import open_source
-    from cli.group_config_changes import check_names, config_document, settings_of
     from cli.output import emit
+    from cli.sources.choose import open_source
+    from cli.verbs.config.action import check_names, config_document, settings_of
 
     with open_source(source) as groups:
         configs = settings_of(groups).read(group)
@@ -48,9 +48,9 @@ def set_(
     Shows the settings before and after; nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.choose import open_source
     from cli.consent import check_consent
-    from cli.group_config_changes import parse_values, plan_config_change
+    from cli.sources.choose import open_source
+    from cli.verbs.config.action import parse_values, plan_config_change
 
     check_consent(consent)
     changes = parse_values(values)
@@ -73,9 +73,9 @@ def unset(
     Shows the settings before and after; nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.choose import open_source
     from cli.consent import check_consent
-    from cli.group_config_changes import plan_config_change
+    from cli.sources.choose import open_source
+    from cli.verbs.config.action import plan_config_change
 
     check_consent(consent)
     with open_source(source) as groups:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.cluster.config_file import ConfigFileError
-from cli.contexts.edit import Editor, Fragment
-from cli.contexts.file import config_path, load_contexts, read_secret_file
-from cli.contexts.inline import InlineProperties
-from cli.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
-from cli.contexts.read import read_contexts
-from cli.contexts.secret_store import ask_for, drop, keep
-from cli.contexts.write import change_file
 from cli.errors import UsageError
 from cli.render.output_format import OutputFormat
+from cli.sources.contexts.file import config_path, load_contexts, read_secret_file
+from cli.sources.contexts.inline import InlineProperties
+from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
+from cli.sources.contexts.read import read_contexts
+from cli.verbs.context.edit import Editor, Fragment
+from cli.verbs.context.secret_store import ask_for, drop, keep
+from cli.verbs.context.write import change_file
+from wire.client.config.config_file import ConfigFileError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
         context = read_contexts(path, Editor("").add(name, fragment, current=False)).by_name[name]
         InlineProperties(path=path, context=context).check()
         if context.command_config is not None:
-            from cli.cluster.properties import load_properties
+            from wire.client.config.properties import load_properties
 
             load_properties(context.command_config)
     except ConfigFileError as error:

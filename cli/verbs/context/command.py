@@ -19,8 +19,8 @@ USUAL_PANEL = "What is usual with it"
 
 def list_contexts(*, output: OutputOptions) -> None:
     """List the contexts of the configuration file, and say which one is in use."""
-    from cli.contexts.commands import listed
     from cli.output import emit
+    from cli.verbs.context.commands import listed
 
     emit(listed(), output)
 
@@ -34,8 +34,8 @@ def show(
     output: OutputOptions,
 ) -> None:
     """Show what a context says. Secrets are not shown, but where they are kept and whether they can be had."""
-    from cli.contexts.commands import shown
     from cli.output import emit
+    from cli.verbs.context.commands import shown
 
     emit(shown(name), output)
 
@@ -48,8 +48,8 @@ def use(
     none: Annotated[bool, typer.Option("--none", help="Let none be the current one.")] = False,
 ) -> None:
     """Make a context the current one: the source of every command that names no other."""
-    from cli.contexts.commands import make_current
     from cli.errors import UsageError
+    from cli.verbs.context.commands import make_current
 
     if (name is None) is not none:
         raise UsageError("name the context, or give --none; one of these")
@@ -182,8 +182,8 @@ def add(
 
     A secret on the command line is refused: it would stay in the shell's history.
     """
-    from cli.contexts.adding import Told
-    from cli.contexts.commands import added
+    from cli.verbs.context.adding import Told
+    from cli.verbs.context.commands import added
 
     told = Told(
         bootstrap_server=bootstrap_server,
@@ -213,7 +213,7 @@ def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> Non
 
     from cli.changing import carry_out
     from cli.consent import check_consent
-    from cli.contexts.removal import plan_removal
+    from cli.verbs.context.removal import plan_removal
 
     removal = plan_removal(name)
     consent = replace(consent, place=removal.place)
@@ -223,6 +223,6 @@ def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> Non
 
 def rename(*, name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]) -> None:
     """Call a context otherwise; it stays the current one where it was."""
-    from cli.contexts.commands import renamed
+    from cli.verbs.context.commands import renamed
 
     renamed(name, new)

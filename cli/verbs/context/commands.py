@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from cli.contexts.adding import Told, add_context
-from cli.contexts.edit import Editor
-from cli.contexts.file import config_path, load_contexts
-from cli.contexts.lookup import context_named, say_literal_secrets
-from cli.contexts.model import NAME_RULE, Contexts, is_name
-from cli.contexts.settle import CONTEXT_VARIABLE, source_variables
-from cli.contexts.write import change_file
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.render.document import Document
-from cli.views.contexts import list_document, problems_of, show_document
+from cli.sources.contexts.file import config_path, load_contexts
+from cli.sources.contexts.lookup import context_named, say_literal_secrets
+from cli.sources.contexts.model import NAME_RULE, Contexts, is_name
+from cli.sources.contexts.settle import CONTEXT_VARIABLE, source_variables
+from cli.verbs.context.adding import Told, add_context
+from cli.verbs.context.edit import Editor
+from cli.verbs.context.view import list_document, problems_of, show_document
+from cli.verbs.context.write import change_file
 
 
 def listed() -> Document:

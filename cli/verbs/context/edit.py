@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cli.contexts.nodes import Entry, Fields, MalformedText, Plain, Scalar, Span, parse_nodes, plain
+from cli.sources.contexts.nodes import Entry, Fields, MalformedText, Plain, Scalar, Span, parse_nodes, plain
 
 Fragment: TypeAlias = "str | list[Fragment] | dict[str, Fragment]"
 """What is to be written: texts, lists and mappings of them."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.contexts.edit import Editor
-from cli.contexts.file import load_with_text
-from cli.contexts.lookup import context_named
-from cli.contexts.model import Context, Contexts
-from cli.contexts.place import Place
-from cli.contexts.secret_store import drop, own_files
-from cli.contexts.write import change_file
 from cli.errors import CommandError
 from cli.render.document import Document, Table, columns
+from cli.sources.contexts.file import load_with_text
+from cli.sources.contexts.lookup import context_named
+from cli.sources.contexts.model import Context, Contexts
+from cli.sources.contexts.place import Place
+from cli.verbs.context.edit import Editor
+from cli.verbs.context.secret_store import drop, own_files
+from cli.verbs.context.write import change_file
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from cli.contexts.file import MAX_SECRET_BYTES
-from cli.contexts.model import Context, Contexts, Keeper
 from cli.errors import CommandError, UsageError
+from cli.sources.contexts.file import MAX_SECRET_BYTES
+from cli.sources.contexts.model import Context, Contexts, Keeper
 
 DIRECTORY = "secrets"
 

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cli.cluster.config_file import ConfigFileError
-from cli.contexts.file import read_secret_file
-from cli.contexts.inline import InlineProperties
-from cli.contexts.model import Context, Contexts, Keeper, PropertyValue
 from cli.render.document import Cell, Document, Table, columns
-from coordinator.model import Problem
+from cli.sources.contexts.file import read_secret_file
+from cli.sources.contexts.inline import InlineProperties
+from cli.sources.contexts.model import Context, Contexts, Keeper, PropertyValue
+from groups.model import Problem
+from wire.client.config.config_file import ConfigFileError
 
 
 def list_document(contexts: Contexts, in_force: str | None, named_by: str | None) -> Document:
@@ -77,7 +77,7 @@ def problems_of(contexts: Contexts, context: Context) -> tuple[Problem, ...]:
     try:
         InlineProperties(path=contexts.path, context=context).check()
         if context.command_config is not None:
-            from cli.cluster.properties import load_properties
+            from wire.client.config.properties import load_properties
 
             load_properties(context.command_config)
     except ConfigFileError as error:

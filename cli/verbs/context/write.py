@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cli.cluster.config_file import ConfigFileError
-from cli.contexts.edit import CannotEdit, Editor
-from cli.contexts.file import FILE_VARIABLE, check_privacy, config_path, config_text
-from cli.contexts.model import Contexts
-from cli.contexts.read import read_contexts
 from cli.errors import CommandError
+from cli.sources.contexts.file import FILE_VARIABLE, check_privacy, config_path, config_text
+from cli.sources.contexts.model import Contexts
+from cli.sources.contexts.read import read_contexts
+from cli.verbs.context.edit import CannotEdit, Editor
+from wire.client.config.config_file import ConfigFileError
 
 LOCK_WAIT_S = 10.0
 BYTE_ORDER_MARK = "\ufeff"

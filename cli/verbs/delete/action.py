@@ -7,21 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.changing import GROUPS_NAMED
-from cli.cluster.port import Read, Source
-from cli.cluster.writer import ClusterWriter, Failed
-from cli.group_offsets_change import GroupOffsetsChange
-from cli.offset_plans import find_groups
 from cli.output import notice
 from cli.render.document import Document, Table, columns
-from cli.views.offset_changes import Outcome, applied, merged
-from coordinator.model import Group, GroupType, Problem
-from coordinator.offset_changes.deletion import (
-    GroupDeletion,
-    OffsetsDeletion,
-    plan_group_deletion,
-    plan_offsets_deletion,
-)
-from coordinator.offset_changes.scope import TopicScope
+from cli.sources.port import Read, Source
+from cli.sources.writer import ClusterWriter, Failed
+from cli.verbs.offsets.group_offsets_change import GroupOffsetsChange
+from cli.verbs.offsets.plans import find_groups
+from cli.verbs.offsets.view import Outcome, applied, merged
+from groups.model import Group, GroupType, Problem
+from groups.offsets.deletion import GroupDeletion, OffsetsDeletion, plan_group_deletion, plan_offsets_deletion
+from groups.offsets.scope import TopicScope
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,10 +14,10 @@ def delete(
     Shows the groups; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
-    from cli.deletions import plan_group_deletions
     from cli.selection import describe_chosen
+    from cli.sources.writer import open_for_change
+    from cli.verbs.delete.action import plan_group_deletions
 
     check_consent(consent)
     with open_for_change(source, execute=consent.execute) as (groups, writer):

@@ -15,10 +15,10 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace the groups and topics there.")] = False,
 ) -> None:
     """Fill an embedded data directory with a sample fleet to try the commands on."""
-    from cli.cluster.choose import data_directory, is_log_directory
     from cli.errors import UsageError
     from cli.output import notice
-    from cli.sample_fleet import clear, fill
+    from cli.sources.choose import data_directory, is_log_directory
+    from cli.verbs.demo.sample_fleet import clear, fill
 
     target = directory or data_directory()
     if is_log_directory(target):

@@ -1,6 +1,6 @@
 """The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator would write it.
 
-Of some the days before are there too (`cli.sample_history`); what the sample says of them is their last rebalance.
+Of some the days before are there too (`cli.verbs.demo.history`); what the sample says of them is their last rebalance.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from operator import itemgetter
 from pathlib import Path
 
 from cli.errors import CommandError
-from cli.sample_history.stories import LAST_MS, STORIES, play
-from coordinator.broker.records import Record
-from coordinator.broker.topics import TopicImage, TopicInfo
-from coordinator.group_records import group_records
-from coordinator.snapshot import Snapshot, read_snapshot
-from coordinator.storage.data_directory import CLEAN_SHUTDOWN, DataDirectory
-from coordinator.storage.group_configs import GROUP_CONFIGS
-from coordinator.storage.lock import DirectoryLock
-from coordinator.storage.meta_properties import META_PROPERTIES
-from coordinator.storage.offset_checkpoints import CLEANER
-from coordinator.storage.partition_files import OFFSETS_TOPIC, PARTITION_METADATA, parse_partition_name
+from cli.verbs.demo.history.stories import LAST_MS, STORIES, play
+from coordinator.engine.records import Record
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory
+from coordinator.store.group_configs import GROUP_CONFIGS
+from coordinator.store.group_records import group_records
+from coordinator.store.lock import DirectoryLock
+from coordinator.store.meta_properties import META_PROPERTIES
+from coordinator.store.offset_checkpoints import CLEANER
+from coordinator.store.partition_files import OFFSETS_TOPIC, PARTITION_METADATA, parse_partition_name
+from groups.snapshot import Snapshot, read_snapshot
 
 _FILES = {META_PROPERTIES, CLEAN_SHUTDOWN, GROUP_CONFIGS, CLEANER}
 
@@ -36,7 +36,7 @@ def fill(directory: Path) -> None:
     :raises CommandError: it belongs to a broker whose log is elsewhere, or to somebody else
     :raises StorageError: it cannot be written
     """
-    with as_file(files("cli").joinpath("sample.yaml")) as file:
+    with as_file(files("cli.verbs.demo").joinpath("sample.yaml")) as file:
         fleet = read_snapshot(file)
     topics = TopicImage.of(_topics(fleet), version=1)
     written = sorted(_written(fleet, topics, time.time_ns() // 1_000_000), key=itemgetter(0))

@@ -9,8 +9,8 @@ import typer
 from cli.options import OutputOptions, RepeatOptions, SelectionOptions, SourceOptions
 
 if TYPE_CHECKING:
-    from cli.cluster.port import Source
     from cli.render.document import Document
+    from cli.sources.port import Source
 
 
 def describe(
@@ -51,10 +51,10 @@ def describe(
     from dataclasses import replace
 
     from cli.errors import UsageError
-    from cli.offset_facts import read_offset_facts
     from cli.selection import describe_chosen
-    from cli.views.describe import DescribeMode, describe_document
-    from cli.watch.show import show
+    from cli.verbs.describe.offset_facts import read_offset_facts
+    from cli.verbs.describe.view import DescribeMode, describe_document
+    from cli.verbs.watch.show import show
 
     asked = [
         mode for mode, given in zip(DescribeMode, (offsets, members, state, migration), strict=True) if given

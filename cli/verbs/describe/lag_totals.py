@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.render.document import Cell, Duration, Table, columns
-from cli.views.offsets import OffsetRow
+from cli.verbs.describe.offsets import OffsetRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

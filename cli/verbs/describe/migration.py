@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Cell, Heading, Table, Text, columns
-from coordinator.model import GroupType, MemberProtocol
+from groups.model import GroupType, MemberProtocol
 from migration.clients import version_text
 from migration.inspection import InspectedMember, Inspection, Wait, WaitKind
 from migration.succession import Succession, after_load

@@ -6,10 +6,10 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from cli.cluster.port import Source
-from cli.views.describe import OffsetsView
-from cli.views.offsets import offset_rows, topics_of
-from coordinator.model import Group, GroupType, Problem, Topic
+from cli.sources.port import Source
+from cli.verbs.describe.offsets import offset_rows, topics_of
+from cli.verbs.describe.view import OffsetsView
+from groups.model import Group, GroupType, Problem, Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from typing import Any
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Cell, Document, Duration, Table, columns
 from cli.times import format_moment
-from cli.views.lag_totals import all_totals, group_totals, total_tables
-from cli.views.offsets import OffsetRow, offset_rows, with_lag_times
-from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
+from cli.verbs.describe.lag_totals import all_totals, group_totals, total_tables
+from cli.verbs.describe.offsets import OffsetRow, offset_rows, with_lag_times
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
 
 
 class DescribeMode(Enum):
@@ -28,7 +28,7 @@ class DescribeMode(Enum):
 class OffsetsView:
     """What the table of offsets shows beside offsets and lag.
 
-    `times` say when records were written (`cli.cluster.port.RecordTimes`), where lag times are wanted: they are
+    `times` say when records were written (`cli.sources.port.RecordTimes`), where lag times are wanted: they are
     counted back from `now_ms`.
     """
 
@@ -116,7 +116,7 @@ def lagging(rows: Mapping[str, Sequence[OffsetRow]]) -> tuple[dict[str, list[Off
 
 def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tuple[Problem, ...]) -> Document:
     # They know of assignors, and those of numpy, which takes longer to import than most questions take.
-    from cli.views.migration import migration_blocks, migration_data
+    from cli.verbs.describe.migration import migration_blocks, migration_data
     from migration.inspection import inspect
 
     inspected = [inspect(group) for group in groups]

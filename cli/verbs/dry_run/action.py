@@ -9,7 +9,7 @@ from assignors.registry import Leader, Side, UnknownAssignorError, find, known
 from cli.errors import UsageError
 from cli.output import notice
 from cli.selection import split_list
-from coordinator.dry_run import (
+from groups.dry_run import (
     BROKERS_DEFAULT,
     DryRun,
     Request,
@@ -19,8 +19,8 @@ from coordinator.dry_run import (
     inapplicable,
     takes_default,
 )
-from coordinator.model import Group, Problem, Topic
-from coordinator.what_if import WhatIf, strangers
+from groups.model import Group, Problem, Topic
+from groups.what_if import WhatIf, strangers
 
 
 def what_if_of(

@@ -77,14 +77,14 @@ def dry_run(
 ) -> None:
     """Show what a rebalance would do now: the very assignment that Kafka would compute."""
     from assignors.registry import Leader, Side
-    from cli.cluster.choose import open_source
-    from cli.dry_runs import carry_out, what_if_of
     from cli.output import emit
     from cli.selection import describe_chosen
-    from cli.views.dry_run import dry_run_document
-    from cli.views.ownership import write_ownership
-    from coordinator.dry_run import Request
-    from coordinator.group_spec import wanted_topics
+    from cli.sources.choose import open_source
+    from cli.verbs.dry_run.action import carry_out, what_if_of
+    from cli.verbs.dry_run.ownership import write_ownership
+    from cli.verbs.dry_run.view import dry_run_document
+    from groups.dry_run import Request
+    from groups.group_spec import wanted_topics
 
     what_if = what_if_of(
         add=add,

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from cli.errors import CommandError, UsageError
-from coordinator.dry_run import DryRun
+from groups.dry_run import DryRun
 
 WIDTH = 960
 BAR = 200

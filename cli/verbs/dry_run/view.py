@@ -10,8 +10,8 @@ from assignors.model import Partitions, Undetermined
 from assignors.rebalance import Procedure
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns
-from coordinator.dry_run import DryRun
-from coordinator.model import Problem
+from groups.dry_run import DryRun
+from groups.model import Problem
 
 
 def dry_run_document(

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
-from cli.fleet.options import LiveOptions, LogOptions, SparkOptions
-from cli.fleet.spark import conf_of
 from cli.selection import split_list
-from coordinator.storage.partition_files import OFFSETS_TOPIC
+from cli.verbs.fleet.options import LiveOptions, LogOptions, SparkOptions
+from cli.verbs.fleet.spark import conf_of
+from coordinator.store.partition_files import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
     from cli.options import SourceOptions
@@ -115,8 +115,8 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
     """
     if options.log_dirs:
         return _log_dirs(options)
-    from cli.contexts.settle import settle_source
     from cli.options import SourceOptions
+    from cli.sources.contexts.settle import settle_source
 
     named = SourceOptions(
         bootstrap_server=options.bootstrap_server,
@@ -140,8 +140,8 @@ def live_of(options: LiveOptions) -> LiveTopic:
 
     :raises UsageError: none is named
     """
-    from cli.contexts.settle import settle_source
     from cli.options import SourceOptions
+    from cli.sources.contexts.settle import settle_source
 
     named = SourceOptions(
         bootstrap_server=options.bootstrap_server,
@@ -175,7 +175,7 @@ def _log_dirs(options: LogOptions) -> LogPaths:
 
 
 def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
-    from cli.cluster.choose import data_directory, is_log_directory
+    from cli.sources.choose import data_directory, is_log_directory
 
     if source.snapshot is not None:
         raise UsageError(
@@ -203,8 +203,8 @@ def _paths(paths: tuple[str, ...], topics_file: Path | None) -> LogPaths:
     _check_local([Path(path) for path in paths if "://" not in path])
     if topics_file is None:
         return LogPaths(paths=paths)
-    from cli.cluster.topics_file import read_topics_file
-    from coordinator.uuids import format_uuid
+    from cli.sources.topics_file import read_topics_file
+    from wire.uuids import format_uuid
 
     names = {format_uuid(topic.id): topic.name for topic in read_topics_file(topics_file)}
     return LogPaths(paths=paths, names=names)
@@ -212,7 +212,7 @@ def _paths(paths: tuple[str, ...], topics_file: Path | None) -> LogPaths:
 
 def _check_local(paths: list[Path]) -> None:
     """CommandError for a directory that is no log, with the one that may be meant, before Spark is started."""
-    from cli.cluster.log_directories import check_log_directories, list_directory, partition_of
+    from cli.sources.log_directories import check_log_directories, list_directory, partition_of
 
     directories = []
     for path in paths:

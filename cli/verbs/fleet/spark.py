@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
-from cli.fleet.options import SparkOptions
 from cli.selection import split_list
+from cli.verbs.fleet.options import SparkOptions
 
 if TYPE_CHECKING:
     from pipeline.session import SessionSettings

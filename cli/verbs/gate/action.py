@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from cli.cluster.lasting import LastingSource, is_live
-from cli.cluster.port import Source
 from cli.errors import CommandError, ExitStatus, UsageError
-from cli.gate_notes import NotesFile
-from cli.gate_progress import GateProgress
 from cli.options import SourceOptions
 from cli.output import notice
-from coordinator.group_words import says_no_such_group
-from coordinator.model import Group, Problem
-from coordinator.wire.errors import WireError
+from cli.sources.lasting import LastingSource, is_live
+from cli.sources.port import Source
+from cli.verbs.gate.notes import NotesFile
+from cli.verbs.gate.progress import GateProgress
+from groups.group_words import says_no_such_group
+from groups.model import Group, Problem
 from migration.gate import Judgement, Sight, judge_gate, needs_leader
 from migration.gate.answers import planned
 from migration.gate.rest import check_steady
 from migration.model import Plan, Step
+from wire.client.errors import WireError
 
 POLL_S = 2.0
 """Between two looks of a gate that is waited for."""

@@ -85,11 +85,11 @@ def gate(
     2: the plan is not, or no longer, that of the group.
     """
     from cli.errors import UsageError
-    from cli.gate_notes import NotesFile
-    from cli.gates import Asker, question_of
     from cli.output import emit
-    from cli.plan_files import read_plan
-    from cli.views.gate import gate_document
+    from cli.verbs.gate.action import Asker, question_of
+    from cli.verbs.gate.notes import NotesFile
+    from cli.verbs.gate.view import gate_document
+    from cli.verbs.plan.plan_files import read_plan
 
     if wait is not None and source.as_of is not None:
         raise UsageError("--wait makes no sense with --as-of: the past does not change")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from cli.errors import CommandError
 from cli.output import notice
-from cli.plan_files import read_text
-from coordinator.snapshot.emit import yaml_lines
-from coordinator.snapshot.tree import SnapshotError, load_tree
-from coordinator.snapshot.write import replace_file
+from cli.verbs.plan.plan_files import read_text
+from groups.snapshot.emit import yaml_lines
+from groups.snapshot.tree import SnapshotError, load_tree
+from groups.snapshot.write import replace_file
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.model import Plan
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cli.render.cells import safe_text
 
 if TYPE_CHECKING:
-    from cli.gates import Question
+    from cli.verbs.gate.action import Question
     from migration.gate import Judgement
 
 NAMES = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cli.gates import Look, Question
 from cli.render.document import Block, Document, Heading, Table, Text, columns
+from cli.verbs.gate.action import Look, Question
 from migration.gate import Awaited, Check, Judgement
 
 _ANSWERS = {True: "yes", False: "no", None: None}

@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from cli.concepts.pages import commands_in, links_in, page_names, page_source, plain, title_of
 from cli.errors import UsageError
+from cli.verbs.help.concepts.pages import commands_in, links_in, page_names, page_source, plain, title_of
 
 
 def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:

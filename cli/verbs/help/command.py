@@ -25,8 +25,8 @@ def help_(
     output: Annotated[HelpFormat, typer.Option("--output", help="How to print a topic.")] = HelpFormat.TEXT,
 ) -> None:
     """Explain a concept, such as epochs, or show the help of a command; without a topic, list them all."""
-    from cli.explanations import explanation
     from cli.output import write_out
+    from cli.verbs.help.action import explanation
 
     text = explanation(context, topic or [], output.value)
     write_out(lambda out: out.write(text))

@@ -9,8 +9,8 @@ import typer
 from cli.options import OutputOptions, RepeatOptions, SourceOptions
 
 if TYPE_CHECKING:
-    from cli.cluster.port import Source
     from cli.render.document import Document
+    from cli.sources.port import Source
 
 
 def list_groups(
@@ -44,8 +44,8 @@ def list_groups(
 ) -> None:
     """List groups: type, state, protocol, members."""
     from cli.selection import listing_filter
-    from cli.views.listing import list_document
-    from cli.watch.show import show
+    from cli.verbs.list.view import list_document
+    from cli.verbs.watch.show import show
 
     wanted = listing_filter(types, states, protocols, match)
 

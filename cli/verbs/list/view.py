@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cli.render.document import Document, Table, columns
-from coordinator.group_listing import GroupListing
-from coordinator.problem import Problem
+from groups.group_listing import GroupListing
+from groups.problem import Problem
 
 
 def list_document(groups: Sequence[GroupListing], problems: tuple[Problem, ...]) -> Document:

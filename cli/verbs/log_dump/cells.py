@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from cli.log_dump.chunks import Chunk, Read
-from cli.log_dump.lines import TIMESTAMP_TYPES
 from cli.render.document import Cell, columns
 from cli.times import format_moment
-from coordinator.storage.batch_header import Batch, Batches
-from coordinator.storage.offset_records import OFFSET_COMMIT
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from cli.verbs.log_dump.chunks import Chunk, Read
+from cli.verbs.log_dump.lines import TIMESTAMP_TYPES
+from wire.log.batch_header import Batch, Batches
+from wire.log.offset_records import OFFSET_COMMIT
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 _Content: TypeAlias = tuple[str | None, str | None, str | None]
 """Of a record: its type, its key and its value."""

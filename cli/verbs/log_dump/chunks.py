@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cli.log_dump.plain_commits import Ints, Places, PlainCommits, plain_commits
-from cli.log_dump.segment import Segment, damage_of
-from cli.log_dump.texts import NULL, KeyText, Texts
-from cli.log_dump.wanted import Wanted
-from coordinator.model import Problem
-from coordinator.storage.batch_header import CONTROL, Batches
-from coordinator.storage.batches import Columns, ControlType, DamagedLog, records_of
-from coordinator.storage.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
-from coordinator.storage.record_codec import MalformedRecord
-from coordinator.storage.salvage import Part, readable_columns
+from cli.verbs.log_dump.plain_commits import Ints, Places, PlainCommits, plain_commits
+from cli.verbs.log_dump.segment import Segment, damage_of
+from cli.verbs.log_dump.texts import NULL, KeyText, Texts
+from cli.verbs.log_dump.wanted import Wanted
+from groups.model import Problem
+from wire.log.batch_header import CONTROL, Batches
+from wire.log.batches import Columns, ControlType, DamagedLog, records_of
+from wire.log.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
+from wire.log.salvage import Part, readable_columns
+from wire.messages.record_codec import MalformedRecord
 
 ROWS = 4096
 """Of a chunk: as many as a processor's cache holds in all the forms they take."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.log_dump.output_format import DumpFormat
+from cli.verbs.log_dump.output_format import DumpFormat
 
 
 def log_dump(
@@ -47,12 +47,12 @@ def log_dump(
     import time
 
     from cli.errors import ExitStatus, UsageError
-    from cli.log_dump.dump import dump
-    from cli.log_dump.files import segment_files
-    from cli.log_dump.wanted import parse_wanted
-    from cli.log_dump.writers import WRITERS
     from cli.output import notice, write_out
-    from coordinator.model import Problem
+    from cli.verbs.log_dump.dump import dump
+    from cli.verbs.log_dump.files import segment_files
+    from cli.verbs.log_dump.wanted import parse_wanted
+    from cli.verbs.log_dump.writers import WRITERS
+    from groups.model import Problem
 
     if batches and (groups or key_types):
         raise UsageError("--group and --key-type choose records; a batch may hold several kinds")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cli.log_dump.chunks import Chunk, chunks_of
-from cli.log_dump.segment import Segment, shown_path
-from cli.log_dump.texts import Texts
-from cli.log_dump.wanted import Wanted
-from cli.log_dump.writers import Writer
 from cli.progress import Progress
-from coordinator.model import Problem
-from coordinator.storage.batch_header import Batches
-from coordinator.storage.damage import DamagedLog
+from cli.verbs.log_dump.chunks import Chunk, chunks_of
+from cli.verbs.log_dump.segment import Segment, shown_path
+from cli.verbs.log_dump.texts import Texts
+from cli.verbs.log_dump.wanted import Wanted
+from cli.verbs.log_dump.writers import Writer
+from groups.model import Problem
+from wire.log.batch_header import Batches
+from wire.log.damage import DamagedLog
 
 
 def dump(files: Sequence[Path], wanted: Wanted, writer: Writer, *, batches: bool) -> tuple[Problem, ...]:

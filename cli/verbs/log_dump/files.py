@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cli.cluster.log_directories import list_directory, partition_of, why_no_log
 from cli.errors import CommandError
-from coordinator.storage.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
-from coordinator.storage.segments import list_segments
+from cli.sources.log_directories import list_directory, partition_of, why_no_log
+from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
+from wire.log.segments import list_segments
 
 LOG = ".log"
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from cli.log_dump.chunks import Chunk, Read
-from cli.log_dump.plain_commits import PlainCommits
-from cli.log_dump.runs import per_run
-from cli.log_dump.texts import NULL, json_text
-from coordinator.storage.batch_header import MAGIC, Batch, Batches
+from cli.verbs.log_dump.chunks import Chunk, Read
+from cli.verbs.log_dump.plain_commits import PlainCommits
+from cli.verbs.log_dump.runs import per_run
+from cli.verbs.log_dump.texts import NULL, json_text
+from wire.log.batch_header import MAGIC, Batch, Batches
 
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cli.log_dump.runs import per_run
-from cli.log_dump.texts import Texts
+from cli.verbs.log_dump.runs import per_run
+from cli.verbs.log_dump.texts import Texts
 
 Ints = NDArray[np.int64]
 Octets = NDArray[np.uint8]

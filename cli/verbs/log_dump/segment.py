@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coordinator.model import Problem
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.salvage import Part, parts_of
-from coordinator.storage.segments import MOST_BYTES
+from groups.model import Problem
+from wire.log.damage import DamagedLog
+from wire.log.salvage import Part, parts_of
+from wire.log.segments import MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from coordinator.storage.offset_records import OFFSET_COMMIT, key_type, read_offset_key, read_offset_value
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType, json_key, json_value
-from coordinator.uuids import format_uuid
+from wire.log.offset_records import OFFSET_COMMIT, key_type, read_offset_key, read_offset_value
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType, json_key, json_value
+from wire.uuids import format_uuid
 
 MOST_KEYS = 1 << 17
 """How many keys are remembered at most, about 60 MB of them; then all are forgotten."""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.errors import UsageError
-from cli.log_dump.texts import KeyText
 from cli.selection import split_list
 from cli.times import parse_moment
-from coordinator.storage.batches import Batches, Columns
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from cli.verbs.log_dump.texts import KeyText
+from wire.log.batches import Batches, Columns
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 _OFFSET = re.compile(r"[0-9]{1,18}", re.ASCII)
 _LEAST, _MOST = -(2**63), 2**63 - 1

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol, TextIO
 
-from cli.log_dump.cells import BATCH_COLUMNS, RECORD_COLUMNS, batch_rows, record_rows
-from cli.log_dump.chunks import ROWS, Chunk
-from cli.log_dump.lines import batch_lines, record_lines
-from cli.log_dump.output_format import DumpFormat
 from cli.render.cells import cell_text, safe_text
 from cli.render.document import FORMAT_VERSION, Cell, Column, Table
 from cli.render.table import column_lines
-from coordinator.model import Problem
-from coordinator.storage.batch_header import Batches
+from cli.verbs.log_dump.cells import BATCH_COLUMNS, RECORD_COLUMNS, batch_rows, record_rows
+from cli.verbs.log_dump.chunks import ROWS, Chunk
+from cli.verbs.log_dump.lines import batch_lines, record_lines
+from cli.verbs.log_dump.output_format import DumpFormat
+from groups.model import Problem
+from wire.log.batch_header import Batches
 
 COMMAND = "log dump"
 
@@ -101,7 +101,7 @@ class YamlWriter(LineWriter):
         self._write({**empty, "errors": _errors(problems)})
 
     def _write(self, tree: Mapping[str, Any], skipped: int = 0) -> None:
-        from coordinator.snapshot.emit import yaml_lines
+        from groups.snapshot.emit import yaml_lines
 
         self._stream.writelines(islice(yaml_lines(tree), skipped, None))
 

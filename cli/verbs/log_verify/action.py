@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.log_dump.chunks import Chunk, chunks_of_part
-from cli.log_dump.files import partition_directories
-from cli.log_dump.segment import Segment, damage_of, shown_path
-from cli.log_dump.texts import Texts
-from cli.log_dump.wanted import Wanted
 from cli.progress import Progress
-from coordinator.model import Problem
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.index_check import check_indexes
-from coordinator.storage.offset_records import OFFSET_COMMIT
-from coordinator.storage.partition_files import read_leader_epochs, read_topic_id
-from coordinator.storage.salvage import Part
-from coordinator.storage.schemas.record_types import RECORD_TYPES
-from coordinator.storage.segments import base_offset_of, list_segments
+from cli.verbs.log_dump.chunks import Chunk, chunks_of_part
+from cli.verbs.log_dump.files import partition_directories
+from cli.verbs.log_dump.segment import Segment, damage_of, shown_path
+from cli.verbs.log_dump.texts import Texts
+from cli.verbs.log_dump.wanted import Wanted
+from coordinator.store.partition_files import read_leader_epochs, read_topic_id
+from groups.model import Problem
+from wire.log.damage import DamagedLog
+from wire.log.index_check import check_indexes
+from wire.log.offset_records import OFFSET_COMMIT
+from wire.log.salvage import Part
+from wire.log.segments import base_offset_of, list_segments
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 MOST_RECORDS = 10
 """How many records that cannot be read are named per partition."""

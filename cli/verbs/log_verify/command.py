@@ -23,9 +23,9 @@ def log_verify(
     Exits with 1 when anything is wrong, and names the file and the byte.
     """
     from cli.errors import ExitStatus
-    from cli.log_verify import verify
     from cli.output import emit
-    from cli.views.log_verify import log_verify_document
+    from cli.verbs.log_verify.action import verify
+    from cli.verbs.log_verify.view import log_verify_document
 
     partitions, errors = verify(paths)
     wrong = any(checked.problems for checked in partitions)

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cli.log_verify import Checked
 from cli.render.document import Block, Document, Table, columns
 from cli.times import format_moment
-from coordinator.model import Problem
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from cli.verbs.log_verify.action import Checked
+from groups.model import Problem
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 
 def log_verify_document(partitions: Sequence[Checked], errors: tuple[Problem, ...]) -> Document:

@@ -26,10 +26,10 @@ def clone(
     They are copied as they are, also where the log no longer has them. Nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
-    from cli.offset_copies import plan_clone
-    from cli.offset_plans import parse_scopes
+    from cli.sources.writer import open_for_change
+    from cli.verbs.offsets.copies import plan_clone
+    from cli.verbs.offsets.plans import parse_scopes
 
     check_consent(consent)
     scopes = parse_scopes(topic)

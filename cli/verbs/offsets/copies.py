@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cli.cluster.port import Source
-from cli.cluster.positions import positions_of
-from cli.cluster.writer import ClusterWriter
 from cli.errors import CommandError, UsageError
-from cli.offset_plans import OffsetsChange, Topics, find_groups, say_what_is_new
-from cli.offset_resets import committed_of
 from cli.output import notice
-from coordinator.model import Group, GroupType, Problem
-from coordinator.offset_changes.model import Place
-from coordinator.offset_changes.offsets_csv import OffsetFile
-from coordinator.offset_changes.plan import is_active, plan_copy
-from coordinator.offset_changes.scope import TopicScope, committed_in, committed_places
+from cli.sources.port import Source
+from cli.sources.positions import positions_of
+from cli.sources.writer import ClusterWriter
+from cli.verbs.offsets.plans import OffsetsChange, Topics, find_groups, say_what_is_new
+from cli.verbs.offsets.resets import committed_of
+from groups.model import Group, GroupType, Problem
+from groups.offsets.model import Place
+from groups.offsets.offsets_csv import OffsetFile
+from groups.offsets.plan import is_active, plan_copy
+from groups.offsets.scope import TopicScope, committed_in, committed_places
 
 
 def groups_of_file(file: OffsetFile, named: Sequence[str]) -> list[str]:

@@ -28,11 +28,11 @@ def delete(
     Shows what would go; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
-    from cli.deletions import plan_offsets_deletions
-    from cli.offset_plans import parse_scopes
     from cli.selection import choose_groups
+    from cli.sources.writer import open_for_change
+    from cli.verbs.delete.action import plan_offsets_deletions
+    from cli.verbs.offsets.plans import parse_scopes
 
     check_consent(consent)
     scopes = parse_scopes(topic)

@@ -26,14 +26,14 @@ def export(
 
     topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
     """
-    from cli.cluster.choose import open_source
     from cli.counts import counted
     from cli.errors import CommandError
-    from cli.offset_copies import exported
-    from cli.offset_plans import parse_scopes
     from cli.output import notice, status_of, write_out
     from cli.selection import describe_chosen
-    from coordinator.offset_changes.offsets_csv import write_offsets
+    from cli.sources.choose import open_source
+    from cli.verbs.offsets.copies import exported
+    from cli.verbs.offsets.plans import parse_scopes
+    from groups.offsets.offsets_csv import write_offsets
 
     scopes = parse_scopes(topic)
     with open_source(source) as groups:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from cli.changing import summed
-from cli.cluster.writer import ClusterWriter
 from cli.counts import counted
-from cli.views.offset_changes import Outcome
-from coordinator.model import Problem
+from cli.sources.writer import ClusterWriter
+from cli.verbs.offsets.view import Outcome
+from groups.model import Problem
 
 
 class GroupPlan(Protocol):

@@ -35,10 +35,10 @@ def load(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
-    from cli.offset_copies import groups_of_file
-    from cli.offset_resets import Wish, plan_resets, read_offsets_file
+    from cli.sources.writer import open_for_change
+    from cli.verbs.offsets.copies import groups_of_file
+    from cli.verbs.offsets.resets import Wish, plan_resets, read_offsets_file
 
     check_consent(consent)
     wish = Wish(name="from-file", file=read_offsets_file(file))

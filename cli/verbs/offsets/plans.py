@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.cluster.port import Source
-from cli.cluster.writer import ClusterWriter
 from cli.errors import UsageError
-from cli.group_offsets_change import GroupOffsetsChange
 from cli.output import notice
 from cli.render.document import Document
 from cli.selection import without_vanished
-from cli.views.offset_changes import Outcome, change_document
-from coordinator.model import Cause, Group, Problem
-from coordinator.offset_changes.model import GroupChange, Place
-from coordinator.offset_changes.plan import absent, other_tool
-from coordinator.offset_changes.scope import TopicScope, existing, parse_scope, places_in
+from cli.sources.port import Source
+from cli.sources.writer import ClusterWriter
+from cli.verbs.offsets.group_offsets_change import GroupOffsetsChange
+from cli.verbs.offsets.view import Outcome, change_document
+from groups.model import Cause, Group, Problem
+from groups.offsets.model import GroupChange, Place
+from groups.offsets.plan import absent, other_tool
+from groups.offsets.scope import TopicScope, existing, parse_scope, places_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,11 +91,11 @@ def reset(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.cluster.writer import open_for_change
     from cli.consent import check_consent
-    from cli.offset_plans import parse_scopes
-    from cli.offset_resets import Asked, plan_resets, wish_of
     from cli.selection import choose_groups
+    from cli.sources.writer import open_for_change
+    from cli.verbs.offsets.plans import parse_scopes
+    from cli.verbs.offsets.resets import Asked, plan_resets, wish_of
 
     check_consent(consent)
     asked = Asked(

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.cluster.permissions import ending
-from cli.cluster.port import Source
-from cli.cluster.positions import positions_of
-from cli.cluster.writer import ClusterWriter
 from cli.errors import CommandError, UsageError
-from cli.offset_plans import Found, OffsetsChange, Topics, find_groups, say_what_is_new
 from cli.output import notice
+from cli.sources.permissions import ending
+from cli.sources.port import Source
+from cli.sources.positions import positions_of
+from cli.sources.writer import ClusterWriter
 from cli.times import format_moment, parse_moment
-from coordinator.model import Group, Problem
-from coordinator.offset_changes.model import Place
-from coordinator.offset_changes.moments import ago_ms, parse_datetime, parse_duration_ns
-from coordinator.offset_changes.offsets_csv import MalformedOffsets, OffsetFile, read_offsets
-from coordinator.offset_changes.plan import plan_reset
-from coordinator.offset_changes.scenarios import (
+from cli.verbs.offsets.plans import Found, OffsetsChange, Topics, find_groups, say_what_is_new
+from groups.model import Group, Problem
+from groups.offsets.model import Place
+from groups.offsets.moments import ago_ms, parse_datetime, parse_duration_ns
+from groups.offsets.offsets_csv import MalformedOffsets, OffsetFile, read_offsets
+from groups.offsets.plan import plan_reset
+from groups.offsets.scenarios import (
     Scenario,
     ShiftBy,
     ToCurrent,
@@ -32,7 +32,7 @@ from coordinator.offset_changes.scenarios import (
     ToMoment,
     ToOffset,
 )
-from coordinator.offset_changes.scope import TopicScope, committed_in, committed_places
+from groups.offsets.scope import TopicScope, committed_in, committed_places
 
 LARGEST_OFFSET = 2**63 - 1
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cli.cluster.writer import Failed
 from cli.render.document import Document, Table, columns
-from coordinator.model import Cause, Problem
-from coordinator.offset_changes.model import GroupChange, OffsetChange, Place
+from cli.sources.writer import Failed
+from groups.model import Cause, Problem
+from groups.offsets.model import GroupChange, OffsetChange, Place
 
 Outcome = Mapping[str, Mapping[Place, Failed | None]]
 """By group and partition; None: done."""

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
 
-from cli.client_files import read_client_config, read_clients
-from cli.cluster.permissions import ending
-from cli.cluster.port import Read, Source
 from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
 from cli.render.document import Document
 from cli.selection import describe_chosen
-from coordinator.group_spec import wanted_topics
-from coordinator.model import Group, Problem
-from coordinator.what_if import WhatIf
+from cli.sources.permissions import ending
+from cli.sources.port import Read, Source
+from cli.verbs.plan.client_files import read_client_config, read_clients
+from groups.group_spec import wanted_topics
+from groups.model import Group, Problem
+from groups.what_if import WhatIf
 from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig, configs_of_group
 from migration.clients import ToldClients, parse_clients, unknown_members
 from migration.commands import Connection
@@ -190,10 +190,10 @@ def document_of(
 ) -> Document:
     """A runbook, which names `write` as the command that writes its plan as data; or a table of verdicts."""
     if is_single(selection):
-        from cli.views.plan import plan_document
+        from cli.verbs.plan.view import plan_document
 
         return plan_document(plans[0], problems, write)
-    from cli.views.readiness import readiness_document
+    from cli.verbs.plan.readiness import readiness_document
 
     return readiness_document(plans, problems)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cli.cluster.config_file import ConfigFileError, read_text
 from cli.errors import UsageError
-from coordinator.client_library import canonical_library
-from coordinator.java_properties import BadProperty, parse_properties
-from coordinator.snapshot.tree import SnapshotError, line_of, load_tree
+from groups.client_library import canonical_library
+from groups.snapshot.tree import SnapshotError, line_of, load_tree
 from migration.client_config import ClientConfig, kept, library_by_keys
+from wire.client.config.config_file import ConfigFileError, read_text
+from wire.java_properties import BadProperty, parse_properties
 
 MAX_BYTES = 4 * 1024 * 1024
 """No configuration is a hundredth of this; a list of 50,000 members fits."""

@@ -101,9 +101,10 @@ def plan(
 
     Of several groups (or with --match or --all-groups), a table of verdicts. Exits with 1 when a plan is blocked.
     """
-    from cli.cluster.choose import open_source
     from cli.output import emit
-    from cli.plans import (
+    from cli.render.output_format import FOR_PROGRAMS
+    from cli.sources.choose import open_source
+    from cli.verbs.plan.action import (
         Wish,
         assignor_of,
         bounce_of,
@@ -114,8 +115,7 @@ def plan(
         status_of,
         told_of,
     )
-    from cli.render.output_format import FOR_PROGRAMS
-    from cli.typed_command import typed_again
+    from cli.verbs.plan.typed_command import typed_again
     from migration.commands import PLAN_FILE
     from migration.model import Destination
 
@@ -135,7 +135,7 @@ def plan(
     with open_source(source) as groups:
         plans, problems = plan_groups(groups, selection, wish)
     if svg is not None:
-        from cli.views.plan_timeline import write_timeline
+        from cli.verbs.plan.timeline import write_timeline
 
         write_timeline(svg, plans)
     write = f"{typed_again(invocation, without=('output', 'svg'), with_options=('--output', 'yaml'))} > {PLAN_FILE}"

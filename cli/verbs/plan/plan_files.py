@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cli.errors import CommandError, UsageError
-from coordinator.snapshot.tree import SnapshotError, line_of, load_tree
+from groups.snapshot.tree import SnapshotError, line_of, load_tree
 from migration.model import Plan
 from migration.plan_file import PlanFileError, plan_from_data
 

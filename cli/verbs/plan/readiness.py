@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cli.render.document import Document, Table, columns
-from cli.views.plan import plan_document
-from coordinator.model import Problem
+from cli.verbs.plan.view import plan_document
+from groups.model import Problem
 from migration.model import Level, Plan, Verdict
 from migration.rules.about import without_members
 

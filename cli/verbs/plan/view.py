@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns
-from cli.views.plan_timeline import timeline_blocks
-from coordinator.model import Problem
+from cli.verbs.plan.timeline import timeline_blocks
+from groups.model import Problem
 from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.course import Manner
 from migration.model import Danger, Expectation, Plan, PlannedMember, Step, Stray, Verdict, names_of

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from cli.counts import counted
 from cli.errors import UsageError
-from coordinator.storage.fsync import FsyncPolicy
+from coordinator.store.fsync import FsyncPolicy
 
 if TYPE_CHECKING:
-    from coordinator.storage.data_directory import Recovered
-    from coordinator.wire.server.node import Node
+    from coordinator.server.node import Node
+    from coordinator.store.data_directory import Recovered
 
 DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 
 def listen_address(text: str) -> tuple[str, int]:
     """Host and port to listen on. UsageError says what is wrong."""
-    from coordinator.wire.errors import InvalidAddress
-    from coordinator.wire.server.loopback import parse_listen
+    from coordinator.server.loopback import parse_listen
+    from wire.client.errors import InvalidAddress
 
     try:
         return parse_listen(text)
@@ -35,13 +35,8 @@ def prepare_node(
 
     UsageError says what is wrong with the words. :raises StorageError: :raises DamagedLog: with the directory
     """
-    from coordinator.wire.server.node import Node
-    from coordinator.wire.server.settings import (
-        InvalidSetting,
-        parse_settings,
-        parse_topics,
-        storage_settings,
-    )
+    from coordinator.server.node import Node
+    from coordinator.server.settings import InvalidSetting, parse_settings, parse_topics, storage_settings
 
     if fsync is not None and data is None:
         raise UsageError("--fsync is for a data directory; give one with --data")
@@ -54,7 +49,7 @@ def prepare_node(
         node = Node(settings, of_groups)
         _make_topics(node, wanted)
         return node
-    from coordinator.storage.data_directory import DataDirectory
+    from coordinator.store.data_directory import DataDirectory
 
     opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
@@ -92,7 +87,7 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
 
 def _make_topics(node: Node, wanted: Mapping[str, int]) -> None:
     """Make the topics that are not there. UsageError: one cannot be made, or is there with other partitions."""
-    from coordinator.wire.server.topics import TopicRefused
+    from coordinator.server.topics import TopicRefused
 
     for name, partitions in wanted.items():
         known = node.topics.image.topics.get(name)

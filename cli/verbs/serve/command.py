@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coordinator.storage.fsync import FsyncPolicy
+from coordinator.store.fsync import FsyncPolicy
 
 
 def serve(
@@ -52,8 +52,8 @@ def serve(
     from time import monotonic
 
     from cli.output import notice, write_out
-    from cli.serving import listen_address, prepare_node, what_was_recovered
-    from coordinator.wire.server.run import serve as serve_clients
+    from cli.verbs.serve.action import listen_address, prepare_node, what_was_recovered
+    from coordinator.server.run import serve as serve_clients
 
     host, port = listen_address(listen)
     began = monotonic()

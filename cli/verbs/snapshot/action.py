@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cli.cluster.port import Read, Source
-from coordinator.model import Group, Problem
-from coordinator.snapshot import Snapshot
+from cli.sources.port import Read, Source
+from groups.model import Group, Problem
+from groups.snapshot import Snapshot
 
 
 def take_snapshot(

@@ -33,13 +33,13 @@ def snapshot(
     """
     from dataclasses import replace
 
-    from cli.cluster.choose import open_source
-    from cli.cluster.take import take_snapshot
     from cli.counts import counted
     from cli.errors import CommandError
     from cli.output import notice, status_of, write_out
     from cli.selection import describe_chosen
-    from coordinator.snapshot import snapshot_text, write_snapshot
+    from cli.sources.choose import open_source
+    from cli.verbs.snapshot.action import take_snapshot
+    from groups.snapshot import snapshot_text, write_snapshot
 
     if not (selection.groups or selection.match or selection.all_groups):
         selection = replace(selection, all_groups=True)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.cluster.choose import open_source, source_is_named
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
-from cli.topic_names import read_text, read_topic_names
-from migration.regexes.client_engine import ClientEngine
-from migration.regexes.compare import Comparison, compare, joined
-from migration.regexes.names import Names
+from cli.sources.choose import open_source, source_is_named
+from cli.verbs.validate_regex.topic_names import read_text, read_topic_names
+from groups.regex.client_engine import ClientEngine
+from groups.regex.compare import Comparison, compare, joined
+from groups.regex.names import Names
 
 if TYPE_CHECKING:
-    from coordinator.model import Problem
+    from groups.model import Problem
 
 
 def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: Path | None) -> list[str]:

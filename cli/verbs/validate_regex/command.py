@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.options import OutputOptions, SourceOptions
-from migration.regexes.client_engine import ClientEngine
+from groups.regex.client_engine import ClientEngine
 
 
 def validate_regex(
@@ -33,8 +33,8 @@ def validate_regex(
     it cannot be told what the consumer matches.
     """
     from cli.output import emit, notice
-    from cli.regex_checks import check, patterns_of, status_of, topics_of, untold
-    from cli.views.regex import regex_document
+    from cli.verbs.validate_regex.action import check, patterns_of, status_of, topics_of, untold
+    from cli.verbs.validate_regex.view import regex_document
 
     chosen = patterns_of(patterns, file, source.topics_file)
     topics, problems = topics_of(source)

@@ -59,7 +59,7 @@ def _names(file: Path, text: str) -> Iterator[str]:
 
 
 def _tree(file: Path, text: str) -> Any:
-    from coordinator.snapshot.tree import SnapshotError, load_tree
+    from groups.snapshot.tree import SnapshotError, load_tree
 
     try:
         return load_tree(file, text)

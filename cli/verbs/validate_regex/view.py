@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cli.render.document import Block, Cell, Column, Document, Table, Text, columns
-from coordinator.model import Problem
-from coordinator.regex import RegexVerdict
-from migration.regexes.client_engine import ClientEngine
-from migration.regexes.compare import Comparison, joined
+from groups.model import Problem
+from groups.regex.broker import RegexVerdict
+from groups.regex.client_engine import ClientEngine
+from groups.regex.compare import Comparison, joined
 
 SHOWN_TOPICS = 20
 """Topics named in a table cell; data name them all."""

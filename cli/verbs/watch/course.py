@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from cli.watch.events import Event, EventKind, Place, believed, events, owners_of
-from cli.watch.observation import Observation
-from coordinator.model import Group, GroupState, GroupType, Topic
+from cli.verbs.watch.events import Event, EventKind, Place, believed, events, owners_of
+from cli.verbs.watch.observation import Observation
+from groups.model import Group, GroupState, GroupType, Topic
 from migration.inspection import labels_of
 
 RATE_WINDOW_MS = 30_000

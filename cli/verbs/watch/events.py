@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
-from coordinator.model import CommittedOffset, Group, GroupType, Member, Offsets
+from groups.model import CommittedOffset, Group, GroupType, Member, Offsets
 
 Place: TypeAlias = tuple[str, int]
 """Topic and partition."""

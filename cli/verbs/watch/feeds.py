@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from cli.cluster.lasting import LastingSource
 from cli.errors import CommandError
-from cli.watch.observation import Observation, observe
-from cli.watch.recording import Header, Recording
-from cli.watch.repeat import pause_s, trying_again
-from coordinator.model import Problem
-from coordinator.wire.errors import WireError
+from cli.sources.lasting import LastingSource
+from cli.verbs.watch.observation import Observation, observe
+from cli.verbs.watch.recording import Header, Recording
+from cli.verbs.watch.repeat import pause_s, trying_again
+from groups.model import Problem
+from wire.client.errors import WireError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

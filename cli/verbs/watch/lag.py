@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cli.watch.course import LEAST_RATE_MS
-from cli.watch.observation import Observation
-from coordinator.model import CommittedOffset, Group
+from cli.verbs.watch.course import LEAST_RATE_MS
+from cli.verbs.watch.observation import Observation
+from groups.model import CommittedOffset, Group
 
 NOTHING = -1
 """An offset that some brokers give where nothing is committed."""

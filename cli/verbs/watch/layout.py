@@ -8,8 +8,8 @@ from textwrap import wrap
 from cli.render.cells import cell_text, safe_text
 from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Picture, Table, Text
 from cli.render.narrow import natural_width, repeating_columns
-from cli.watch.changes import changed_cells
-from cli.watch.lines import Line, Piece, Style, width_of
+from cli.verbs.watch.changes import changed_cells
+from cli.verbs.watch.lines import Line, Piece, Style, width_of
 
 TEXT_WIDTH = 80
 _GAP = "  "

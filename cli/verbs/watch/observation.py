@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cli.cluster.port import Source
-from cli.views.offsets import topics_of
-from coordinator.group_words import says_no_such_group
-from coordinator.model import Group, Problem, Topic
+from cli.sources.port import Source
+from cli.verbs.describe.offsets import topics_of
+from groups.group_words import says_no_such_group
+from groups.model import Group, Problem, Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ from typing import TypeAlias
 from cli.errors import CommandError, UsageError
 from cli.render.page_style import COLOURS, DRAWING, KINDS
 from cli.render.svg_text import LETTER, fitting, markup, shortened
-from cli.watch.course import Course, GroupCourse, owners_are_shown
-from cli.watch.events import Place, owners_of
-from cli.watch.recording import Recording
-from cli.watch.words import clock_text, duration_text, places_text
+from cli.verbs.watch.course import Course, GroupCourse, owners_are_shown
+from cli.verbs.watch.events import Place, owners_of
+from cli.verbs.watch.recording import Recording
+from cli.verbs.watch.words import clock_text, duration_text, places_text
 
 WIDTH, LEFT, RIGHT = 1000, 190, 16
 LANE = 20

@@ -17,14 +17,14 @@ from typing import IO, Any, TextIO
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION
 from cli.times import format_moment, parse_moment
-from cli.watch.course import Happening, Span
-from cli.watch.lag import lags_of
-from cli.watch.observation import Observation
-from cli.watch.words import happening_text
-from coordinator.model import Group, Problem
-from coordinator.snapshot import Snapshot, SnapshotError
-from coordinator.snapshot.read import parse_snapshot
-from coordinator.snapshot.write import snapshot_tree
+from cli.verbs.watch.course import Happening, Span
+from cli.verbs.watch.lag import lags_of
+from cli.verbs.watch.observation import Observation
+from cli.verbs.watch.words import happening_text
+from groups.model import Group, Problem
+from groups.snapshot import Snapshot, SnapshotError
+from groups.snapshot.read import parse_snapshot
+from groups.snapshot.write import snapshot_tree
 
 COMMAND = "watch"
 LONGEST_LINE = 256 * 1024 * 1024
@@ -80,7 +80,7 @@ def observation_document(seen: Observation) -> dict[str, Any]:
 
 
 def event_document(happening: Happening, labels: Mapping[str, str]) -> dict[str, Any]:
-    """A line for an event; `before` and `after` are what `cli.watch.events.EventKind` says of its kind."""
+    """A line for an event; `before` and `after` are what `cli.verbs.watch.events.EventKind` says of its kind."""
     event = happening.event
     return {
         **_begin("event", happening.at_ms),

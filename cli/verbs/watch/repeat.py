@@ -10,8 +10,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Protocol, TextIO
 
-from cli.cluster.lasting import LastingSource
-from cli.cluster.port import Source
 from cli.errors import CommandError, UsageError
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, notice, write_out
@@ -20,11 +18,13 @@ from cli.render.delimited import csv_texts
 from cli.render.document import Document, Table
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
+from cli.sources.lasting import LastingSource
+from cli.sources.port import Source
 from cli.times import format_moment
-from cli.watch.layout import document_lines, shortened
-from cli.watch.lines import Line, Piece, Style, folded
-from cli.watch.screen import Screen, can_draw
-from coordinator.wire.errors import WireError
+from cli.verbs.watch.layout import document_lines, shortened
+from cli.verbs.watch.lines import Line, Piece, Style, folded
+from cli.verbs.watch.screen import Screen, can_draw
+from wire.client.errors import WireError
 
 LONGEST_PAUSE_S = 30.0
 """Between two attempts to reach a cluster that has gone away, unless it is asked less often anyway."""
@@ -172,7 +172,7 @@ class _InPipe:
         if self._output is OutputFormat.JSON:
             stream.write(json.dumps(_timed(document, at), ensure_ascii=False) + "\n")
         elif self._output is OutputFormat.YAML:
-            from coordinator.snapshot.emit import yaml_lines
+            from groups.snapshot.emit import yaml_lines
 
             stream.write("---\n")
             stream.writelines(yaml_lines(_timed(document, at)))

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cli.errors import ExitStatus
-from cli.watch.course import Course
-from cli.watch.feeds import Feed, Look
-from cli.watch.sinks import Sink
-from cli.watch.until import Until
+from cli.verbs.watch.course import Course
+from cli.verbs.watch.feeds import Feed, Look
+from cli.verbs.watch.sinks import Sink
+from cli.verbs.watch.until import Until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

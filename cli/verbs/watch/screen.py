@@ -16,7 +16,7 @@ from typing import Any, Self, TextIO
 import typer
 
 from cli.errors import ExitStatus
-from cli.watch.lines import Line, escaped
+from cli.verbs.watch.lines import Line, escaped
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"

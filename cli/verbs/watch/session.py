@@ -8,16 +8,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.cluster.lasting import LastingSource
 from cli.errors import ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
-from cli.watch.feeds import Feed, LiveFeed, Look, ReplayFeed
-from cli.watch.recording import Recorder, header_document, observation_document, read_recording
-from cli.watch.run import Limits, watch
-from cli.watch.screen import can_draw
-from cli.watch.sinks import JsonSink, LinesSink, ScreenSink, Sink
-from cli.watch.until import Until
+from cli.sources.lasting import LastingSource
+from cli.verbs.watch.feeds import Feed, LiveFeed, Look, ReplayFeed
+from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
+from cli.verbs.watch.run import Limits, watch
+from cli.verbs.watch.screen import can_draw
+from cli.verbs.watch.sinks import JsonSink, LinesSink, ScreenSink, Sink
+from cli.verbs.watch.until import Until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def watch_recording(
     for text in found.notices:
         notice(text)
     if svg is not None:
-        from cli.watch.picture import write_picture
+        from cli.verbs.watch.picture import write_picture
 
         write_picture(svg, found, force=session.force)
         return ExitStatus.DONE

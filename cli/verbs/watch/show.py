@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cli.cluster.choose import open_source
-from cli.cluster.port import Source
 from cli.options import OutputOptions, RepeatOptions, SourceOptions
 from cli.output import emit
 from cli.render.document import Document
+from cli.sources.choose import open_source
+from cli.sources.port import Source
 
 
 def show(
@@ -16,7 +16,7 @@ def show(
 ) -> None:
     """Print the document that `look` makes of the source, and leave with its status; again with `--watch`."""
     if repeat.watch is not None:
-        from cli.watch.repeat import repeat_every
+        from cli.verbs.watch.repeat import repeat_every
 
         repeat_every(repeat.watch, look, source, output)
         return

@@ -13,13 +13,13 @@ from typing import Protocol
 from cli.counts import counted
 from cli.output import notice, write_out
 from cli.render.cells import safe_text
-from cli.watch.course import Course, Happening
-from cli.watch.feeds import Feed, Look
-from cli.watch.lines import Line, plain
-from cli.watch.recording import event_document, header_document, line_of, observation_document
-from cli.watch.screen import Screen
-from cli.watch.view import LogLine, Shown, view_lines
-from cli.watch.words import clock_text, epoch_words, told_lines
+from cli.verbs.watch.course import Course, Happening
+from cli.verbs.watch.feeds import Feed, Look
+from cli.verbs.watch.lines import Line, plain
+from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
+from cli.verbs.watch.screen import Screen
+from cli.verbs.watch.view import LogLine, Shown, view_lines
+from cli.verbs.watch.words import clock_text, epoch_words, told_lines
 
 LONGEST_LOG = 500
 """Lines that are kept for a screen."""

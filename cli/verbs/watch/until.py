@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cli.errors import UsageError
-from cli.watch.course import Course
-from coordinator.model import Group, GroupState, GroupType
+from cli.verbs.watch.course import Course
+from groups.model import Group, GroupState, GroupType
 
 STEADY_MS = 1_000
 """How long a group must have been Stable: a cooperative one is so for a moment between two rebalances."""

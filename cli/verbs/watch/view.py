@@ -12,13 +12,13 @@ from cli.counts import counted
 from cli.render.cells import safe_text
 from cli.render.document import Cell, Table, columns
 from cli.times import format_moment
-from cli.views.migration import waits_text
-from cli.watch.course import Course, GroupCourse, owners_are_shown
-from cli.watch.lag import TopicLag, topic_lags
-from cli.watch.layout import column_lines, shortened
-from cli.watch.lines import Line, Piece, Style, folded, width_of
-from cli.watch.words import clock_text, duration_text, epoch_words, places_text
-from coordinator.model import Group, GroupState, GroupType, Partitions
+from cli.verbs.describe.migration import waits_text
+from cli.verbs.watch.course import Course, GroupCourse, owners_are_shown
+from cli.verbs.watch.lag import TopicLag, topic_lags
+from cli.verbs.watch.layout import column_lines, shortened
+from cli.verbs.watch.lines import Line, Piece, Style, folded, width_of
+from cli.verbs.watch.words import clock_text, duration_text, epoch_words, places_text
+from groups.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
 
 LEAST_LOG = 4

@@ -8,9 +8,9 @@ from itertools import groupby
 
 from cli.counts import counted
 from cli.times import format_moment
-from cli.watch.course import Happening, Span
-from cli.watch.events import Event, EventKind, Told
-from coordinator.model import Group, GroupType
+from cli.verbs.watch.course import Happening, Span
+from cli.verbs.watch.events import Event, EventKind, Told
+from groups.model import Group, GroupType
 
 MOST_NAMES = 3
 _TOLD_BY_CHANGE = (

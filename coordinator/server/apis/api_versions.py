@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.served import API_VERSIONS_KEY, SERVED, ServedApi
+from coordinator.server.exchange import Exchange
+from coordinator.server.served import API_VERSIONS_KEY, SERVED, ServedApi
+from wire.errors import ErrorCode
 
 WITH_SOFTWARE = 3
 SHOWS_MINIMUM_0 = 4

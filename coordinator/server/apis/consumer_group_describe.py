@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.broker.answers import (
-    ConsumerGroupDescribeAnswer,
-    DescribedConsumer,
-    DescribedConsumerGroup,
-)
-from coordinator.broker.calls import ConsumerGroupDescribe, TopicPartitions
-from coordinator.broker.topics import TopicInfo
-from coordinator.wire.server.apis.fields import Each, group_operations
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import ConsumerGroupDescribeAnswer, DescribedConsumer, DescribedConsumerGroup
+from coordinator.engine.calls import ConsumerGroupDescribe, TopicPartitions
+from coordinator.engine.topics import TopicInfo
+from coordinator.server.apis.fields import Each, group_operations
+from coordinator.server.exchange import Exchange
 
 CLASSIC, CONSUMER = 0, 1
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.broker.calls import ConsumerGroupHeartbeat, TopicPartitions
-from coordinator.wire.server.apis.fields import ZERO_ID, by_topic, milliseconds
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.calls import ConsumerGroupHeartbeat, TopicPartitions
+from coordinator.server.apis.fields import ZERO_ID, by_topic, milliseconds
+from coordinator.server.exchange import Exchange
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:

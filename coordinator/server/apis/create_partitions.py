@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.create_topics import TWICE
-from coordinator.wire.server.apis.replicas import (
+from coordinator.server.apis.create_topics import TWICE
+from coordinator.server.apis.replicas import (
     INVALID_REPLICA_ASSIGNMENT,
     MOST_PARTITIONS,
     POLICY_VIOLATION,
     TOO_MANY,
     check_placed,
 )
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.topics import TopicRefused
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from coordinator.server.topics import TopicRefused
+from wire.errors import ErrorCode
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:

@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.replicas import (
+from coordinator.server.apis.replicas import (
     INVALID_REPLICA_ASSIGNMENT,
     MOST_PARTITIONS,
     POLICY_VIOLATION,
     TOO_MANY,
     check_placed,
 )
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.topics import TopicRefused, check_name
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from coordinator.server.topics import TopicRefused, check_name
+from wire.errors import ErrorCode
 
 REPLICATION_FACTOR = 1
 UNSET = -1

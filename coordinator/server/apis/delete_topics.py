@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.topics import TopicInfo
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.topics import TopicRefused, Topics
+from coordinator.engine.topics import TopicInfo
+from coordinator.server.exchange import Exchange
+from coordinator.server.topics import TopicRefused, Topics
+from wire.errors import ErrorCode
 
 BY_ID = 6
 NO_SUCH_NAME = "This server does not host this topic-partition."

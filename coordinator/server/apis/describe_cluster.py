@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.fields import NO_OPERATIONS
-from coordinator.wire.server.apis.metadata import CLUSTER_OPERATIONS
-from coordinator.wire.server.exchange import Exchange
+from coordinator.server.apis.fields import NO_OPERATIONS
+from coordinator.server.apis.metadata import CLUSTER_OPERATIONS
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
 
 BROKERS, CONTROLLERS = 1, 2
 MISMATCHED_ENDPOINT_TYPE = 114

@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.config import Config
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.java_string import parse_number, trim
-from coordinator.wire.server.apis.fields import MALFORMED, Each
-from coordinator.wire.server.apis.resources import (
+from coordinator.engine.config import Config
+from coordinator.engine.java_string import parse_number, trim
+from coordinator.server.apis.fields import MALFORMED, Each
+from coordinator.server.apis.resources import (
     BROKER,
     GROUP,
     GROUP_SETTINGS,
@@ -21,9 +20,10 @@ from coordinator.wire.server.apis.resources import (
     Source,
     broker_value,
 )
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.topics import TopicRefused, check_name
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from coordinator.server.topics import TopicRefused, check_name
+from wire.errors import ErrorCode
 
 DEFAULTS = Config()
 _NUMBER = re.compile(r"[+-]?[0-9]+")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import DescribedGroup, DescribeGroupsAnswer
-from coordinator.broker.calls import DescribeGroups
-from coordinator.wire.server.apis.fields import NO_OPERATIONS, Each, group_operations
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import DescribedGroup, DescribeGroupsAnswer
+from coordinator.engine.calls import DescribeGroups
+from coordinator.server.apis.fields import NO_OPERATIONS, Each, group_operations
+from coordinator.server.exchange import Exchange
 
 WITH_OPERATIONS = 3
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.fields import milliseconds
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
+from coordinator.server.apis.fields import milliseconds
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from wire.errors import ErrorCode
 
 BY_ID = 13
 OFFSET_OUT_OF_RANGE = 1

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from coordinator.broker.errors import ErrorCode
+from wire.errors import ErrorCode
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.fields import MALFORMED, Each
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
+from coordinator.server.apis.fields import MALFORMED, Each
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from wire.errors import ErrorCode
 
 GROUP, TRANSACTION = 0, 1
 BATCHED = 4

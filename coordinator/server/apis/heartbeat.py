@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import HeartbeatAnswer
-from coordinator.broker.calls import Heartbeat
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import HeartbeatAnswer
+from coordinator.engine.calls import Heartbeat
+from coordinator.server.exchange import Exchange
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.wire.server.apis.resources import GROUP, TYPES
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
+from coordinator.server.apis.resources import GROUP, TYPES
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from wire.errors import CoordinatorError, ErrorCode
 
 
 class Operation(IntEnum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.exchange import Exchange
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
 
 FIRST_ID = 0
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import JoinGroupAnswer
-from coordinator.broker.calls import JoinGroup, JoinProtocol
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.primitives import LONGEST_STRING
-from coordinator.wire.server.apis.fields import milliseconds
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Caller
+from coordinator.engine.answers import JoinGroupAnswer
+from coordinator.engine.calls import JoinGroup, JoinProtocol
+from coordinator.server.apis.fields import milliseconds
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Caller
+from wire.errors import ErrorCode
+from wire.messages.primitives import LONGEST_STRING
 
 UUID_BYTES = len("-") + 36
 NULL_PROTOCOL = 7

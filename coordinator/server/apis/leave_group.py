@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import LeaveGroupAnswer
-from coordinator.broker.calls import LeaveGroup, LeavingMember
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.fields import Each
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import LeaveGroupAnswer
+from coordinator.engine.calls import LeaveGroup, LeavingMember
+from coordinator.server.apis.fields import Each
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
 
 BATCHED = 3
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import ListedGroup, ListGroupsAnswer
-from coordinator.broker.calls import ListGroups
-from coordinator.wire.server.apis.fields import Each
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import ListedGroup, ListGroupsAnswer
+from coordinator.engine.calls import ListGroups
+from coordinator.server.apis.fields import Each
+from coordinator.server.exchange import Exchange
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.fields import Each
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
+from coordinator.server.apis.fields import Each
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from wire.errors import ErrorCode
 
 LATEST, EARLIEST, EARLIEST_LOCAL = -1, -2, -4
 

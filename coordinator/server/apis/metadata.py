@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.topics import TopicInfo
-from coordinator.wire.server.apis.fields import NO_OPERATIONS, Each
-from coordinator.wire.server.exchange import Exchange
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.topics import TopicRefused, check_name
+from coordinator.engine.topics import TopicInfo
+from coordinator.server.apis.fields import NO_OPERATIONS, Each
+from coordinator.server.exchange import Exchange
+from coordinator.server.node import Node
+from coordinator.server.topics import TopicRefused, check_name
+from wire.errors import ErrorCode
 
 BY_ID = 12
 NOWHERE = -1

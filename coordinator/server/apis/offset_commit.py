@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import OffsetCommitAnswer
-from coordinator.broker.calls import Offset, OffsetCommit
-from coordinator.wire.server.apis.fields import Each, by_topic, judged_partition, milliseconds
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import OffsetCommitAnswer
+from coordinator.engine.calls import Offset, OffsetCommit
+from coordinator.server.apis.fields import Each, by_topic, judged_partition, milliseconds
+from coordinator.server.exchange import Exchange
 
 DEFAULT_RETENTION_MS = -1
 

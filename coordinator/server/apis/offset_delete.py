@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import OffsetDeleteAnswer
-from coordinator.broker.calls import OffsetDelete
-from coordinator.wire.server.apis.fields import Each, by_topic, judged_partition
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import OffsetDeleteAnswer
+from coordinator.engine.calls import OffsetDelete
+from coordinator.server.apis.fields import Each, by_topic, judged_partition
+from coordinator.server.exchange import Exchange
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.broker.answers import FetchedGroupAnswer, FetchedOffset, OffsetFetchAnswer
-from coordinator.broker.calls import FetchedGroup, OffsetFetch
-from coordinator.broker.errors import ErrorCode
-from coordinator.wire.server.apis.fields import ZERO_ID, Each
-from coordinator.wire.server.exchange import Exchange
+from coordinator.engine.answers import FetchedGroupAnswer, FetchedOffset, OffsetFetchAnswer
+from coordinator.engine.calls import FetchedGroup, OffsetFetch
+from coordinator.server.apis.fields import ZERO_ID, Each
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
 
 TOP_LEVEL_ERROR = 2
 BATCHED = 8

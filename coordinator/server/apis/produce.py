@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.wire.server.apis.fields import Each
-from coordinator.wire.server.exchange import Exchange, PeerFault
+from coordinator.server.apis.fields import Each
+from coordinator.server.exchange import Exchange, PeerFault
 
 POLICY_VIOLATION = 44
 WHY = "kohort serve keeps no records"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from coordinator.wire.server.topics import TopicRefused
+from coordinator.server.topics import TopicRefused
 
 INVALID_REPLICA_ASSIGNMENT = 39
 POLICY_VIOLATION = 44

@@ -5,7 +5,7 @@ Source: the keys of `com.google.re2j.UnicodeTables` in the jar that Kafka 4.3 sh
 
 from __future__ import annotations
 
-from coordinator.pattern_tree import ALL, DIGITS, LETTERS, LOWER, UPPER, WORD, mask_of
+from groups.regex.tree import ALL, DIGITS, LETTERS, LOWER, UPPER, WORD, mask_of
 
 CATEGORIES = frozenset(
     """C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs""".split()  # noqa: SIM905

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from coordinator.pattern_tree import (
+from groups.regex.re2j.names import PERL, POSIX, UNICODE, UNICODE_FOLDED
+from groups.regex.tree import (
     ALL,
     Assertion,
     Chars,
@@ -23,7 +24,6 @@ from coordinator.pattern_tree import (
     mask_between,
     mask_of,
 )
-from coordinator.re2j.names import PERL, POSIX, UNICODE, UNICODE_FOLDED
 
 MAX_REPEAT = 1000
 

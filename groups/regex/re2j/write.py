@@ -6,7 +6,7 @@ written as eleven copies.
 
 from __future__ import annotations
 
-from coordinator.pattern_tree import Assertion, Chars, Choice, Greed, Repeat, Sequence, Tree
+from groups.regex.tree import Assertion, Chars, Choice, Greed, Repeat, Sequence, Tree
 
 MAX_LENGTH = 4 << 20
 """Characters that a pattern may have when it is written out."""

@@ -7,10 +7,10 @@ from importlib import import_module
 
 import pytest
 
-from cli.cluster.live import LiveSource
 from cli.dropin.errors import ToolFailure
 from cli.dropin.main import MODULES
 from cli.dropin.parse import parse
+from cli.sources.live import LiveSource
 from tests.cli.dropin.harness import run_here
 from tests.cli.fleet import Fleet
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.cluster.live import LiveSource
 from cli.dropin.main import MODULES
 from cli.dropin.parse import parse
 from cli.errors import CommandError
+from cli.sources.live import LiveSource
 from tests.cli.command import Kohort
 from tests.cli.dropin.change_cases import CASES
 from tests.cli.dropin.change_scene import change_scene

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli.dropin.kafka_errors import _ERRORS, error_message, exception_text
-from coordinator.wire.answers import Failure
 from tests.kafka.programs import program
+from wire.client.answers import Failure
 
 
 @pytest.mark.kafka

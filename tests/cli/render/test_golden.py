@@ -17,7 +17,7 @@ import yaml
 from cli.render.document import Checklist, Code, Document, Heading, Table, Text, columns
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
-from coordinator.model import Problem
+from groups.model import Problem
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "render"
 

@@ -16,7 +16,7 @@ from cli.render.document import Block, Checklist, Code, Document, Heading, Pictu
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
 from cli.render.timeline_svg import draw
-from coordinator.model import Problem
+from groups.model import Problem
 from migration.timeline import Timeline, timeline_of
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
 

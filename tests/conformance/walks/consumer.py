@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.uuids import format_uuid
+from coordinator.engine.consumer_group import ConsumerGroup
 from tests.conformance.walks.walk import LONG_MS, Move, Walk
+from wire.uuids import format_uuid
 
 MANY = ("$t", "$u", "$v", "$w", "$x", "$y", "$z")
 """So many that ids of some share a bin of a map, where the order in which they came counts."""

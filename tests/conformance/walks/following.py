@@ -13,15 +13,15 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
-from coordinator.broker.calls import Call
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import Record
-from coordinator.broker.result import Result
-from coordinator.wire.server import node as node_module
-from coordinator.wire.server import topics as topics_module
-from coordinator.wire.server.listener import Listener
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.settings import parse_settings
+from coordinator.engine.calls import Call
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.engine.result import Result
+from coordinator.server import node as node_module
+from coordinator.server import topics as topics_module
+from coordinator.server.listener import Listener
+from coordinator.server.node import Node
+from coordinator.server.settings import parse_settings
 from tests.conformance.play import Server
 from tests.kafka.ports import HOST
 

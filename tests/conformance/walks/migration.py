@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.embedded_protocol import MalformedMetadata, read_assignment
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
 from tests.conformance.walks.classic import ClassicWalk
 from tests.conformance.walks.consumer import ConsumerWalk
 from tests.conformance.walks.walk import LONG_MS, Move
+from wire.messages.embedded_protocol import MalformedMetadata, read_assignment
 
 NAMES = (("range", "roundrobin"), ("range", "roundrobin"), ("roundrobin", "range"))
 """All list both: the broker fails where a member no longer lists the protocol of a group that is upgraded."""

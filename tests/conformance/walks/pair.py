@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
 
-from coordinator.broker.group import Group
-from coordinator.uuids import parse_uuid
+from coordinator.engine.group import Group
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Closed, Peer
 from tests.conformance.play import CLOSED, Play, Sent, Server, difference, group_name, topic_names
 from tests.conformance.script import Script
 from tests.conformance.walks.following import Following
+from wire.uuids import parse_uuid
 
 AT_ONCE_S = 0.03
 """An answer that has not come by then waits for somebody."""

@@ -12,14 +12,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from assignors.java_order import map_order, uuid_hashes, uuid_sort_key
-from coordinator.broker.records import Record
-from coordinator.storage.log_records import records_of
-from coordinator.storage.partition_files import partition_for
-from coordinator.storage.record_codec import json_key, json_value
-from coordinator.storage.records import encode_record
-from coordinator.storage.segments import read_log
-from coordinator.uuids import parse_uuid
+from assignors.java.java_order import map_order, uuid_hashes, uuid_sort_key
+from coordinator.engine.records import Record
+from coordinator.store.partition_files import partition_for
+from coordinator.store.records import encode_record
+from wire.log.log_records import records_of
+from wire.log.segments import read_log
+from wire.messages.record_codec import json_key, json_value
+from wire.uuids import parse_uuid
 
 AROUND = 8
 OF_TIME = frozenset({"assignmentTimestamp", "commitTimestamp", "currentStateTimestamp"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     DescribedGroup,
     DescribeGroupsAnswer,
     HeartbeatAnswer,
@@ -13,7 +13,7 @@ from coordinator.broker.answers import (
     LeaveGroupAnswer,
     SyncGroupAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     DescribeGroups,
     Heartbeat,
     JoinGroup,
@@ -22,9 +22,9 @@ from coordinator.broker.calls import (
     LeavingMember,
     SyncGroup,
 )
-from coordinator.broker.errors import ErrorCode
-from coordinator.embedded_protocol import Subscription, write_subscription
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
+from wire.messages.embedded_protocol import Subscription, write_subscription
 
 GROUP = "g"
 

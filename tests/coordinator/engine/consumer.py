@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     ConsumerGroupDescribeAnswer,
     ConsumerGroupHeartbeatAnswer,
     DescribedConsumer,
     DescribedConsumerGroup,
 )
-from coordinator.broker.calls import ConsumerGroupDescribe, ConsumerGroupHeartbeat, TopicPartitions
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import (
+from coordinator.engine.calls import ConsumerGroupDescribe, ConsumerGroupHeartbeat, TopicPartitions
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.records import (
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -26,9 +25,10 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.subscription import metadata_hash
-from coordinator.broker.topics import TopicImage
-from tests.coordinator.broker.driver import Driver, topic
+from coordinator.engine.subscription import metadata_hash
+from coordinator.engine.topics import TopicImage
+from tests.coordinator.engine.driver import Driver, topic
+from wire.errors import ErrorCode
 
 GROUP = "g"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TypeVar
 from uuid import UUID
 
-from coordinator.broker.answers import Answer
-from coordinator.broker.calls import Call, Request
-from coordinator.broker.config import Config
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import Record
-from coordinator.broker.result import Result
-from coordinator.broker.topics import TopicImage, TopicInfo
+from coordinator.engine.answers import Answer
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.config import Config
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.engine.result import Result
+from coordinator.engine.topics import TopicImage, TopicInfo
 
 A = TypeVar("A")
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from coordinator.broker.answers import HeartbeatAnswer, JoinGroupAnswer, LeaveGroupAnswer, SyncGroupAnswer
-from coordinator.broker.calls import Heartbeat, JoinGroup, JoinProtocol, LeaveGroup, LeavingMember, SyncGroup
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
-from coordinator.embedded_protocol import (
+from coordinator.engine.answers import HeartbeatAnswer, JoinGroupAnswer, LeaveGroupAnswer, SyncGroupAnswer
+from coordinator.engine.calls import Heartbeat, JoinGroup, JoinProtocol, LeaveGroup, LeavingMember, SyncGroup
+from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
+from tests.coordinator.engine.consumer import GROUP, Named
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
+from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     Subscription,
     read_assignment,
     write_assignment,
     write_subscription,
 )
-from tests.coordinator.broker.consumer import GROUP, Named
-from tests.coordinator.broker.driver import Driver
 
 
 def subscription(topics: tuple[str, ...] = ("foo",), owned: Named | None = None, version: int = 1) -> bytes:

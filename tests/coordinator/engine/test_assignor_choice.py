@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.assignor_choice import chosen, shown
+from coordinator.engine.assignor_choice import chosen, shown
 
 BOTH = ("uniform", "range")
 

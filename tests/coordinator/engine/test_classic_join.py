@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.answers import DeleteGroupsAnswer, JoinGroupAnswer, ListGroupsAnswer
-from coordinator.broker.calls import DeleteGroups, JoinProtocol, LeaveGroup, LeavingMember, ListGroups
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.classic import (
+from coordinator.engine.answers import DeleteGroupsAnswer, JoinGroupAnswer, ListGroupsAnswer
+from coordinator.engine.calls import DeleteGroups, JoinProtocol, LeaveGroup, LeavingMember, ListGroups
+from tests.coordinator.engine.classic import (
     GROUP,
     Member,
     described,
@@ -17,7 +16,8 @@ from tests.coordinator.broker.classic import (
     state,
     together,
 )
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
-from coordinator.broker.answers import JoinGroupAnswer
-from coordinator.broker.calls import (
+from coordinator.engine.answers import JoinGroupAnswer
+from coordinator.engine.calls import (
     DeleteGroups,
     DescribeGroups,
     FetchedGroup,
@@ -22,13 +22,13 @@ from coordinator.broker.calls import (
     OffsetFetch,
     SyncGroup,
 )
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.classic_member import ClassicState
-from coordinator.broker.engine import Engine
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.timers import TimerKey, TimerKind
-from tests.coordinator.broker.classic import protocols
-from tests.coordinator.broker.driver import Driver
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic_member import ClassicState
+from coordinator.engine.engine import Engine
+from coordinator.engine.timers import TimerKey, TimerKind
+from tests.coordinator.engine.classic import protocols
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 GROUPS = st.sampled_from(["g", "g", "g", "h"])
 INSTANCES = st.sampled_from([None, None, None, "a", "b", ""])

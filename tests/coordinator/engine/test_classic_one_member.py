@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from coordinator.broker.answers import JoinGroupAnswer, SyncGroupAnswer
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.classic import GROUP, Member
-from tests.coordinator.broker.driver import Driver
+from coordinator.engine.answers import JoinGroupAnswer, SyncGroupAnswer
+from tests.coordinator.engine.classic import GROUP, Member
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 
 def test_member_joins_syncs_and_heartbeats() -> None:

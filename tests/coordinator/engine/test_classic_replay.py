@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.broker.classic_member import ClassicMember
-from coordinator.broker.records import ClassicMemberValue
+from coordinator.engine.classic_member import ClassicMember
+from coordinator.engine.records import ClassicMemberValue
 
 VALUE = ClassicMemberValue(
     member="m",

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import pytest
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     ConsumerGroupHeartbeatAnswer,
     DeleteGroupsAnswer,
     HeartbeatAnswer,
@@ -16,7 +16,7 @@ from coordinator.broker.answers import (
     ListGroupsAnswer,
     SyncGroupAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     ConsumerGroupHeartbeat,
     DeleteGroups,
     Heartbeat,
@@ -25,8 +25,7 @@ from coordinator.broker.calls import (
     ListGroups,
     SyncGroup,
 )
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.classic import (
+from tests.coordinator.engine.classic import (
     GROUP,
     Member,
     described,
@@ -36,7 +35,8 @@ from tests.coordinator.broker.classic import (
     state,
     together,
 )
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 LONG = 600_000
 Stage: TypeAlias = Callable[..., list[Member]]

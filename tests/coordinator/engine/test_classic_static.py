@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.answers import HeartbeatAnswer, JoinGroupAnswer, LeaveGroupAnswer, SyncGroupAnswer
-from coordinator.broker.calls import Heartbeat, LeaveGroup, LeavingMember
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.classic import (
+from coordinator.engine.answers import HeartbeatAnswer, JoinGroupAnswer, LeaveGroupAnswer, SyncGroupAnswer
+from coordinator.engine.calls import Heartbeat, LeaveGroup, LeavingMember
+from tests.coordinator.engine.classic import (
     GROUP,
     Member,
     described,
@@ -17,7 +16,8 @@ from tests.coordinator.broker.classic import (
     state,
     together,
 )
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 LONG = 600_000
 

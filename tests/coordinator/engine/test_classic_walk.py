@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from coordinator.broker.classic_group import ClassicGroup
-from tests.coordinator.broker.classic import protocols
-from tests.coordinator.broker.test_classic_machine import ClassicGroups
+from coordinator.engine.classic_group import ClassicGroup
+from tests.coordinator.engine.classic import protocols
+from tests.coordinator.engine.test_classic_machine import ClassicGroups
 
 STEPS = 250
 LISTS = [protocols("range"), protocols("range", "sticky"), protocols("sticky", "range")]

@@ -8,14 +8,14 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     DescribeGroupsAnswer,
     InstallAssignmentAnswer,
     JoinGroupAnswer,
     PrepareAssignmentAnswer,
     SyncGroupAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     ClientAssignor,
     ClientMetadata,
     DescribeGroups,
@@ -24,11 +24,11 @@ from coordinator.broker.calls import (
     PrepareAssignment,
     SyncGroup,
 )
-from coordinator.broker.errors import ErrorCode
-from coordinator.embedded_protocol import Subscription, read_assignment, write_subscription
-from tests.coordinator.broker.consumer import Consumer, described, epochs, images, settled, targets
-from tests.coordinator.broker.driver import Driver
-from tests.coordinator.broker.migrating import ClassicConsumer, classic_group
+from tests.coordinator.engine.consumer import Consumer, described, epochs, images, settled, targets
+from tests.coordinator.engine.driver import Driver
+from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
+from wire.errors import ErrorCode
+from wire.messages.embedded_protocol import Subscription, read_assignment, write_subscription
 
 NONE, INVALID = ErrorCode.NONE, ErrorCode.INVALID_ASSIGNMENT
 MINE = ClientAssignor(name="mine", maximum_version=2, metadata=ClientMetadata(version=1, data=b"hello"))

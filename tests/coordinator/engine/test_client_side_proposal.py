@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.answers import SyncGroupAnswer
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.classic import Member, described, protocols, stable, state, together
-from tests.coordinator.broker.driver import Driver
+from coordinator.engine.answers import SyncGroupAnswer
+from tests.coordinator.engine.classic import Member, described, protocols, stable, state, together
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 UNKNOWN, ILLEGAL, REBALANCING = (
     ErrorCode.UNKNOWN_MEMBER_ID,

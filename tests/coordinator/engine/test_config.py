@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.config import MAX_INT, Config, InvalidSetting, MigrationPolicy
-from coordinator.broker.engine import Engine
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from coordinator.broker.group_config import GroupConfig, consumer_settings
+from coordinator.engine.config import MAX_INT, Config, InvalidSetting, MigrationPolicy
+from coordinator.engine.engine import Engine
+from coordinator.engine.group_config import GroupConfig, consumer_settings
+from wire.errors import CoordinatorError, ErrorCode
 
 
 def test_defaults_are_kafkas() -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     DeleteGroupsAnswer,
     DescribeGroupsAnswer,
     FetchedGroupAnswer,
@@ -15,7 +15,7 @@ from coordinator.broker.answers import (
     OffsetCommitAnswer,
     OffsetFetchAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     DeleteGroups,
     DescribeGroups,
     FetchedGroup,
@@ -25,10 +25,10 @@ from coordinator.broker.calls import (
     OffsetCommit,
     OffsetFetch,
 )
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.consumer import Consumer, described, described_member, epochs, images, settled
-from tests.coordinator.broker.driver import Driver
-from tests.coordinator.broker.migrating import ClassicConsumer, classic_group
+from tests.coordinator.engine.consumer import Consumer, described, described_member, epochs, images, settled
+from tests.coordinator.engine.driver import Driver
+from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
+from wire.errors import ErrorCode
 
 NONE, STALE = ErrorCode.NONE, ErrorCode.STALE_MEMBER_EPOCH
 UNKNOWN = ErrorCode.UNKNOWN_MEMBER_ID

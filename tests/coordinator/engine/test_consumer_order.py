@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from coordinator.broker.records import CurrentAssignmentRecord, TargetMemberRecord
-from coordinator.broker.topics import TopicImage, TopicInfo
-from tests.coordinator.broker.consumer import Consumer, described, images
-from tests.coordinator.broker.driver import Driver
+from coordinator.engine.records import CurrentAssignmentRecord, TargetMemberRecord
+from coordinator.engine.topics import TopicImage, TopicInfo
+from tests.coordinator.engine.consumer import Consumer, described, images
+from tests.coordinator.engine.driver import Driver
 
 
 def shown(driver: Driver) -> list[str]:

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import RegexRecord
-from coordinator.broker.subscription import is_homogeneous
-from tests.coordinator.broker.consumer import (
+from coordinator.engine.records import RegexRecord
+from coordinator.engine.subscription import is_homogeneous
+from tests.coordinator.engine.consumer import (
     Consumer,
     described_member,
     epochs,
@@ -18,7 +17,8 @@ from tests.coordinator.broker.consumer import (
     settled,
     targets,
 )
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 
 @pytest.fixture

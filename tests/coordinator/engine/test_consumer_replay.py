@@ -7,11 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.answers import DeleteGroupsAnswer
-from coordinator.broker.calls import DeleteGroups
-from coordinator.broker.engine import Engine
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import (
+from coordinator.engine.answers import DeleteGroupsAnswer
+from coordinator.engine.calls import DeleteGroups
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ConsumerGroupRecord,
     ConsumerGroupValue,
@@ -25,9 +24,10 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.topics import TopicInfo
-from tests.coordinator.broker.consumer import Consumer, epochs, group_of, images, seed, settled
-from tests.coordinator.broker.driver import Driver
+from coordinator.engine.topics import TopicInfo
+from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, seed, settled
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 FOO = TopicInfo(name="foo", id=UUID(int=1), partitions=3)
 DELETED = PartitionMetadataRecord(group="g", value=None)

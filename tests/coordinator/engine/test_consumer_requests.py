@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.broker.calls import ConsumerGroupHeartbeat
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.consumer import Consumer, epochs, images
-from tests.coordinator.broker.driver import Driver
+from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.calls import ConsumerGroupHeartbeat
+from tests.coordinator.engine.consumer import Consumer, epochs, images
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 JOIN: dict[str, Any] = {
     "group": "g",

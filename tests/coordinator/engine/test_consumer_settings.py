@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.errors import CoordinatorError, ErrorCode
-from tests.coordinator.broker.consumer import (
+from tests.coordinator.engine.consumer import (
     Consumer,
     described,
     described_member,
@@ -14,7 +13,8 @@ from tests.coordinator.broker.consumer import (
     settled,
     targets,
 )
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.driver import Driver
+from wire.errors import CoordinatorError, ErrorCode
 
 TOPICS = images(("foo", 6), ("bar", 3))
 

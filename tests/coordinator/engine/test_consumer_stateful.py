@@ -15,16 +15,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.engine import Engine
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.subscription import subscribed_names
-from coordinator.broker.topics import TopicImage, TopicInfo
-from tests.coordinator.broker.consumer import GROUP, Consumer, Named
-from tests.coordinator.broker.driver import Driver
-from tests.coordinator.broker.migrating import ClassicConsumer
+from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.engine import Engine
+from coordinator.engine.subscription import subscribed_names
+from coordinator.engine.topics import TopicImage, TopicInfo
+from tests.coordinator.engine.consumer import GROUP, Consumer, Named
+from tests.coordinator.engine.driver import Driver
+from tests.coordinator.engine.migrating import ClassicConsumer
+from wire.errors import ErrorCode
 
 NAMES = ("foo", "bar", "baz")
 REGEXES = ("", "ba.*", "foo|bar", "nothing", "(")
@@ -39,10 +39,10 @@ class Groups(RuleBasedStateMachine):
         self.version = 1
         self.handler = logging.Handler()
         self.handler.emit = lambda record: self.complaints.append(record.getMessage())  # type: ignore[method-assign]
-        logging.getLogger("coordinator.broker.engine").addHandler(self.handler)
+        logging.getLogger("coordinator.engine.engine").addHandler(self.handler)
 
     def teardown(self) -> None:
-        logging.getLogger("coordinator.broker.engine").removeHandler(self.handler)
+        logging.getLogger("coordinator.engine.engine").removeHandler(self.handler)
 
     @initialize(
         policy=st.sampled_from(("bidirectional", "upgrade", "downgrade", "disabled")),

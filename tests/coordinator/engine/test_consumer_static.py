@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.consumer import Consumer, described, described_member, epochs, images, settled
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.consumer import Consumer, described, described_member, epochs, images, settled
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from coordinator.broker.answers import ConsumerGroupHeartbeatAnswer, JoinGroupAnswer
-from coordinator.broker.calls import ConsumerGroupHeartbeat
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import ConsumerGroupRecord, ConsumerGroupValue
-from tests.coordinator.broker.classic import GROUP, Member
-from tests.coordinator.broker.driver import Driver
+from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer, JoinGroupAnswer
+from coordinator.engine.calls import ConsumerGroupHeartbeat
+from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
+from tests.coordinator.engine.classic import GROUP, Member
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 HEARTBEAT = ConsumerGroupHeartbeat(
     group=GROUP, member="m", epoch=0, rebalance_timeout_ms=1000, topics=("t1",), owned={}

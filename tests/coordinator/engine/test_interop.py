@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     HeartbeatAnswer,
     JoinGroupAnswer,
     LeaveGroupAnswer,
@@ -15,7 +15,7 @@ from coordinator.broker.answers import (
     OffsetFetchAnswer,
     SyncGroupAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     FetchedGroup,
     Heartbeat,
     JoinProtocol,
@@ -26,11 +26,11 @@ from coordinator.broker.calls import (
     OffsetFetch,
     SyncGroup,
 )
-from coordinator.broker.errors import ErrorCode
-from coordinator.embedded_protocol import read_assignment
-from tests.coordinator.broker.consumer import Consumer, by_name, described_member, epochs, images, settled
-from tests.coordinator.broker.driver import Driver
-from tests.coordinator.broker.migrating import ClassicConsumer, subscription
+from tests.coordinator.engine.consumer import Consumer, by_name, described_member, epochs, images, settled
+from tests.coordinator.engine.driver import Driver
+from tests.coordinator.engine.migrating import ClassicConsumer, subscription
+from wire.errors import ErrorCode
+from wire.messages.embedded_protocol import read_assignment
 
 NONE, AGAIN = ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS
 UNKNOWN, INCONSISTENT = ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.INCONSISTENT_GROUP_PROTOCOL

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.consumer import (
+from tests.coordinator.engine.consumer import (
     Consumer,
     Named,
     by_name,
@@ -20,7 +19,8 @@ from tests.coordinator.broker.consumer import (
     seed,
     targets,
 )
-from tests.coordinator.broker.driver import Driver
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 
 
 def members(driver: Driver) -> dict[str, tuple[int, Named]]:

@@ -5,10 +5,10 @@ Except for one partition: the document lets C give up foo-4 at the end, the unif
 
 from __future__ import annotations
 
-from coordinator.broker.errors import ErrorCode
-from tests.coordinator.broker.consumer import Consumer, Named, by_name, described, epochs, images, targets
-from tests.coordinator.broker.driver import Driver
-from tests.coordinator.broker.migrating import ClassicConsumer, classic_group
+from tests.coordinator.engine.consumer import Consumer, Named, by_name, described, epochs, images, targets
+from tests.coordinator.engine.driver import Driver
+from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
+from wire.errors import ErrorCode
 
 
 def members(driver: Driver) -> dict[str, tuple[int, Named, bool]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     DescribeGroupsAnswer,
     FetchedOffset,
     HeartbeatAnswer,
@@ -13,7 +13,7 @@ from coordinator.broker.answers import (
     OffsetFetchAnswer,
     SyncGroupAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     DescribeGroups,
     FetchedGroup,
     Heartbeat,
@@ -22,16 +22,14 @@ from coordinator.broker.calls import (
     OffsetFetch,
     SyncGroup,
 )
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import (
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberValue,
     ConsumerMemberRecord,
 )
-from coordinator.embedded_protocol import read_assignment
-from tests.coordinator.broker.consumer import (
+from tests.coordinator.engine.consumer import (
     Consumer,
     described,
     described_member,
@@ -40,8 +38,10 @@ from tests.coordinator.broker.consumer import (
     settled,
     targets,
 )
-from tests.coordinator.broker.driver import Driver
-from tests.coordinator.broker.migrating import ClassicConsumer, assignment, classic_group, subscription
+from tests.coordinator.engine.driver import Driver
+from tests.coordinator.engine.migrating import ClassicConsumer, assignment, classic_group, subscription
+from wire.errors import ErrorCode
+from wire.messages.embedded_protocol import read_assignment
 
 NONE, NOT_FOUND = ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND
 AGAIN = ErrorCode.REBALANCE_IN_PROGRESS

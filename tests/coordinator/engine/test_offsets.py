@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     DeleteGroupsAnswer,
     FetchedGroupAnswer,
     FetchedOffset,
@@ -17,7 +17,7 @@ from coordinator.broker.answers import (
     OffsetDeleteAnswer,
     OffsetFetchAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     DeleteGroups,
     FetchedGroup,
     ListGroups,
@@ -26,10 +26,10 @@ from coordinator.broker.calls import (
     OffsetDelete,
     OffsetFetch,
 )
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.topics import TopicImage
-from tests.coordinator.broker.classic import GROUP, Member, described, protocols, stable, state, together
-from tests.coordinator.broker.driver import TOPICS, Driver, topic
+from coordinator.engine.topics import TopicImage
+from tests.coordinator.engine.classic import GROUP, Member, described, protocols, stable, state, together
+from tests.coordinator.engine.driver import TOPICS, Driver, topic
+from wire.errors import ErrorCode
 
 T1, T2 = TOPICS.topics["t1"].id, TOPICS.topics["t2"].id
 DAY_MS = 24 * 3_600_000

@@ -9,25 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.broker.answers import (
+from coordinator.engine.answers import (
     DeleteGroupsAnswer,
     FetchedOffset,
     ListGroupsAnswer,
     OffsetDeleteAnswer,
     OffsetFetchAnswer,
 )
-from coordinator.broker.calls import (
-    DeleteGroups,
-    FetchedGroup,
-    ListGroups,
-    OffsetDelete,
-    OffsetFetch,
-)
-from coordinator.broker.engine import Engine
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.broker.topics import TopicImage
-from tests.coordinator.broker.driver import START_MS, TOPICS, Driver, topic
+from coordinator.engine.calls import DeleteGroups, FetchedGroup, ListGroups, OffsetDelete, OffsetFetch
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.topics import TopicImage
+from tests.coordinator.engine.driver import START_MS, TOPICS, Driver, topic
+from wire.errors import ErrorCode
 
 GROUP = "g"
 P, Q = 1000, 2000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.broker.timers import TimerKey, TimerKind, Timers
+from coordinator.engine.timers import TimerKey, TimerKind, Timers
 
 KEYS = [TimerKey(TimerKind.SESSION, "g", name) for name in "abcd"]
 STEPS = st.lists(

@@ -6,8 +6,8 @@ import random
 from typing import Any
 from uuid import UUID
 
-from coordinator.wire.schema_fields import SchemaField, schema_fields
 from tests.conformance.messages import build
+from wire.messages.schema_fields import SchemaField, schema_fields
 
 LONGEST = "x" * 32_767
 TEXTS = ("", " ", "a", "\0", "ü" * 16_383, LONGEST, "..", "(" * 300, "consumer", "neighbour")

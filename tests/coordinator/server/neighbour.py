@@ -8,7 +8,7 @@ from typing import Any, Self
 from tests.conformance.cluster import Cluster
 from tests.conformance.messages import build, request_type, response_type
 from tests.conformance.peer import Peer
-from tests.coordinator.wire.server.running import HOST
+from tests.coordinator.server.running import HOST
 
 BEAT_S = 0.05
 SESSION_MS = 20_000

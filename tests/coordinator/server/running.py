@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
-from coordinator.wire.server.listener import Listener
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.settings import parse_settings
+from coordinator.server.listener import Listener
+from coordinator.server.node import Node
+from coordinator.server.settings import parse_settings
 
 HOST = "127.0.0.1"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.decode import decode
-from coordinator.wire.server.compose import compose
+from coordinator.server.compose import compose
 from tests.conformance.messages import response_type
+from wire.messages.decode import decode
 
 
 def composed(api: str, version: int, **fields: Any) -> Any:

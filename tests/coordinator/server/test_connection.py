@@ -7,7 +7,7 @@ import pytest
 from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.messages import response_type as answer_type
 from tests.conformance.peer import Peer
-from tests.coordinator.wire.server.running import HOST, running
+from tests.coordinator.server.running import HOST, running
 
 DEADLINE_S = 60
 VERSIONS_REQUEST = encoded(build(request_type("ApiVersions", 0), {}), 1, None, "tests")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.broker.errors import CoordinatorError
-from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.errors import Unusable
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.settings import parse_settings
-from tests.coordinator.storage.directories import SMALL
+from coordinator.server.node import Node
+from coordinator.server.settings import parse_settings
+from coordinator.store.data_directory import DataDirectory
+from tests.coordinator.store.directories import SMALL
+from wire.errors import CoordinatorError
+from wire.log.errors import Unusable
 
 TIMEOUT = "consumer.session.timeout.ms"
 

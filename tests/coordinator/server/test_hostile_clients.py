@@ -18,15 +18,15 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.encode import write_uvarint
-from coordinator.wire.framing import MAX_FRAME_BYTES
-from coordinator.wire.server.incoming import MOST_ELEMENTS
-from coordinator.wire.server.served import SERVED, ServedApi
+from coordinator.server.incoming import MOST_ELEMENTS
+from coordinator.server.served import SERVED, ServedApi
 from tests.conformance.messages import build, decoded, encoded, plain
 from tests.conformance.servers import kohort_process
-from tests.coordinator.wire.server.extremes import extreme
-from tests.coordinator.wire.server.neighbour import SESSION_MS, Neighbour
-from tests.coordinator.wire.server.running import connected
+from tests.coordinator.server.extremes import extreme
+from tests.coordinator.server.neighbour import SESSION_MS, Neighbour
+from tests.coordinator.server.running import connected
+from wire.messages.encode import write_uvarint
+from wire.messages.framing import MAX_FRAME_BYTES
 
 ANSWER_S = 120.0
 PARKING = frozenset({"JoinGroup", "SyncGroup"})

@@ -12,12 +12,12 @@ from unittest.mock import patch
 
 import pytest
 
-from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.errors import StorageFailed
-from coordinator.storage.fsync import FsyncPolicy
-from coordinator.storage.log import SegmentLimits
-from coordinator.wire.server.journal import AnsweredTooEarly, Journal
-from tests.coordinator.storage.directories import SMALL, committed, start
+from coordinator.server.journal import AnsweredTooEarly, Journal
+from coordinator.store.data_directory import DataDirectory
+from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.log import SegmentLimits
+from tests.coordinator.store.directories import SMALL, committed, start
+from wire.log.errors import StorageFailed
 
 INTERVAL_MS = 50
 

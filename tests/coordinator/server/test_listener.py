@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.server import listener
-from coordinator.wire.server.connection import LONG_AT_ONCE, LONG_BYTES, as_java_shows
-from coordinator.wire.server.node import Node
-from coordinator.wire.server.open_files import KEPT_FREE, most_connections
+from coordinator.server import listener
+from coordinator.server.connection import LONG_AT_ONCE, LONG_BYTES, as_java_shows
+from coordinator.server.node import Node
+from coordinator.server.open_files import KEPT_FREE, most_connections
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
-from tests.coordinator.wire.server.running import HOST, connected, running
+from tests.coordinator.server.running import HOST, connected, running
 
 DEADLINE_S = 60
 VERSIONS = build(request_type("ApiVersions", 0), {})

@@ -2,8 +2,8 @@
 
 import pytest
 
-from coordinator.wire.errors import InvalidAddress
-from coordinator.wire.server.loopback import parse_listen
+from coordinator.server.loopback import parse_listen
+from wire.client.errors import InvalidAddress
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from kio.serial import entity_reader
 
-from coordinator.wire.server.served import SERVED, ServedApi
+from coordinator.server.served import SERVED, ServedApi
 from tests.conformance.messages import build, encoded
-from tests.coordinator.wire.server.running import HOST, running
+from tests.coordinator.server.running import HOST, running
 
 DEADLINE_S = 60
 VERSIONS = [

@@ -19,14 +19,14 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import OffsetRecord
-from coordinator.broker.topics import TopicInfo
-from coordinator.storage.compaction import CompactionSettings
-from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.fsync import FsyncPolicy
-from coordinator.storage.log import SegmentLimits
-from tests.coordinator.storage.directories import SMALL, committed, committed_offsets
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import OffsetRecord
+from coordinator.engine.topics import TopicInfo
+from coordinator.store.compaction import CompactionSettings
+from coordinator.store.data_directory import DataDirectory
+from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.log import SegmentLimits
+from tests.coordinator.store.directories import SMALL, committed, committed_offsets
 
 SEGMENT_BYTES = 20_000
 SETTINGS = replace(

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.storage.compaction import CompactionSettings
-from coordinator.storage.data_directory import DataDirectory, Recovered, StorageSettings
-from coordinator.storage.fsync import FsyncPolicy
-from coordinator.storage.log import SegmentLimits
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.store.compaction import CompactionSettings
+from coordinator.store.data_directory import DataDirectory, Recovered, StorageSettings
+from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.log import SegmentLimits
 
 SMALL = StorageSettings(
     fsync=FsyncPolicy.INTERVAL,

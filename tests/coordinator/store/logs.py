@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coordinator.storage.batches import Batch, Codec, ControlType, LogRecord, encode_batch, records_of
-from coordinator.storage.control_records import control_type, end_of_transaction
-from coordinator.storage.segments import list_segments, read_segment
+from wire.log.batches import Batch, Codec, ControlType, LogRecord, encode_batch, records_of
+from wire.log.control_records import control_type, end_of_transaction
+from wire.log.segments import list_segments, read_segment
 
 Pairs = Sequence[tuple[bytes | None, bytes | None]]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.loader import LoadedLog
-from coordinator.storage.records import encode_record
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.store.loader import LoadedLog
+from coordinator.store.records import encode_record
+from wire.log.batches import encode_batch
 
 TOPIC = "orders"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log import REUSE, RealLog, make_real_log
-from tests.coordinator.storage.restart import restart_and_compact
+from tests.coordinator.store.real_log import REUSE, RealLog, make_real_log
+from tests.coordinator.store.restart import restart_and_compact
 from tests.kafka.tool_host import ToolHost
 
 

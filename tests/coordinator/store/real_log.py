@@ -1,6 +1,6 @@
 """The directories of a real broker that was killed while clients of every kind ran, and what was said of them live.
 
-`python -m tests.coordinator.storage.real_log DIRECTORY` makes one to try things on by hand; with
+`python -m tests.coordinator.store.real_log DIRECTORY` makes one to try things on by hand; with
 `KOHORT_REAL_LOG=DIRECTORY` the tests take it instead of making their own.
 """
 
@@ -19,8 +19,8 @@ from typing import Any
 from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log_story import BROKER_SETTINGS, BUSY, Story
-from tests.coordinator.storage.what_was_said import Moment, Witness, moments_from_json, moments_to_json
+from tests.coordinator.store.real_log_story import BROKER_SETTINGS, BUSY, Story
+from tests.coordinator.store.what_was_said import Moment, Witness, moments_from_json, moments_to_json
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.coordinator import wait_for_coordinator

@@ -19,7 +19,7 @@ from kio.schema.offset_commit.v2.response import OffsetCommitResponse
 from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i32, i64, i64Timedelta
 
-from tests.coordinator.storage.what_was_said import Document, Witness
+from tests.coordinator.store.what_was_said import Document, Witness
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.connect import join_connect_group

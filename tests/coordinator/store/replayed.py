@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import State
-from coordinator.broker.engine import Engine
-from coordinator.broker.group import Group
-from coordinator.broker.records import OffsetRecord
-from coordinator.storage import share_groups
-from coordinator.storage.batches import Batch, ControlType, LogRecord, control_type
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType
-from coordinator.storage.records import OtherRecord, decode_record
-from coordinator.storage.share_groups import ShareGroups
-from coordinator.storage.streams_groups import StreamsGroups
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import State
+from coordinator.engine.engine import Engine
+from coordinator.engine.group import Group
+from coordinator.engine.records import OffsetRecord
+from coordinator.store import share_groups
+from coordinator.store.records import OtherRecord, decode_record
+from coordinator.store.share_groups import ShareGroups
+from coordinator.store.streams_groups import StreamsGroups
+from wire.log.batches import Batch, ControlType, LogRecord, control_type
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopi
 from kio.schema.metadata.v12.response import MetadataResponse
 from kio.schema.types import TopicName
 
-from tests.coordinator.storage.real_log import OFFSETS_TOPIC, SETTINGS, RealLog, copy_directory
-from tests.coordinator.storage.real_log_story import ORDERS, RECORDS, TOPICS, commit
+from tests.coordinator.store.real_log import OFFSETS_TOPIC, SETTINGS, RealLog, copy_directory
+from tests.coordinator.store.real_log_story import ORDERS, RECORDS, TOPICS, commit
 from tests.kafka.broker import Broker
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask

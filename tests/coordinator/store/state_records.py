@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.context import State
-from coordinator.broker.records import (
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.context import State
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ConsumerGroupRecord,
     ConsumerGroupValue,

@@ -4,8 +4,8 @@ import struct
 
 from crc32c import crc32c
 
-from coordinator.storage.batch_header import ATTRIBUTES_AT, HEADER, HEADER_BYTES, LOG_OVERHEAD
-from coordinator.storage.compression import Codec, compress
+from wire.log.batch_header import ATTRIBUTES_AT, HEADER, HEADER_BYTES, LOG_OVERHEAD
+from wire.log.compression import Codec, compress
 
 _CRC_AT = 17
 _LENGTH_AT = 8

@@ -15,21 +15,19 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.storage.batches import records_of
-from coordinator.storage.compaction import CompactionSettings
-from coordinator.storage.data_directory import DataDirectory, StorageSettings
-from coordinator.storage.loader import load
-from coordinator.storage.log import SegmentLimits
-from coordinator.storage.segments import read_log
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.store.compaction import CompactionSettings
+from coordinator.store.data_directory import DataDirectory, StorageSettings
+from coordinator.store.loader import load
+from coordinator.store.log import SegmentLimits
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log import OFFSETS_TOPIC, RealLog, copy_directory, in_any_order
-from tests.coordinator.storage.real_log_story import BUSY, JAVA, METADATA, ORDERS, PAYMENTS, commit
-from tests.coordinator.storage.restart import broker_on, complaints
-from tests.coordinator.storage.state_records import state_records
-from tests.coordinator.storage.what_was_said import Moment, Witness, now_ms
+from tests.coordinator.store.real_log import OFFSETS_TOPIC, RealLog, copy_directory, in_any_order
+from tests.coordinator.store.real_log_story import BUSY, JAVA, METADATA, ORDERS, PAYMENTS, commit
+from tests.coordinator.store.restart import broker_on, complaints
+from tests.coordinator.store.state_records import state_records
+from tests.coordinator.store.what_was_said import Moment, Witness, now_ms
 from tests.kafka.broker import Broker
 from tests.kafka.columns import Row
 from tests.kafka.java_host import JavaHost
@@ -38,6 +36,8 @@ from tests.kafka.ports import HOST
 from tests.kafka.process import end
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.wait import wait_until
+from wire.log.batches import records_of
+from wire.log.segments import read_log
 
 pytestmark = pytest.mark.kafka
 

@@ -12,19 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.storage.batches import Codec, ControlType, DamagedLog, records_of
-from coordinator.storage.compaction import (
-    Compacted,
-    CompactionSettings,
-    Interrupted,
-    compact,
-    dirty_ratio,
-)
-from coordinator.storage.indexes import INDEX_SUFFIXES
-from coordinator.storage.segments import list_segments, read_segment
-from coordinator.storage.swap import finish, write_missing_indexes
-from tests.coordinator.storage.kills import is_killed
-from tests.coordinator.storage.logs import Written, data_records, read_log, visible
+from coordinator.store.compaction import Compacted, CompactionSettings, Interrupted, compact, dirty_ratio
+from coordinator.store.swap import finish, write_missing_indexes
+from tests.coordinator.store.kills import is_killed
+from tests.coordinator.store.logs import Written, data_records, read_log, visible
+from wire.log.batches import Codec, ControlType, DamagedLog, records_of
+from wire.log.indexes import INDEX_SUFFIXES
+from wire.log.segments import list_segments, read_segment
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 86_400_000

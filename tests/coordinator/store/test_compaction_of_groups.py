@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.answers import DeleteGroupsAnswer, JoinGroupAnswer, OffsetCommitAnswer
-from coordinator.broker.calls import DeleteGroups, Offset, OffsetCommit
-from coordinator.broker.context import State
-from coordinator.broker.engine import Engine
-from coordinator.broker.errors import ErrorCode
-from coordinator.broker.result import Result
-from coordinator.storage.data_directory import DataDirectory
-from tests.coordinator.broker.classic import Member
-from tests.coordinator.broker.consumer import Consumer, images
-from tests.coordinator.broker.driver import Driver
-from tests.coordinator.storage.directories import SMALL
-from tests.coordinator.storage.replayed import groups
+from coordinator.engine.answers import DeleteGroupsAnswer, JoinGroupAnswer, OffsetCommitAnswer
+from coordinator.engine.calls import DeleteGroups, Offset, OffsetCommit
+from coordinator.engine.context import State
+from coordinator.engine.engine import Engine
+from coordinator.engine.result import Result
+from coordinator.store.data_directory import DataDirectory
+from tests.coordinator.engine.classic import Member
+from tests.coordinator.engine.consumer import Consumer, images
+from tests.coordinator.engine.driver import Driver
+from tests.coordinator.store.directories import SMALL
+from tests.coordinator.store.replayed import groups
+from wire.errors import ErrorCode
 
 SEEDS = range(int(os.environ.get("KOHORT_SEEDS", "6")))
 STEPS = 400

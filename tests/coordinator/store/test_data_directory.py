@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import ConsumerGroupRecord, ConsumerGroupValue
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.data_directory import CLEAN_SHUTDOWN, DataDirectory, StorageSettings
-from coordinator.storage.errors import DirectoryInUse, StorageFailed, Unusable
-from coordinator.storage.fsync import FsyncPolicy
-from coordinator.storage.log import SegmentLimits
-from coordinator.storage.meta_properties import read_meta_properties
-from coordinator.storage.partition_files import partition_for, read_topic_id
-from coordinator.storage.records import encode_record
-from coordinator.storage.segments import list_segments
-from tests.coordinator.storage.directories import SMALL, committed, committed_offsets, opened, what_is_in
-from tests.coordinator.storage.logs import Written
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
+from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory, StorageSettings
+from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.log import SegmentLimits
+from coordinator.store.meta_properties import read_meta_properties
+from coordinator.store.partition_files import partition_for, read_topic_id
+from coordinator.store.records import encode_record
+from tests.coordinator.store.directories import SMALL, committed, committed_offsets, opened, what_is_in
+from tests.coordinator.store.logs import Written
+from wire.log.damage import DamagedLog
+from wire.log.errors import DirectoryInUse, StorageFailed, Unusable
+from wire.log.segments import list_segments
 
 LOCKED_BY_JAVA = "import fcntl,sys; fcntl.lockf(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
 """`FileChannel.tryLock` is a record lock."""

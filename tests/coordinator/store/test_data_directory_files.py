@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.group_configs import GROUP_CONFIGS, read_group_configs, write_group_configs
-from coordinator.storage.offset_checkpoints import read_offsets, write_offsets
+from coordinator.store.group_configs import GROUP_CONFIGS, read_group_configs, write_group_configs
+from coordinator.store.offset_checkpoints import read_offsets, write_offsets
+from wire.log.damage import DamagedLog
 
 PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
 

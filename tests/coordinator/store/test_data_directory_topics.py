@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.topics import TopicInfo
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.errors import StorageFailed
-from coordinator.storage.topic_directories import TopicDirectories
-from tests.coordinator.storage.kills import is_killed
+from coordinator.engine.topics import TopicInfo
+from coordinator.store.topic_directories import TopicDirectories
+from tests.coordinator.store.kills import is_killed
+from wire.log.damage import DamagedLog
+from wire.log.errors import StorageFailed
 
 OLD, NEW = UUID(int=1), UUID(int=2)
 

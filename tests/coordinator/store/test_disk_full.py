@@ -15,16 +15,16 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.broker.engine import Engine
-from coordinator.broker.topics import TopicInfo
-from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.errors import StorageFailed
-from coordinator.storage.fsync import FsyncPolicy
-from coordinator.storage.log import SegmentLimits
-from coordinator.storage.partition_files import partition_for
-from coordinator.storage.segments import list_segments
-from tests.coordinator.storage.directories import SMALL, committed, committed_offsets, start, what_is_in
-from tests.coordinator.storage.small_disk import fill, small_disk
+from coordinator.engine.engine import Engine
+from coordinator.engine.topics import TopicInfo
+from coordinator.store.data_directory import DataDirectory
+from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.log import SegmentLimits
+from coordinator.store.partition_files import partition_for
+from tests.coordinator.store.directories import SMALL, committed, committed_offsets, start, what_is_in
+from tests.coordinator.store.small_disk import fill, small_disk
+from wire.log.errors import StorageFailed
+from wire.log.segments import list_segments
 
 ONE_SEGMENT = replace(SMALL, partitions=1, limits=SegmentLimits())
 

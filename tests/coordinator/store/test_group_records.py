@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup, ConsumerGroupState
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import ClassicGroupRecord
-from coordinator.broker.topics import TopicImage, TopicInfo
-from coordinator.embedded_protocol import read_assignment, read_subscription
-from coordinator.group_records import NoRecords, group_records
-from coordinator.model import Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
-from coordinator.snapshot import Snapshot, read_snapshot
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup, ConsumerGroupState
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import ClassicGroupRecord
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.store.group_records import NoRecords, group_records
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
+from groups.snapshot import Snapshot, read_snapshot
+from wire.messages.embedded_protocol import read_assignment, read_subscription
 
 NOW_MS = 1_790_000_000_000
 
 
 @pytest.fixture(scope="module")
 def sample() -> Snapshot:
-    return read_snapshot(Path(str(files("cli").joinpath("sample.yaml"))))
+    return read_snapshot(Path(str(files("cli.verbs.demo").joinpath("sample.yaml"))))
 
 
 def image(snapshot: Snapshot) -> TopicImage:

@@ -13,16 +13,16 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coordinator.broker.engine import Engine
-from coordinator.storage.data_directory import DataDirectory
-from coordinator.storage.fsync import FsyncPolicy
-from tests.coordinator.storage.appender import SETTINGS, append_until_killed
-from tests.coordinator.storage.directories import committed_offsets
+from coordinator.engine.engine import Engine
+from coordinator.store.data_directory import DataDirectory
+from coordinator.store.fsync import FsyncPolicy
+from tests.coordinator.store.appender import SETTINGS, append_until_killed
+from tests.coordinator.store.directories import committed_offsets
 from tests.kafka.wait import wait_until
 
 ROUNDS = int(os.environ.get("KOHORT_KILL_ROUNDS", "6"))
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.coordinator.storage.appender"])
+PROCESSES.set_forkserver_preload(["tests.coordinator.store.appender"])
 LONGEST_S = 0.4
 """How long a process lives at most once it has begun to append."""
 

@@ -6,14 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.loader import MOST_MALFORMED, load
-from tests.coordinator.storage.offset_logs import (
-    commit_batch,
-    committed,
-    offsets,
-    partition_directory,
-)
+from coordinator.store.loader import MOST_MALFORMED, load
+from tests.coordinator.store.offset_logs import commit_batch, committed, offsets, partition_directory
+from wire.log.batches import encode_batch
 
 FIRST = commit_batch(0, {"a": 1, "b": 2})
 SECOND = commit_batch(2, {"a": 3}, epoch=1)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.storage.batches import ControlType, encode_batch
-from coordinator.storage.loader import load
-from coordinator.storage.offset_checkpoints import CLEANER, write_offsets
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.offset_logs import commit_batch, committed, offsets, partition_directory
+from coordinator.store.loader import load
+from coordinator.store.offset_checkpoints import CLEANER, write_offsets
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.offset_logs import commit_batch, committed, offsets, partition_directory
+from wire.log.batches import ControlType, encode_batch
 
 T = 1_700_000_000_000
 

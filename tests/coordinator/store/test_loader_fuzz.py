@@ -10,17 +10,17 @@ import random
 import tracemalloc
 from pathlib import Path
 
-from coordinator.broker.classic_group import ClassicGroup
-from coordinator.broker.consumer_group import ConsumerGroup
-from coordinator.storage import compression
-from coordinator.storage.batch_header import HEADER_BYTES
-from coordinator.storage.batches import Codec, ControlType, encode_batch
-from coordinator.storage.control_records import end_of_transaction
-from coordinator.storage.loader import LoadedLog, load
-from coordinator.storage.record_codec import encode_key, encode_value
-from coordinator.storage.schemas.record_types import RECORD_TYPES
-from tests.coordinator.storage.random_records import damaged, random_key, random_value
-from tests.coordinator.storage.tampering import sealed
+from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.store.loader import LoadedLog, load
+from tests.coordinator.store.tampering import sealed
+from tests.wire.log.random_records import damaged, random_key, random_value
+from wire.log import compression
+from wire.log.batch_header import HEADER_BYTES
+from wire.log.batches import Codec, ControlType, encode_batch
+from wire.log.control_records import end_of_transaction
+from wire.messages.record_codec import encode_key, encode_value
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 CASES = int(os.environ.get("KOHORT_FUZZ_CASES", "30000"))
 MOST_BYTES = 2 * compression.MOST_BYTES

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 import pytest
 from confluent_kafka.admin._resource import ResourceType
 
-from coordinator.storage.loader import LoadedLog, load
-from tests.coordinator.storage.logs import read_log
-from tests.coordinator.storage.real_log import RealLog
-from tests.coordinator.storage.replayed import Sequential, groups
+from coordinator.store.loader import LoadedLog, load
+from tests.coordinator.store.logs import read_log
+from tests.coordinator.store.real_log import RealLog
+from tests.coordinator.store.replayed import Sequential, groups
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.configs import set_config

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.broker.consumer_member import NEW_METADATA
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import (
+from coordinator.engine.consumer_member import NEW_METADATA
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberValue,
@@ -26,14 +26,14 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import Codec, ControlType, columns_of, records_of
-from coordinator.storage.digest import Digest
-from coordinator.storage.record_codec import encode_key, encode_value
-from coordinator.storage.records import encode_record
-from coordinator.storage.replay import Replay
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.replayed import Sequential, groups
+from coordinator.store.digest import Digest
+from coordinator.store.records import encode_record
+from coordinator.store.replay import Replay
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.replayed import Sequential, groups
+from wire.log.batch_scan import scan
+from wire.log.batches import Codec, ControlType, columns_of, records_of
+from wire.messages.record_codec import encode_key, encode_value
 
 GROUPS = ("a", "b", "é")
 TOPIC_ID = UUID(int=5)

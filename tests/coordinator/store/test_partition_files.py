@@ -5,9 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.storage.batches import DamagedLog
-from coordinator.storage.meta_properties import MetaProperties, read_meta_properties, write_meta_properties
-from coordinator.storage.partition_files import (
+from coordinator.store.meta_properties import MetaProperties, read_meta_properties, write_meta_properties
+from coordinator.store.partition_files import (
     Fate,
     LeaderEpoch,
     PartitionName,
@@ -18,11 +17,12 @@ from coordinator.storage.partition_files import (
     write_leader_epochs,
     write_topic_id,
 )
-from coordinator.storage.segments import read_log
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from wire.log.batches import DamagedLog
+from wire.log.segments import read_log
 
 TOPIC_ID = UUID("acba82da-601a-4b04-93a7-f2bc604bdaa6")
 

@@ -10,18 +10,14 @@ from typing import Any
 
 import pytest
 
-from coordinator.storage.batches import (
-    Batch,
-    Codec,
-    LogRecord,
-    control_type,
-    encode_batch,
-    records_of,
-    rewrite_batch,
-)
-from coordinator.storage.control_records import coordinator_epoch, end_of_transaction
-from coordinator.storage.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
-from coordinator.storage.record_codec import (
+from coordinator.store.records import decode_record, encode_record
+from tests.coordinator.store.real_log import RealLog, segments_of
+from tests.kafka.tool_host import DUMP_LOG, ToolHost
+from wire.log.batches import Batch, Codec, LogRecord, control_type, encode_batch, records_of, rewrite_batch
+from wire.log.control_records import coordinator_epoch, end_of_transaction
+from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from wire.log.segments import Segment, read_log, read_segment
+from wire.messages.record_codec import (
     decode_key,
     decode_value,
     encode_key,
@@ -29,11 +25,7 @@ from coordinator.storage.record_codec import (
     json_key,
     json_value,
 )
-from coordinator.storage.records import decode_record, encode_record
-from coordinator.storage.schemas.record_types import RECORD_TYPES
-from coordinator.storage.segments import Segment, read_log, read_segment
-from tests.coordinator.storage.real_log import RealLog, segments_of
-from tests.kafka.tool_host import DUMP_LOG, ToolHost
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 pytestmark = pytest.mark.kafka
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log import RealLog, segments_of
+from tests.coordinator.store.real_log import RealLog, segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 
 pytestmark = pytest.mark.kafka

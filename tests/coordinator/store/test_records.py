@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant
 
-from coordinator.broker.records import (
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberMetadata,
@@ -33,13 +33,13 @@ from coordinator.broker.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.broker.topics import TopicInfo
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
-from coordinator.storage.records import OtherRecord, decode_record, encode_record
-from coordinator.storage.schemas.record_types import RECORD_TYPES
-from tests.coordinator.broker.test_classic_machine import ClassicGroups
-from tests.coordinator.broker.test_consumer_stateful import Groups
-from tests.coordinator.storage.random_records import random_records
+from coordinator.engine.topics import TopicInfo
+from coordinator.store.records import OtherRecord, decode_record, encode_record
+from tests.coordinator.engine.test_classic_machine import ClassicGroups
+from tests.coordinator.engine.test_consumer_stateful import Groups
+from tests.wire.log.random_records import random_records
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 A, B = UUID(int=0x0102030405060708090A0B0C0D0E0F10), UUID(int=7)
 OFFSET_KEY = "0001 0001 67 0001 74 00000003"

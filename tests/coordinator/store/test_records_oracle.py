@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.consumer_member import normal_assignment, normal_partitions, normal_topics
-from coordinator.broker.records import (
+from coordinator.engine.consumer_member import normal_assignment, normal_partitions, normal_topics
+from coordinator.engine.records import (
     ConsumerMemberRecord,
     CurrentAssignmentRecord,
     OffsetRecord,
     Record,
     TargetMemberRecord,
 )
-from coordinator.storage.record_codec import encode_key, encode_value
-from coordinator.storage.records import OtherRecord, decode_record, encode_record
-from coordinator.storage.schemas.record_types import RECORD_TYPES
-from tests.coordinator.storage import records_oracle
-from tests.coordinator.storage.random_records import random_value
-from tests.coordinator.storage.records_oracle import Bytes
+from coordinator.store.records import OtherRecord, decode_record, encode_record
+from tests.wire.log import records_oracle
+from tests.wire.log.random_records import random_value
+from tests.wire.log.records_oracle import Bytes
+from wire.messages.record_codec import encode_key, encode_value
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 KEY = {"group": "g", "topic": "t", "partition": 0, "groupId": "g", "memberId": "m"}
 

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.storage.batches import Codec, ControlType, encode_batch, read_batch_headers, rewrite_batch
-from coordinator.storage.control_records import end_of_transaction
-from coordinator.storage.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
-from coordinator.storage.partition_files import LeaderEpoch, partition_for, write_leader_epochs
-from coordinator.storage.records import encode_record
-from coordinator.storage.segments import read_log, segment_name
-from tests.coordinator.storage.tampering import with_field
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.store.partition_files import LeaderEpoch, partition_for, write_leader_epochs
+from coordinator.store.records import encode_record
+from tests.coordinator.store.tampering import with_field
 from tests.kafka import columns
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tools import consumer_groups, dump_log_segments
 from tests.kafka.topics import create_topics
+from wire.log.batches import Codec, ControlType, encode_batch, read_batch_headers, rewrite_batch
+from wire.log.control_records import end_of_transaction
+from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from wire.log.segments import read_log, segment_name
 
 pytestmark = pytest.mark.kafka
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.storage.streams_groups import StreamsGroup, StreamsGroups, StreamsMemberState, StreamsTasks
+from coordinator.store.streams_groups import StreamsGroup, StreamsGroups, StreamsMemberState, StreamsTasks
 
 METADATA, MEMBER, TARGET_EPOCH, TARGET, CURRENT, TOPOLOGY = 17, 19, 20, 21, 22, 23
 

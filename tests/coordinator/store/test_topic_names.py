@@ -12,14 +12,19 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.cluster_metadata import read_cluster_metadata
-from coordinator.storage.control_records import ControlType
-from coordinator.storage.loader import load
-from coordinator.storage.partition_files import PARTITION_METADATA, write_topic_id
-from coordinator.storage.replay import HeardTopic
-from coordinator.storage.schema_write import message_writer, write_varint
-from coordinator.storage.schemas.cluster_metadata import (
+from coordinator.store.cluster_metadata import read_cluster_metadata
+from coordinator.store.loader import load
+from coordinator.store.partition_files import PARTITION_METADATA, write_topic_id
+from coordinator.store.replay import HeardTopic
+from coordinator.store.topic_names import KnownTopic, known_topics
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from wire.log.batches import encode_batch
+from wire.log.control_records import ControlType
+from wire.messages.schema_write import message_writer, write_varint
+from wire.messages.schemas.cluster_metadata import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
     END_TRANSACTION,
@@ -32,11 +37,6 @@ from coordinator.storage.schemas.cluster_metadata import (
     TOPIC,
     UNREGISTER_BROKER,
 )
-from coordinator.storage.topic_names import KnownTopic, known_topics
-from tests.kafka.broker import Broker
-from tests.kafka.members import fresh_name
-from tests.kafka.topics import create_topics
-from tests.kafka.wait import wait_until
 
 A, B, C = UUID(int=0xA), UUID(int=0xB), UUID(int=0xC)
 HEX = "0" * 32

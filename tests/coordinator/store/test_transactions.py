@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import ControlType, columns_of, encode_batch
-from coordinator.storage.digest import Digest, Event, Kind
-from coordinator.storage.transactions import Transactions
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.offset_logs import committed
+from coordinator.store.digest import Digest, Event, Kind
+from coordinator.store.transactions import Transactions
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.offset_logs import committed
+from wire.log.batch_scan import scan
+from wire.log.batches import ControlType, columns_of, encode_batch
 
 P, Q = 7, 8
 COMMIT, ABORT = ControlType.COMMIT, ControlType.ABORT

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from migration.regexes.automaton import Automaton, Difference, are_same, difference
-from migration.regexes.java import parse_java
-from migration.regexes.names import FEW, MANY, Names
-from migration.regexes.program import TooLargeError
+from groups.regex.automaton import Automaton, Difference, are_same, difference
+from groups.regex.java import parse_java
+from groups.regex.names import FEW, MANY, Names
+from groups.regex.program import TooLargeError
 
 
 def _automaton(pattern: str) -> Automaton:

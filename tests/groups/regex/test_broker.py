@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.regex import MAX_BYTES, InvalidRegexError, compile_broker_regex, compile_filter, judge
+from groups.regex.broker import MAX_BYTES, InvalidRegexError, compile_broker_regex, compile_filter, judge
 from tests.kafka.regexes import ask
 
 TOPICS = (

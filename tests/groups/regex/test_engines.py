@@ -12,13 +12,13 @@ from random import Random
 
 import pytest
 
-from coordinator.regex import judge
-from migration.regexes.atomic import without_atoms
-from migration.regexes.java import JavaSyntaxError, parse_java
-from migration.regexes.names import Names
-from migration.regexes.program import TooLargeError, UnsureError
+from groups.regex.atomic import without_atoms
+from groups.regex.broker import judge
+from groups.regex.java import JavaSyntaxError, parse_java
+from groups.regex.names import Names
+from groups.regex.program import TooLargeError, UnsureError
+from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import Engine, ask_engines
-from tests.migration.regexes.random_patterns import random_pattern, random_topics
 
 pytestmark = pytest.mark.kafka
 

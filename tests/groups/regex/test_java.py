@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.pattern_tree import ALPHABET
-from coordinator.re2j.parse import PatternRefusedError, parse
-from migration.regexes.atomic import without_atoms
-from migration.regexes.automaton import Automaton
-from migration.regexes.java import JavaSyntaxError, parse_java
-from migration.regexes.posix import parse_posix
-from migration.regexes.program import TooLargeError, UnsureError
+from groups.regex.atomic import without_atoms
+from groups.regex.automaton import Automaton
+from groups.regex.java import JavaSyntaxError, parse_java
+from groups.regex.posix import parse_posix
+from groups.regex.program import TooLargeError, UnsureError
+from groups.regex.re2j.parse import PatternRefusedError, parse
+from groups.regex.tree import ALPHABET
 from tests.kafka.regex_engines import ask_engines
 
 NAMES = (
@@ -174,7 +174,7 @@ def test_java_says_the_same(kafka_jars: Path) -> None:
 
 @pytest.mark.kafka
 def test_every_named_class_holds_what_java_says(kafka_jars: Path) -> None:
-    from migration.regexes import java_classes as classes
+    from groups.regex import java_classes as classes
 
     names = [
         *classes._PLAIN,

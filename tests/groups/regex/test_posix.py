@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from migration.regexes.automaton import Automaton
-from migration.regexes.names import Names
-from migration.regexes.posix import NotAskedError, PosixRegex, PosixSyntaxError, anywhere, parse_posix
-from migration.regexes.program import TooLargeError
-from tests.migration.regexes.random_patterns import random_pattern, random_topics
+from groups.regex.automaton import Automaton
+from groups.regex.names import Names
+from groups.regex.posix import NotAskedError, PosixRegex, PosixSyntaxError, anywhere, parse_posix
+from groups.regex.program import TooLargeError
+from tests.groups.regex.random_patterns import random_pattern, random_topics
 
 
 def test_we_read_a_pattern_as_the_c_library_does(

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from migration.regexes.client_engine import ClientEngine
-from migration.regexes.compare import INTERNAL_TOPICS, Comparison, compare
-from migration.regexes.names import Names
-from migration.regexes.posix import PosixRegex, PosixSyntaxError
+from groups.regex.client_engine import ClientEngine
+from groups.regex.compare import INTERNAL_TOPICS, Comparison, compare
+from groups.regex.names import Names
+from groups.regex.posix import PosixRegex, PosixSyntaxError
+from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import ask_engines
-from tests.migration.regexes.random_patterns import random_pattern, random_topics
 
 JAVA = {
     "orders-[0-9]++": r"orders-\d+",

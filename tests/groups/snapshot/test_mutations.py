@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.snapshot import SnapshotError, read_snapshot, snapshot_text
-from coordinator.snapshot.read import parse_snapshot
+from groups.snapshot import SnapshotError, read_snapshot, snapshot_text
+from groups.snapshot.read import parse_snapshot
 
-SAMPLE = files("cli").joinpath("sample.yaml").read_text(encoding="utf-8")
+SAMPLE = files("cli.verbs.demo").joinpath("sample.yaml").read_text(encoding="utf-8")
 # A group of every kind would make reading the same again and again slow; the head and two groups do.
 YAML = SAMPLE[: SAMPLE.index("  checkout:\n")]
 JSON = snapshot_text(parse_snapshot(Path("sample.yaml"), YAML), as_json=True)

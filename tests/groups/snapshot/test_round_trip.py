@@ -9,11 +9,11 @@ import pytest
 import yaml
 from hypothesis import given, settings
 
-from coordinator.model import CommittedOffset, Group, GroupState, GroupType, Member, MemberProtocol, Topic
-from coordinator.snapshot import Snapshot, read_snapshot, snapshot_text, write_snapshot
-from coordinator.snapshot.read import parse_snapshot
-from coordinator.snapshot.write import snapshot_tree
-from tests.coordinator.snapshot.values import LONG, LOOKS_LIKE_SOMETHING_ELSE, snapshots
+from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, MemberProtocol, Topic
+from groups.snapshot import Snapshot, read_snapshot, snapshot_text, write_snapshot
+from groups.snapshot.read import parse_snapshot
+from groups.snapshot.write import snapshot_tree
+from tests.groups.snapshot.values import LONG, LOOKS_LIKE_SOMETHING_ELSE, snapshots
 
 FILE = Path("snapshot")
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from coordinator.model import (
+from groups.model import (
     Client,
     Cluster,
     CommittedOffset,
@@ -20,7 +20,7 @@ from coordinator.model import (
     Topic,
     UserData,
 )
-from coordinator.snapshot import Snapshot
+from groups.snapshot import Snapshot
 
 INT32 = 2**31 - 1
 INT64 = 2**63 - 1

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What Kafka makes of the records of __consumer_offsets: a question a line on stdin (JSON, see
- * tests/coordinator/storage/records_oracle.py), an answer a line on stdout.
+ * tests/wire/log/records_oracle.py), an answer a line on stdout.
  */
 public class RecordsOracle {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coordinator.model import (
+from groups.model import (
     Client,
     Cluster,
     Group,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.model import Client, Cluster, GroupState, GroupType, Member, Subscription, UserData
+from groups.model import Client, Cluster, GroupState, GroupType, Member, Subscription, UserData
 from migration.conditions import Leads, MemberCount, NoUserData, Precedes, Present, Speaking, StateIn, TypeIs
 from migration.gate import judge_gate
 from migration.gate.checks import check_condition

@@ -13,7 +13,7 @@ from migration.model import Destination
 from pipeline.audit import AuditRun, AuditSettings, audit
 from pipeline.history import Logs
 from tests.cli.command import Kohort
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.real_log import RealLog
 
 SETTINGS = AuditSettings(destinations=(Destination.CONSUMER,))
 

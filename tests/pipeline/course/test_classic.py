@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from coordinator.broker.calls import DeleteGroups
-from tests.coordinator.broker.classic import Member, protocols, stable, together
-from tests.coordinator.broker.consumer import Named
-from tests.coordinator.broker.migrating import assignment
+from coordinator.engine.calls import DeleteGroups
+from tests.coordinator.engine.classic import Member, protocols, stable, together
+from tests.coordinator.engine.consumer import Named
+from tests.coordinator.engine.migrating import assignment
 from tests.pipeline.course.told import Clock, clock, compacted, course, course_of
 
 FOO = ("foo", 4)

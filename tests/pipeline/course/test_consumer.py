@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from coordinator.broker.calls import DeleteGroups
-from coordinator.broker.records import ConsumerGroupRecord, ConsumerGroupValue
-from tests.coordinator.broker.consumer import Consumer, images, settled
+from coordinator.engine.calls import DeleteGroups
+from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
+from tests.coordinator.engine.consumer import Consumer, images, settled
 from tests.pipeline.course.told import Clock, clock, compacted, course, course_of
 
 FOO = ("foo", 4)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coordinator.broker.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
-from tests.coordinator.broker.consumer import Consumer, settled
-from tests.coordinator.broker.migrating import ClassicConsumer, assignment, subscription
+from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
+from tests.coordinator.engine.consumer import Consumer, settled
+from tests.coordinator.engine.migrating import ClassicConsumer, assignment, subscription
 from tests.pipeline.course.told import Clock, clock, course_of
 
 FOO = ("foo", 6)

@@ -11,17 +11,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from coordinator.broker.records import Record
-from coordinator.broker.result import Result
-from coordinator.broker.topics import TopicImage
-from coordinator.storage.records import encode_record
-from coordinator.uuids import format_uuid
+from coordinator.engine.records import Record
+from coordinator.engine.result import Result
+from coordinator.engine.topics import TopicImage
+from coordinator.store.records import encode_record
 from pipeline.course.events import COLUMNS, KEY_VERSIONS, event_of
 from pipeline.course.rows import Holding, Rebalance
 from pipeline.course.walk import Walk
 from pipeline.decode.records import records_to_arrow
-from tests.coordinator.broker.consumer import images
-from tests.coordinator.broker.driver import START_MS, Driver
+from tests.coordinator.engine.consumer import images
+from tests.coordinator.engine.driver import START_MS, Driver
+from wire.uuids import format_uuid
 
 SOURCE = "__consumer_offsets"
 PARTITION = 7

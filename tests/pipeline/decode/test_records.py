@@ -10,7 +10,7 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from coordinator.broker.records import (
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberMetadata,
@@ -22,25 +22,25 @@ from coordinator.broker.records import (
     MemberState,
     TargetEpochRecord,
 )
-from coordinator.embedded_protocol import (
-    EmbeddedAssignment,
-    Subscription,
-    write_assignment,
-    write_subscription,
-)
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import Codec, columns_of, encode_batch
-from coordinator.storage.offset_records import key_type, read_offset_key, read_offset_value
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
-from coordinator.storage.records import decode_record, encode_record
-from coordinator.storage.schemas.record_types import RECORD_TYPES
-from coordinator.uuids import format_uuid
+from coordinator.store.records import decode_record, encode_record
 from pipeline.decode import records
 from pipeline.decode.groups import named
 from pipeline.decode.kinds import KINDS
 from pipeline.decode.raw import raw_records
 from pipeline.decode.records import decode, plain, records_to_arrow
 from pipeline.decode.schema import decoded_arrow
+from wire.log.batch_scan import scan
+from wire.log.batches import Codec, columns_of, encode_batch
+from wire.log.offset_records import key_type, read_offset_key, read_offset_value
+from wire.messages.embedded_protocol import (
+    EmbeddedAssignment,
+    Subscription,
+    write_assignment,
+    write_subscription,
+)
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.uuids import format_uuid
 
 NOW_MS = 1_700_000_000_000
 YEAR_1_MS, YEAR_10000_MS = -62_135_596_800_000, 253_402_300_800_000

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipeline.sources.jars import MissingKafkaSource, kafka_jars
-from tests.coordinator.storage.real_log import RealLog
-from tests.coordinator.storage.restart import broker_on
+from tests.coordinator.store.real_log import RealLog
+from tests.coordinator.store.restart import broker_on
 from tests.kafka.broker import Broker
 from tests.kafka.plugin import REQUIRE, SKIPPED
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from coordinator.storage.partition_files import partitions_for
+from coordinator.store.partition_files import partitions_for
 from pipeline.decode.kinds import ABORT, COMMIT, CONTROL
 from pipeline.decode.tables import events
 from pipeline.sources.cluster import BOOTSTRAP, OffsetsTopic, offsets_topic

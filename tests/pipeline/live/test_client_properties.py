@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.sources.client_properties import BadClientProperties, client_options, without_secrets
-from tests.coordinator.wire.certificates import have_openssl, make_certificates
+from tests.wire.client.certificates import have_openssl, make_certificates
 
 LOGIN = "org.apache.kafka.common.security"
 

@@ -18,7 +18,7 @@ from pipeline.history import Decoded, run_history
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
 from pipeline.sources.live import live_events
 from pipeline.store import read, read_catalog
-from tests.coordinator.storage.real_log_story import ORDERS, commit
+from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.broker import Broker
 from tests.pipeline.live.follower import AFTER, PUBLISH
 from tests.pipeline.live.tables import comparable, not_held_back

@@ -17,9 +17,9 @@ from pipeline.sources.live import live_events, stream_events
 from pipeline.sources.reading import Reading
 from pipeline.sources.segments import decoded
 from pipeline.tables.commits import commits
-from tests.coordinator.storage.real_log import RealLog
-from tests.coordinator.storage.real_log_story import ORDERS, PAYMENTS, commit
-from tests.coordinator.storage.restart import broker_on
+from tests.coordinator.store.real_log import RealLog
+from tests.coordinator.store.real_log_story import ORDERS, PAYMENTS, commit
+from tests.coordinator.store.restart import broker_on
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics

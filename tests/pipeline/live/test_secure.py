@@ -13,7 +13,7 @@ import pytest
 from pipeline.sources.client_properties import client_options
 from pipeline.sources.cluster import ClusterUnreadable
 from pipeline.sources.live import live_events
-from tests.coordinator.storage.real_log_story import ORDERS, commit
+from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.topics import create_topics
 from tests.pipeline.long import LONG

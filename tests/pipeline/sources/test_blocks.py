@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.salvage import parts_of
 from pipeline.sources import blocks
 from pipeline.sources.blocks import blocks_of
-from tests.coordinator.storage.random_batches import made_log
 from tests.pipeline.sources.memory_file import MemoryFile, places
+from tests.wire.log.random_batches import made_log
+from wire.log.batches import encode_batch
+from wire.log.salvage import parts_of
 
 BLOCK = 700
 """Bytes, less than many a batch of these tests has."""

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.segments import list_segments as plain_segments
-from coordinator.storage.segments import segment_name
 from pipeline.sources.files import UNKNOWN_PARTITION, list_segments
 from pipeline.sources.segments import wanted
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.real_log import RealLog
+from wire.log.batches import encode_batch
+from wire.log.segments import list_segments as plain_segments
+from wire.log.segments import segment_name
 
 
 def batch(offset: int, *, epoch: int = 0) -> bytes:

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.storage.segments import read_segment
 from pipeline.sources.blocks import blocks_of
 from pipeline.sources.ends import last_batch
 from pipeline.sources.files import list_segments, read_index
 from pipeline.sources.filesystem import absolute, is_local, opened
 from pipeline.sources.names import is_whole, names_beside
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.sources.memory_file import places
 from tests.pipeline.sources.object_store import BUCKET, object_store
+from wire.log.segments import read_segment
 
 
 def s3_options(endpoint: str) -> dict[str, str]:

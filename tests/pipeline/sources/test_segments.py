@@ -13,21 +13,21 @@ from uuid import UUID
 import pytest
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from coordinator.broker.records import CommittedOffset, OffsetRecord, TargetMemberRecord
-from coordinator.storage.batches import Codec, records_of
-from coordinator.storage.loader import load
-from coordinator.storage.offset_records import read_offset_key, read_offset_value
-from coordinator.storage.record_codec import json_key, json_value
-from coordinator.storage.records import encode_record
-from coordinator.storage.segments import read_segment
-from coordinator.uuids import format_uuid
+from coordinator.engine.records import CommittedOffset, OffsetRecord, TargetMemberRecord
+from coordinator.store.loader import load
+from coordinator.store.records import encode_record
 from pipeline.decode.schema import DECODED
 from pipeline.decode.tables import events, quarantine
 from pipeline.sources import segments as source
 from pipeline.sources.segments import decoded, reading
 from pipeline.tables.schemas import EVENTS, QUARANTINE
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.real_log import RealLog
+from wire.log.batches import Codec, records_of
+from wire.log.offset_records import read_offset_key, read_offset_value
+from wire.log.segments import read_segment
+from wire.messages.record_codec import json_key, json_value
+from wire.uuids import format_uuid
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.indexes import write_indexes
-from coordinator.storage.segments import read_segment, segment_name
 from pipeline.sources.splits import Split, cuts, last_place, packed
 from tests.pipeline.sources.memory_file import MemoryFile
+from wire.log.batch_scan import scan
+from wire.log.batches import encode_batch
+from wire.log.indexes import write_indexes
+from wire.log.segments import read_segment, segment_name
 
 SPLIT = 20_000
 

@@ -21,8 +21,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._resource import ResourceType
 
-from tests.coordinator.storage.real_log import OFFSETS_TOPIC, copy_directory
-from tests.coordinator.storage.real_log_story import BROKER_SETTINGS, commit_plainly
+from tests.coordinator.store.real_log import OFFSETS_TOPIC, copy_directory
+from tests.coordinator.store.real_log_story import BROKER_SETTINGS, commit_plainly
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.coordinator import wait_for_coordinator

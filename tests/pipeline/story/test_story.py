@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipeline.history import HistoryRun
-from tests.coordinator.storage.real_log import segments_of
+from tests.coordinator.store.real_log import segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 from tests.pipeline.story.conftest import Story
 

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 from random import Random
 from typing import Any, TypeAlias
 
-from coordinator.broker.records import CommittedOffset, OffsetRecord
-from coordinator.storage.batches import ControlType
-from coordinator.storage.records import encode_record
-from tests.coordinator.storage.logs import Written
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.store.records import encode_record
+from tests.coordinator.store.logs import Written
+from wire.log.batches import ControlType
 
 START_MS = 1_700_000_000_000
 Key: TypeAlias = tuple[str, str, int]

@@ -16,8 +16,8 @@ from pipeline.sources.segments import decoded
 from pipeline.tables.commit_runs import RUNS, commit_runs
 from pipeline.tables.commits import chained, commits, commits_by_day
 from pipeline.tables.schemas import COMMITS
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.offset_logs import committed
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.offset_logs import committed
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits, commits_table
 
 if TYPE_CHECKING:

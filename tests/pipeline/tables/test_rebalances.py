@@ -13,15 +13,15 @@ import pytest
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from coordinator.broker.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import CommittedOffset, OffsetRecord
 from pipeline.decode.tables import events as events_of
 from pipeline.sources.segments import decoded
 from pipeline.tables.courses import COURSES, courses
 from pipeline.tables.ownership import ownership
 from pipeline.tables.rebalances import rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
-from tests.coordinator.broker.consumer import Consumer, settled
-from tests.coordinator.storage.real_log import RealLog
+from tests.coordinator.engine.consumer import Consumer, settled
+from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.course.test_classic import two
 from tests.pipeline.course.told import Clock, Written, clock, course_of
 from tests.pipeline.course.told import decoded as decoded_records
@@ -128,7 +128,7 @@ def test_the_open_spans_are_what_the_members_own(real_ownership: DataFrame, real
 
 
 def test_the_causes_are_what_the_clients_did(real_rebalances: DataFrame) -> None:
-    """See `tests.coordinator.storage.real_log_story`."""
+    """See `tests.coordinator.store.real_log_story`."""
     rows = real_rebalances.orderBy("group", "end", "epoch").collect()
     causes: dict[str, list[str]] = {}
     for row in rows:

@@ -4,9 +4,9 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coordinator.wire.apis import ALL_APIS, API_VERSIONS
-from coordinator.wire.encode import encode
-from tests.coordinator.wire.peer import Script, answer, request
+from tests.wire.client.peer import Script, answer, request
+from wire.messages.apis import ALL_APIS, API_VERSIONS
+from wire.messages.encode import encode
 
 Answer = Callable[[int], Any]
 """Version to the kio response."""

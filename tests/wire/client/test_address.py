@@ -2,8 +2,8 @@
 
 import pytest
 
-from coordinator.wire.address import Address, parse_bootstrap
-from coordinator.wire.errors import InvalidAddress
+from wire.client.address import Address, parse_bootstrap
+from wire.client.errors import InvalidAddress
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.apis import API_VERSIONS, FIND_COORDINATOR, OFFSET_FETCH
-from coordinator.wire.client import Client
-from coordinator.wire.encode import encode
-from coordinator.wire.errors import (
+from tests.wire.client.peer import Script, answer, black_hole, closed_port, peer, request
+from tests.wire.client.scripted import api_versions
+from wire.client.client import Client
+from wire.client.errors import (
     InvalidAddress,
     NotConnected,
     ProtocolError,
@@ -21,9 +21,9 @@ from coordinator.wire.errors import (
     Unreachable,
     WireError,
 )
-from coordinator.wire.security import ConnectionSettings, SecurityProtocol
-from tests.coordinator.wire.peer import Script, answer, black_hole, closed_port, peer, request
-from tests.coordinator.wire.scripted import api_versions
+from wire.client.security import ConnectionSettings, SecurityProtocol
+from wire.messages.apis import API_VERSIONS, FIND_COORDINATOR, OFFSET_FETCH
+from wire.messages.encode import encode
 
 # Silence in these tests is longer than any time they wait for, also on a machine that has other things to do.
 SILENCE_S = 60

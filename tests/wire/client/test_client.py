@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from coordinator.model import CommittedOffset
-from coordinator.wire.apis import (
+from groups.model import CommittedOffset
+from tests.wire.client.peer import closed_port, peer
+from tests.wire.client.scripted import broker
+from wire.client.calls.list_groups import ListedGroup
+from wire.client.client import Client
+from wire.client.security import ConnectionSettings
+from wire.messages.apis import (
     CONSUMER_GROUP_DESCRIBE,
     DESCRIBE_GROUPS,
     FIND_COORDINATOR,
@@ -17,11 +22,6 @@ from coordinator.wire.apis import (
     METADATA,
     OFFSET_FETCH,
 )
-from coordinator.wire.calls.list_groups import ListedGroup
-from coordinator.wire.client import Client
-from coordinator.wire.security import ConnectionSettings
-from tests.coordinator.wire.peer import closed_port, peer
-from tests.coordinator.wire.scripted import broker
 
 NOW = timedelta(0)
 

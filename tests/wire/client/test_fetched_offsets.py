@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
 
-from coordinator.model import CommittedOffset
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.calls.fetched_offsets import GroupOffsets, read_fetched_offsets
-from coordinator.wire.decode import DecodeError, decode
-from coordinator.wire.encode import encode
+from groups.model import CommittedOffset
+from wire.client.answers import Failure, refusal
+from wire.client.calls.fetched_offsets import GroupOffsets, read_fetched_offsets
+from wire.messages.decode import DecodeError, decode
+from wire.messages.encode import encode
 
 texts = st.text(max_size=20) | st.sampled_from(["größe", "x" * 126, "x" * 127, "x" * 300])
 codes = st.sampled_from([ErrorCode.none, ErrorCode.topic_authorization_failed, ErrorCode.not_coordinator])

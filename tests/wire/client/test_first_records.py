@@ -11,16 +11,16 @@ from confluent_kafka.admin._resource import ResourceType
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coordinator.storage.batches import encode_batch
-from coordinator.wire.answers import Failure
-from coordinator.wire.calls.fetch import Fetched
-from coordinator.wire.client import Client
-from coordinator.wire.first_records import FirstRecord, FirstRecords, _Search
-from coordinator.wire.security import ConnectionSettings
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
+from wire.client.answers import Failure
+from wire.client.calls.fetch import Fetched
+from wire.client.client import Client
+from wire.client.first_records import FirstRecord, FirstRecords, _Search
+from wire.client.security import ConnectionSettings
+from wire.log.batches import encode_batch
 
 FIRST_MS = 1_767_225_600_000
 STEP_MS = 1_000

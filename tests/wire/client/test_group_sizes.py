@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import (
+from tests.coordinator.server.extremes import extreme
+from tests.wire.client.peer import peer
+from tests.wire.client.scripted import broker
+from tests.wire.client.test_client import ALL, client, listed, metadata, schema
+from wire.client.answers import Failure, refusal
+from wire.client.calls.group_sizes import GroupSize, read_sizes, sizes_request
+from wire.messages.apis import (
     CONSUMER_GROUP_DESCRIBE,
     DESCRIBE_GROUPS,
     SHARE_GROUP_DESCRIBE,
     STREAMS_GROUP_DESCRIBE,
     Api,
 )
-from coordinator.wire.calls.group_sizes import GroupSize, read_sizes, sizes_request
-from coordinator.wire.decode import DecodeError, decode
-from coordinator.wire.encode import encode
-from tests.coordinator.wire.peer import peer
-from tests.coordinator.wire.scripted import broker
-from tests.coordinator.wire.server.extremes import extreme
-from tests.coordinator.wire.test_client import ALL, client, listed, metadata, schema
+from wire.messages.decode import DecodeError, decode
+from wire.messages.encode import encode
 
 ANSWERS = [
     (DESCRIBE_GROUPS, 5),

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.apis import (
+from tests.coordinator.server.extremes import extreme
+from tests.wire.client.peer import peer
+from tests.wire.client.scripted import broker
+from tests.wire.client.test_client import coordinator, metadata
+from wire.client.calls.describe_configs import ResourceType
+from wire.client.client import Client
+from wire.client.errors import WireError
+from wire.client.security import ConnectionSettings
+from wire.messages.apis import (
     ALL_APIS,
     CONSUMER_GROUP_DESCRIBE,
     DESCRIBE_GROUPS,
@@ -15,14 +23,6 @@ from coordinator.wire.apis import (
     STREAMS_GROUP_DESCRIBE,
     Api,
 )
-from coordinator.wire.calls.describe_configs import ResourceType
-from coordinator.wire.client import Client
-from coordinator.wire.errors import WireError
-from coordinator.wire.security import ConnectionSettings
-from tests.coordinator.wire.peer import peer
-from tests.coordinator.wire.scripted import broker
-from tests.coordinator.wire.server.extremes import extreme
-from tests.coordinator.wire.test_client import coordinator, metadata
 
 LIMIT_MS = 100
 DESCRIBING = (DESCRIBE_GROUPS, CONSUMER_GROUP_DESCRIBE, SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE)

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from coordinator.embedded_protocol import read_assignment, read_subscription
-from coordinator.wire.calls.consumer_group_describe import MemberProtocol
-from coordinator.wire.calls.describe_configs import ConfigSource, ResourceType
-from coordinator.wire.client import Client
-from coordinator.wire.security import ConnectionSettings
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from wire.client.calls.consumer_group_describe import MemberProtocol
+from wire.client.calls.describe_configs import ConfigSource, ResourceType
+from wire.client.client import Client
+from wire.client.security import ConnectionSettings
+from wire.messages.embedded_protocol import read_assignment, read_subscription
 
 pytestmark = pytest.mark.kafka
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assignors.java_order import string_hashes
-from coordinator.wire.address import Address
-from coordinator.wire.answers import Failure
-from coordinator.wire.calls.metadata import Broker, ClusterMetadata, Partition, Topic
-from coordinator.wire.offline import OFFSETS_TOPIC, _partition_of, explained, offline_coordinators
+from assignors.java.java_order import string_hashes
+from wire.client.address import Address
+from wire.client.answers import Failure
+from wire.client.calls.metadata import Broker, ClusterMetadata, Partition, Topic
+from wire.client.offline import OFFSETS_TOPIC, _partition_of, explained, offline_coordinators
 
 
 @given(st.text(max_size=20), st.integers(min_value=1, max_value=50))

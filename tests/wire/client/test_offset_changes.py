@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.wire.apis import OFFSET_COMMIT
-from coordinator.wire.calls import offset_commit
-from coordinator.wire.calls.offset_commit import NewOffset
-from coordinator.wire.client import Client
-from coordinator.wire.security import ConnectionSettings
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
+from wire.client.calls import offset_commit
+from wire.client.calls.offset_commit import NewOffset
+from wire.client.client import Client
+from wire.client.security import ConnectionSettings
+from wire.messages.apis import OFFSET_COMMIT
 
 pytestmark = pytest.mark.kafka
 

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from cli.cluster.librdkafka import librdkafka_config
-from cli.cluster.properties import load_properties
-from coordinator.wire.client import Client
-from coordinator.wire.errors import (
+from cli.sources.librdkafka import librdkafka_config
+from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
+from tests.wire.client.certificates import KEY_PASSWORD
+from wire.client.client import Client
+from wire.client.config.properties import load_properties
+from wire.client.errors import (
     AuthenticationFailed,
     ProtocolError,
     TlsFailed,
@@ -18,9 +20,7 @@ from coordinator.wire.errors import (
     UnsupportedMechanism,
     WireError,
 )
-from coordinator.wire.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
-from tests.coordinator.wire.certificates import KEY_PASSWORD
-from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
+from wire.client.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
 
 pytestmark = pytest.mark.kafka
 

@@ -3,9 +3,9 @@
 import subprocess
 import sys
 
-from tests.coordinator.wire.peer import peer
-from tests.coordinator.wire.scripted import broker
-from tests.coordinator.wire.test_client import ALL, listed, metadata
+from tests.wire.client.peer import peer
+from tests.wire.client.scripted import broker
+from tests.wire.client.test_client import ALL, listed, metadata
 
 SCRIPT = """
 import sys
@@ -30,7 +30,7 @@ def test_no_schema_of_a_message_is_imported() -> None:
         )
     loaded = done.stdout.split()
     assert not set(loaded) & TOO_HEAVY
-    assert "coordinator.wire.client" in loaded
+    assert "wire.client.client" in loaded
     assert not [
         name for name in loaded if name.startswith("kio.schema.") and name.endswith(("request", "response"))
     ]

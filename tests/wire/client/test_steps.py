@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import WireError
-from coordinator.wire.steps import READ, Expired, Steps, Wait, run, run_all
+from wire.client.deadline import Deadline
+from wire.client.errors import WireError
+from wire.client.steps import READ, Expired, Steps, Wait, run, run_all
 
 
 def pause(ms: int, result: str) -> Steps[str]:

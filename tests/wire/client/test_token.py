@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import WireError
-from coordinator.wire.security import OAuthSettings, Secret
-from coordinator.wire.token import Token, TokenSource, _made, _parsed
+from wire.client.deadline import Deadline
+from wire.client.errors import WireError
+from wire.client.security import OAuthSettings, Secret
+from wire.client.token import Token, TokenSource, _made, _parsed
 
 SETTINGS = OAuthSettings(
     token_endpoint="https://login/token", client_id="kohort", client_secret=Secret("a-secret")

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from coordinator.storage.batches import Codec
-from tests.coordinator.storage.random_batches import Made
 from tests.kafka.programs import program
+from tests.wire.log.random_batches import Made
+from wire.log.batches import Codec
 
 
 class JavaRefused(Exception):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from coordinator.storage.batch_header import (
+from wire.log.batch_header import (
     CONTROL,
     DELETE_HORIZON,
     LOG_APPEND_TIME,
@@ -14,8 +14,8 @@ from coordinator.storage.batch_header import (
     TRANSACTIONAL,
     add_to_sequence,
 )
-from coordinator.storage.batches import Batch, Codec, ControlType, LogRecord, rewrite_batch
-from coordinator.storage.control_records import end_of_transaction
+from wire.log.batches import Batch, Codec, ControlType, LogRecord, rewrite_batch
+from wire.log.control_records import end_of_transaction
 
 NOW_MS = 1_700_000_000_000
 

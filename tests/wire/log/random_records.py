@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.storage.record_codec import encode_key, encode_value
-from coordinator.storage.schema import Array, Field, Message, Scalar, Struct, Type
-from coordinator.storage.schema_read import UNKNOWN_TAGS
-from coordinator.storage.schema_write import message_writer
-from coordinator.storage.schemas.embedded import ASSIGNMENT, SUBSCRIPTION
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import encode_key, encode_value
+from wire.messages.schema import Array, Field, Message, Scalar, Struct, Type
+from wire.messages.schema_read import UNKNOWN_TAGS
+from wire.messages.schema_write import message_writer
+from wire.messages.schemas.embedded import ASSIGNMENT, SUBSCRIPTION
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 Fields: TypeAlias = dict[str, Any]
 

@@ -5,9 +5,11 @@ from random import Random
 
 import pytest
 
-from coordinator.storage.batch_header import Batches
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import (
+from tests.coordinator.store.tampering import sealed, with_field, with_payload
+from tests.wire.log.random_batches import made_log
+from wire.log.batch_header import Batches
+from wire.log.batch_scan import scan
+from wire.log.batches import (
     Batch,
     Codec,
     ControlType,
@@ -19,15 +21,13 @@ from coordinator.storage.batches import (
     records_of,
     rewrite_batch,
 )
-from coordinator.storage.compression import MOST_BYTES
-from coordinator.storage.control_records import (
+from wire.log.compression import MOST_BYTES
+from wire.log.control_records import (
     MalformedControlRecord,
     control_type_of,
     coordinator_epoch,
     end_of_transaction,
 )
-from tests.coordinator.storage.random_batches import made_log
-from tests.coordinator.storage.tampering import sealed, with_field, with_payload
 
 FILE = "00000000000000000000.log"
 

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
-from coordinator.storage.batch_header import LOG_APPEND_TIME, TRANSACTIONAL
-from coordinator.storage.batches import (
+from tests.coordinator.store.tampering import with_payload
+from tests.wire.log.java_batches import JavaBatches, JavaRefused, as_json, java_batches, shown
+from tests.wire.log.random_batches import NOW_MS, Made, made_batch, made_log
+from tests.wire.log.test_columns import LIES
+from wire.log.batch_header import LOG_APPEND_TIME, TRANSACTIONAL
+from wire.log.batches import (
     Batch,
     Codec,
     ControlType,
@@ -21,11 +25,7 @@ from coordinator.storage.batches import (
     records_of,
     rewrite_batch,
 )
-from coordinator.storage.control_records import coordinator_epoch, end_of_transaction
-from tests.coordinator.storage.java_batches import JavaBatches, JavaRefused, as_json, java_batches, shown
-from tests.coordinator.storage.random_batches import NOW_MS, Made, made_batch, made_log
-from tests.coordinator.storage.tampering import with_payload
-from tests.coordinator.storage.test_columns import LIES
+from wire.log.control_records import coordinator_epoch, end_of_transaction
 
 pytestmark = pytest.mark.kafka
 

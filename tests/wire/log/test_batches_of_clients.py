@@ -6,20 +6,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from coordinator.storage.batches import (
-    Codec,
-    ControlType,
-    columns_of,
-    control_type,
-    records_of,
-    rewrite_batch,
-)
-from coordinator.storage.partition_files import parse_partition_name
-from coordinator.storage.segments import Segment, read_log
+from coordinator.store.partition_files import parse_partition_name
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from wire.log.batches import Codec, ControlType, columns_of, control_type, records_of, rewrite_batch
+from wire.log.segments import Segment, read_log
 
 pytestmark = pytest.mark.kafka
 

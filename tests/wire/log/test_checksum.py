@@ -9,7 +9,7 @@ from importlib.machinery import PathFinder
 import crc32c as package
 import pytest
 
-from coordinator.storage import checksum
+from wire.log import checksum
 
 
 def test_it_is_the_checksum_of_rfc_3720() -> None:
@@ -19,7 +19,7 @@ def test_it_is_the_checksum_of_rfc_3720() -> None:
 
 
 def test_the_package_around_it_is_not_imported() -> None:
-    code = "import sys; import coordinator.storage.checksum; print('crc32c' in sys.modules)"
+    code = "import sys; import wire.log.checksum; print('crc32c' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

@@ -4,19 +4,11 @@ from random import Random
 
 import pytest
 
-from coordinator.storage import columns
-from coordinator.storage.batch_scan import scan
-from coordinator.storage.batches import (
-    Batches,
-    Codec,
-    DamagedLog,
-    LogRecord,
-    columns_of,
-    encode_batch,
-    records_of,
-)
-from tests.coordinator.storage.random_batches import made_batch, made_log
-from tests.coordinator.storage.tampering import with_payload
+from tests.coordinator.store.tampering import with_payload
+from tests.wire.log.random_batches import made_batch, made_log
+from wire.log import columns
+from wire.log.batch_scan import scan
+from wire.log.batches import Batches, Codec, DamagedLog, LogRecord, columns_of, encode_batch, records_of
 
 FILE = "00000000000000000000.log"
 

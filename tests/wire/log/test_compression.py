@@ -9,7 +9,7 @@ from random import Random
 import cramjam
 import pytest
 
-from coordinator.storage.compression import BadCompression, Codec, compress, decompress
+from wire.log.compression import BadCompression, Codec, compress, decompress
 
 COMPRESSING = [codec for codec in Codec if codec is not Codec.NONE]
 SAMPLES = {

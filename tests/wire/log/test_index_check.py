@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.storage.batches import ControlType
-from coordinator.storage.index_check import check_indexes
-from coordinator.storage.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
-from coordinator.storage.segments import read_segment
-from tests.coordinator.storage.logs import Written
-from tests.coordinator.storage.real_log import RealLog, segments_of
+from tests.coordinator.store.logs import Written
+from tests.coordinator.store.real_log import RealLog, segments_of
+from wire.log.batches import ControlType
+from wire.log.index_check import check_indexes
+from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from wire.log.segments import read_segment
 
 
 @pytest.fixture

@@ -7,19 +7,14 @@ from random import Random
 
 import pytest
 
-from coordinator.storage.batch_header import CONTROL
-from coordinator.storage.batches import ControlType, encode_batch
-from coordinator.storage.control_records import end_of_transaction
-from coordinator.storage.indexes import (
-    INDEX_SUFFIXES,
-    AbortedTransaction,
-    aborted_transactions,
-    write_indexes,
-)
-from coordinator.storage.segments import Segment, read_segment, segment_name
-from tests.coordinator.storage.java_batches import JavaBatches, java_batches
-from tests.coordinator.storage.random_batches import made_log
-from tests.coordinator.storage.tampering import with_field
+from tests.coordinator.store.tampering import with_field
+from tests.wire.log.java_batches import JavaBatches, java_batches
+from tests.wire.log.random_batches import made_log
+from wire.log.batch_header import CONTROL
+from wire.log.batches import ControlType, encode_batch
+from wire.log.control_records import end_of_transaction
+from wire.log.indexes import INDEX_SUFFIXES, AbortedTransaction, aborted_transactions, write_indexes
+from wire.log.segments import Segment, read_segment, segment_name
 
 
 @pytest.mark.parametrize("seed", range(20))

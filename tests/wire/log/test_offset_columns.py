@@ -8,23 +8,11 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from coordinator.java_text import JAVA
-from coordinator.storage.offset_columns import (
-    NO_TOPIC_ID,
-    NO_TYPE,
-    key_types,
-    read_offset_keys,
-    read_offset_values,
-)
-from coordinator.storage.offset_records import read_offset_key, read_offset_value
-from coordinator.storage.record_codec import (
-    UNKNOWN_TAGS,
-    MalformedRecord,
-    UnknownKeyType,
-    encode_key,
-    encode_value,
-)
-from coordinator.storage.varints import Ints, Octets
+from wire.java_text import JAVA
+from wire.log.offset_columns import NO_TOPIC_ID, NO_TYPE, key_types, read_offset_keys, read_offset_values
+from wire.log.offset_records import read_offset_key, read_offset_value
+from wire.log.varints import Ints, Octets
+from wire.messages.record_codec import UNKNOWN_TAGS, MalformedRecord, UnknownKeyType, encode_key, encode_value
 
 SEED = 848
 TEXTS = ("", "orders", "zahlungen-für-Łódź-😀", "x" * 126, "y" * 127, "z" * 300, "w" * 32767)

@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.storage.offset_records import Buffer, key_type, read_offset_key, read_offset_value
-from coordinator.storage.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
-from coordinator.storage.schema import NO_UUID
-from coordinator.storage.schema_read import UNKNOWN_TAGS
-from tests.coordinator.storage.random_records import random_key, random_value
+from tests.wire.log.random_records import random_key, random_value
+from wire.log.offset_records import Buffer, key_type, read_offset_key, read_offset_value
+from wire.messages.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from wire.messages.schema import NO_UUID
+from wire.messages.schema_read import UNKNOWN_TAGS
 
 TOPIC = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
 KEY = {"group": "g", "topic": "t", "partition": 7}

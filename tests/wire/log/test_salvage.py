@@ -7,9 +7,9 @@ import struct
 
 import pytest
 
-from coordinator.storage.batches import encode_batch
-from coordinator.storage.damage import DamagedLog
-from coordinator.storage.salvage import MOST_FAULTS, parts_of, readable_columns
+from wire.log.batches import encode_batch
+from wire.log.damage import DamagedLog
+from wire.log.salvage import MOST_FAULTS, parts_of, readable_columns
 
 FILE = "00000000000000000000.log"
 

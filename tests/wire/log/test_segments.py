@@ -7,9 +7,11 @@ from time import monotonic
 
 import pytest
 
-from coordinator.storage import segments
-from coordinator.storage.batches import DamagedLog, encode_batch
-from coordinator.storage.segments import (
+from tests.coordinator.store.tampering import with_field
+from tests.wire.log.random_batches import made_log
+from wire.log import segments
+from wire.log.batches import DamagedLog, encode_batch
+from wire.log.segments import (
     Segment,
     Torn,
     base_offset_of,
@@ -18,8 +20,6 @@ from coordinator.storage.segments import (
     read_segment,
     segment_name,
 )
-from tests.coordinator.storage.random_batches import made_log
-from tests.coordinator.storage.tampering import with_field
 
 BATCHES = [encode_batch([(b"k", b"v" * 20)] * 2, base_offset=2 * i, timestamp=i) for i in range(4)]
 WHOLE = b"".join(BATCHES)

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from coordinator.storage.batch_header import HEADER_BYTES
-from coordinator.storage.batches import Batches, Codec, DamagedLog, columns_of, control_type, records_of
-from coordinator.storage.compression import MOST_BYTES, compress
-from coordinator.storage.control_records import MalformedControlRecord, coordinator_epoch
-from coordinator.storage.indexes import aborted_transactions
-from coordinator.storage.meta_properties import read_meta_properties
-from coordinator.storage.partition_files import parse_partition_name, read_leader_epochs, read_topic_id
-from coordinator.storage.segments import Segment, list_segments, parse_segment, read_segment, segment_name
-from tests.coordinator.storage.random_batches import Made, made_log
-from tests.coordinator.storage.tampering import sealed, with_field, with_payload
+from coordinator.store.meta_properties import read_meta_properties
+from coordinator.store.partition_files import parse_partition_name, read_leader_epochs, read_topic_id
+from tests.coordinator.store.tampering import sealed, with_field, with_payload
+from tests.wire.log.random_batches import Made, made_log
+from wire.log.batch_header import HEADER_BYTES
+from wire.log.batches import Batches, Codec, DamagedLog, columns_of, control_type, records_of
+from wire.log.compression import MOST_BYTES, compress
+from wire.log.control_records import MalformedControlRecord, coordinator_epoch
+from wire.log.indexes import aborted_transactions
+from wire.log.segments import Segment, list_segments, parse_segment, read_segment, segment_name
 
 CASES = int(os.environ.get("KOHORT_FUZZ_CASES", "3000"))
 SLOWEST_S = 20.0

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.storage.varints import BadVarint, encode, read_int, read_ints, read_long, read_longs
+from wire.log.varints import BadVarint, encode, read_int, read_ints, read_long, read_longs
 
 INTS = st.integers(-(1 << 31), (1 << 31) - 1)
 LONGS = st.integers(-(1 << 63), (1 << 63) - 1)

@@ -15,10 +15,10 @@ from kio.schema.list_groups.v5.response import ListGroupsResponse
 from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import Records, i32Timedelta
 
-from coordinator.wire.apis import ALL_APIS, LIST_OFFSETS, Api
-from coordinator.wire.decode import DecodeError, Frame, decode
-from coordinator.wire.encode import encode, write_uvarint
 from tests.conformance.messages import build, request_type
+from wire.messages.apis import ALL_APIS, LIST_OFFSETS, Api
+from wire.messages.decode import DecodeError, Frame, decode
+from wire.messages.encode import encode, write_uvarint
 
 VERSIONS = [(api, version) for api in ALL_APIS for version in range(api.minimum, api.maximum + 1)]
 TOO_LONG = "a duration that kio cannot read"

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.assignor_user_data import (
+from wire.messages.assignor_user_data import (
     StickyUserData,
     read_cooperative_sticky,
     read_sticky,
     write_cooperative_sticky,
     write_sticky,
 )
-from coordinator.embedded_protocol import (
+from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     MalformedMetadata,
     Subscription,

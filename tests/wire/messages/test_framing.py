@@ -2,7 +2,7 @@
 
 import pytest
 
-from coordinator.wire.framing import MAX_FRAME_BYTES, BadFrame, FrameReader, frame
+from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader, frame
 
 STREAM = frame(b"one") + frame(b"") + frame(b"three")
 

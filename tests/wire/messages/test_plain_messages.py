@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.api_versions import FIRST_PLAIN, read_versions, versions_request
-from coordinator.wire.apis import API_VERSIONS, LIST_GROUPS, METADATA, Api
-from coordinator.wire.calls.list_groups import listing_request, read_listing
-from coordinator.wire.calls.metadata import PLAIN_VERSIONS, metadata_request, read_metadata
-from coordinator.wire.decode import DecodeError, decode
-from coordinator.wire.encode import encode
-from coordinator.wire.plain_request import PlainRequest
-from coordinator.wire.schema_fields import schema_fields
-from tests.coordinator.wire.server.extremes import extreme
+from tests.coordinator.server.extremes import extreme
+from wire.client.api_versions import FIRST_PLAIN, read_versions, versions_request
+from wire.client.calls.list_groups import listing_request, read_listing
+from wire.client.calls.metadata import PLAIN_VERSIONS, metadata_request, read_metadata
+from wire.messages.apis import API_VERSIONS, LIST_GROUPS, METADATA, Api
+from wire.messages.decode import DecodeError, decode
+from wire.messages.encode import encode
+from wire.messages.plain_request import PlainRequest
+from wire.messages.schema_fields import schema_fields
 
 Read = Callable[[bytes], tuple[Any, int]]
 

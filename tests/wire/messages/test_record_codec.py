@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.storage.record_codec import (
+from wire.messages.record_codec import (
     UNKNOWN_TAGS,
     MalformedRecord,
     UnknownKeyType,
@@ -18,7 +18,7 @@ from coordinator.storage.record_codec import (
     json_key,
     json_value,
 )
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 TOPIC = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
 TOPIC_ID = "0102030405060708090a0b0c0d0e0f10"

@@ -13,8 +13,10 @@ from contextlib import suppress
 
 import pytest
 
-from coordinator.storage.offset_records import OffsetKey, OffsetValue, read_offset_key, read_offset_value
-from coordinator.storage.record_codec import (
+from coordinator.store.records import decode_record, encode_record
+from tests.wire.log.random_records import TYPES_AND_VERSIONS, damaged, random_record
+from wire.log.offset_records import OffsetKey, OffsetValue, read_offset_key, read_offset_value
+from wire.messages.record_codec import (
     MalformedRecord,
     UnknownKeyType,
     decode_key,
@@ -23,9 +25,7 @@ from coordinator.storage.record_codec import (
     json_key,
     json_value,
 )
-from coordinator.storage.records import decode_record, encode_record
-from coordinator.storage.schema import NO_UUID
-from tests.coordinator.storage.random_records import TYPES_AND_VERSIONS, damaged, random_record
+from wire.messages.schema import NO_UUID
 
 CASES = int(os.environ.get("KOHORT_FUZZ_CASES", "20000"))
 HONEST = 60

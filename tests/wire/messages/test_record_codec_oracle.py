@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from coordinator.storage.record_codec import (
+from tests.wire.log import records_oracle
+from tests.wire.log.random_records import (
+    TYPES_AND_VERSIONS,
+    damaged,
+    random_key,
+    random_records,
+    random_value,
+)
+from tests.wire.log.records_oracle import Bytes, Dumped
+from wire.messages.record_codec import (
     MalformedRecord,
     UnknownKeyType,
     decode_key,
@@ -19,17 +28,8 @@ from coordinator.storage.record_codec import (
     json_key,
     json_value,
 )
-from coordinator.storage.schema_json import message_json
-from coordinator.storage.schemas.record_types import RECORD_TYPES
-from tests.coordinator.storage import records_oracle
-from tests.coordinator.storage.random_records import (
-    TYPES_AND_VERSIONS,
-    damaged,
-    random_key,
-    random_records,
-    random_value,
-)
-from tests.coordinator.storage.records_oracle import Bytes, Dumped
+from wire.messages.schema_json import message_json
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 pytestmark = pytest.mark.kafka
 

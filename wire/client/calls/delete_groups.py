@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import DELETE_GROUPS
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.steps import Steps
+from wire.client.answers import Failure, refusal
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.steps import Steps
+from wire.messages.apis import DELETE_GROUPS
 
 
 def delete_groups(

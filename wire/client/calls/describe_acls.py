@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from coordinator.wire.answers import error_name
-from coordinator.wire.apis import DESCRIBE_ACLS
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import KafkaError
-from coordinator.wire.steps import Steps
+from wire.client.answers import error_name
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import KafkaError
+from wire.client.steps import Steps
+from wire.messages.apis import DESCRIBE_ACLS
 
 _ANY = 1
 """Any pattern type, operation or permission."""

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import DESCRIBE_SHARE_GROUP_OFFSETS
-from coordinator.wire.batches import batches
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.steps import Steps
+from wire.client.answers import Failure, refusal
+from wire.client.batches import batches
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.steps import Steps
+from wire.messages.apis import DESCRIBE_SHARE_GROUP_OFFSETS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

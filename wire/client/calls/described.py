@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import Api
-from coordinator.wire.batches import batches
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.steps import Steps
+from wire.client.answers import Failure, refusal
+from wire.client.batches import batches
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.steps import Steps
+from wire.messages.apis import Api
 
 T = TypeVar("T")
 

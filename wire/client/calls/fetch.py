@@ -12,12 +12,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from coordinator.wire.answers import Failure, error_name, refusal
-from coordinator.wire.apis import FETCH
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import KafkaError
-from coordinator.wire.steps import Steps
+from wire.client.answers import Failure, error_name, refusal
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import KafkaError
+from wire.client.steps import Steps
+from wire.messages.apis import FETCH
 
 TopicPartition = tuple[str, int]
 

@@ -1,7 +1,7 @@
 """The answer to OffsetFetch in versions 8 and 9, read without kio's classes.
 
 A hundred thousand committed offsets are one question of an operator: an object of kio and a dictionary of its fields
-for each would be most of the time that the answer takes. `tests/coordinator/wire/test_fetched_offsets.py` compares
+for each would be most of the time that the answer takes. `tests/wire/client/test_fetched_offsets.py` compares
 with what kio makes of the same bytes.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from coordinator.model import CommittedOffset, Offsets
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.primitives import DecodeError, error_code, read_uvarint
-from coordinator.wire.records import NULLABLE_TEXT, TEXT, past_tags, read_answer
+from groups.model import CommittedOffset, Offsets
+from wire.client.answers import Failure, refusal
+from wire.messages.plain import NULLABLE_TEXT, TEXT, past_tags, read_answer
+from wire.messages.primitives import DecodeError, error_code, read_uvarint
 
 TopicPartition = tuple[str, int]
 

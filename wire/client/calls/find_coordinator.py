@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator.wire.address import Address
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import FIND_COORDINATOR
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.steps import Steps
+from wire.client.address import Address
+from wire.client.answers import Failure, refusal
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.steps import Steps
+from wire.messages.apis import FIND_COORDINATOR
 
 _GROUP = 0
 _FIRST_BATCHED = 4

@@ -1,7 +1,7 @@
 """How many members groups have, and which assignor: of the describe answers what a list shows.
 
-They are read without kio's classes (`coordinator.wire.records`): a process lists once, and most of what it would
-do is to make the classes of four kinds of answers. `tests/coordinator/wire/test_group_sizes.py` compares with kio.
+They are read without kio's classes (`wire.messages.plain`): a process lists once, and most of what it would
+do is to make the classes of four kinds of answers. `tests/wire/client/test_group_sizes.py` compares with kio.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import (
+from wire.client.answers import Failure, refusal
+from wire.client.batches import batches
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.steps import Steps
+from wire.messages.apis import (
     CONSUMER_GROUP_DESCRIBE,
     DESCRIBE_GROUPS,
     SHARE_GROUP_DESCRIBE,
     STREAMS_GROUP_DESCRIBE,
     Api,
 )
-from coordinator.wire.batches import batches
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.encode import write_texts
-from coordinator.wire.plain_request import PlainRequest
-from coordinator.wire.primitives import Reader, nullable_message
-from coordinator.wire.records import (
+from wire.messages.encode import write_texts
+from wire.messages.plain import (
     BOOL,
     BYTES,
     ERROR_CODE,
@@ -41,7 +40,8 @@ from coordinator.wire.records import (
     read_answer,
     record,
 )
-from coordinator.wire.steps import Steps
+from wire.messages.plain_request import PlainRequest
+from wire.messages.primitives import Reader, nullable_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def group_sizes(connection: Connection, api: Api, groups: Sequence[str], deadlin
     yield from connection.open(deadline)
     version = connection.version(api)
     if (api, version) not in _GROUPS:
-        from coordinator.wire.calls.describe_groups import describe_groups
+        from wire.client.calls.describe_groups import describe_groups
 
         return _of_classic((yield from describe_groups(connection, groups, deadline)))
     requests = [sizes_request(version, batch) for batch in batches(groups)]

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.wire.answers import error_name
-from coordinator.wire.apis import LIST_GROUPS
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.encode import write_texts
-from coordinator.wire.errors import KafkaError, UnsupportedApi
-from coordinator.wire.plain_request import PlainRequest
-from coordinator.wire.records import ERROR_CODE, INT32, TEXT, many, named, read_answer
-from coordinator.wire.steps import Steps
+from wire.client.answers import error_name
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import KafkaError, UnsupportedApi
+from wire.client.steps import Steps
+from wire.messages.apis import LIST_GROUPS
+from wire.messages.encode import write_texts
+from wire.messages.plain import ERROR_CODE, INT32, TEXT, many, named, read_answer
+from wire.messages.plain_request import PlainRequest
 
 _FIRST_WITH_STATES = 4
 _FIRST_WITH_TYPES = 5

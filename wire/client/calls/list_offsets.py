@@ -7,11 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import LIST_OFFSETS
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.steps import Steps
+from wire.client.answers import Failure, refusal
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.steps import Steps
+from wire.messages.apis import LIST_OFFSETS
 
 TopicPartition = tuple[str, int]
 

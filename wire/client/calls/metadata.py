@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from coordinator.wire.address import Address
-from coordinator.wire.answers import Failure, error_name, refusal
-from coordinator.wire.apis import METADATA
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.encode import write_text, write_uvarint
-from coordinator.wire.errors import KafkaError
-from coordinator.wire.plain_request import PlainRequest
-from coordinator.wire.records import (
+from wire.client.address import Address
+from wire.client.answers import Failure, error_name, refusal
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import KafkaError
+from wire.client.steps import Steps
+from wire.messages.apis import METADATA
+from wire.messages.encode import write_text, write_uvarint
+from wire.messages.plain import (
     BOOL,
     ERROR_CODE,
     INT32,
@@ -25,7 +25,7 @@ from coordinator.wire.records import (
     named,
     read_answer,
 )
-from coordinator.wire.steps import Steps
+from wire.messages.plain_request import PlainRequest
 
 PLAIN_VERSIONS = (12, 13)
 """Read and written without kio's classes: what brokers since 3.1 speak."""

@@ -6,15 +6,15 @@ Version 10 names topics by id only and gives nothing in return, so the newest ve
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator.model import CommittedOffset
-from coordinator.wire.answers import Failure, refusal
-from coordinator.wire.apis import OFFSET_FETCH
-from coordinator.wire.batches import batches
-from coordinator.wire.calls.fetched_offsets import GroupOffsets, TopicPartition, read_fetched_offsets
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.errors import AnswerTooLong
-from coordinator.wire.steps import Steps
+from groups.model import CommittedOffset
+from wire.client.answers import Failure, refusal
+from wire.client.batches import batches
+from wire.client.calls.fetched_offsets import GroupOffsets, TopicPartition, read_fetched_offsets
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.errors import AnswerTooLong
+from wire.client.steps import Steps
+from wire.messages.apis import OFFSET_FETCH
 
 _FIRST_BATCHED = 8
 _FIRST_WITH_MEMBERS = 9

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.wire.answers import Failure
-from coordinator.wire.apis import SHARE_GROUP_DESCRIBE
-from coordinator.wire.calls.assigned import AssignedTopic, assigned_topics
-from coordinator.wire.calls.described import describe
-from coordinator.wire.connection import Connection
-from coordinator.wire.deadline import Deadline
-from coordinator.wire.steps import Steps
+from wire.client.answers import Failure
+from wire.client.calls.assigned import AssignedTopic, assigned_topics
+from wire.client.calls.described import describe
+from wire.client.connection import Connection
+from wire.client.deadline import Deadline
+from wire.client.steps import Steps
+from wire.messages.apis import SHARE_GROUP_DESCRIBE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

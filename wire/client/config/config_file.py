@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from cli.errors import CommandError
+from wire.client.errors import WireError
 
 
-class ConfigFileError(CommandError):
+class ConfigFileError(WireError):
     """A configuration file cannot be used. `line` and `column` are 1-based, None when no line is to blame.
 
     The text names file, line, problem and next step, and never a secret's value.

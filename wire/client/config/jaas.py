@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from coordinator.wire.security import Secret
+from wire.client.security import Secret
 
 _TOKEN = re.compile(
     r"""\s+ | //[^\n]* | /\*.*?\*/                       # blanks and comments

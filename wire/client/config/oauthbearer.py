@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cli.cluster.jaas import LoginModule
-from cli.cluster.typed_properties import Properties
-from coordinator.wire.security import OAuthSettings, Secret
+from wire.client.config.jaas import LoginModule
+from wire.client.config.typed_properties import Properties
+from wire.client.security import OAuthSettings, Secret
 
 MODULE = "OAuthBearerLoginModule"
 ENDPOINT = "sasl.oauthbearer.token.endpoint.url"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from cli.cluster.config_file import ConfigFileError, read_text
-from cli.cluster.jaas import BadJaas, LoginModule, parse_jaas
-from cli.cluster.oauthbearer import MODULE as OAUTH_MODULE
-from cli.cluster.oauthbearer import oauth_settings
-from cli.cluster.stores import tls_settings
-from cli.cluster.typed_properties import Properties
-from coordinator.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
-from coordinator.java_properties import BadProperty, Property, parse_properties
-from coordinator.wire.security import ConnectionSettings, Secret, SecurityProtocol
+from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
+from wire.client.config.config_file import ConfigFileError, read_text
+from wire.client.config.jaas import BadJaas, LoginModule, parse_jaas
+from wire.client.config.oauthbearer import MODULE as OAUTH_MODULE
+from wire.client.config.oauthbearer import oauth_settings
+from wire.client.config.stores import tls_settings
+from wire.client.config.typed_properties import Properties
+from wire.client.security import ConnectionSettings, Secret, SecurityProtocol
+from wire.java_properties import BadProperty, Property, parse_properties
 
 _ALIASES = {
     "metadata.broker.list": "bootstrap.servers",

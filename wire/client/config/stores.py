@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from cli.cluster.typed_properties import Properties
-from coordinator.wire.security import TlsSettings
+from wire.client.config.typed_properties import Properties
+from wire.client.security import TlsSettings
 
 _PEM_HINT = (
     "Only PEM is read here. If the file is PEM already, set {kind}.type=PEM. Otherwise convert it:\n"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.cluster.config_file import ConfigFileError
-from coordinator.java_properties import Property
-from coordinator.wire.security import Secret
+from wire.client.config.config_file import ConfigFileError
+from wire.client.security import Secret
+from wire.java_properties import Property
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

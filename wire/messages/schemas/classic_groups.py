@@ -1,6 +1,6 @@
 """Classic groups: record type 2."""
 
-from coordinator.storage.schema import Array, Field, Scalar, Struct, record_type
+from wire.messages.schema import Array, Field, Scalar, Struct, record_type
 
 _MEMBER = Struct(
     Field("memberId", Scalar.STRING),

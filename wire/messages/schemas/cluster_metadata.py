@@ -5,8 +5,8 @@ Source: the `common/metadata` definitions of kafka-metadata 4.3.1. Kafka's bool 
 
 from collections.abc import Mapping
 
-from coordinator.storage.schema import Array, Field, Message, Scalar, Struct
-from coordinator.storage.schemas.common import INT32S
+from wire.messages.schema import Array, Field, Message, Scalar, Struct
+from wire.messages.schemas.common import INT32S
 
 UUIDS = Array(Scalar.UUID)
 

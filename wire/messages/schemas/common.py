@@ -1,6 +1,6 @@
 """What several messages are made of."""
 
-from coordinator.storage.schema import Array, Field, Scalar, Struct
+from wire.messages.schema import Array, Field, Scalar, Struct
 
 GROUP_KEY = Struct(Field("groupId", Scalar.STRING))
 MEMBER_KEY = Struct(Field("groupId", Scalar.STRING), Field("memberId", Scalar.STRING))

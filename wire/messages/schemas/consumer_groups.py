@@ -1,7 +1,7 @@
 """Consumer groups (KIP-848): record types 3 to 8 and 16."""
 
-from coordinator.storage.schema import Array, Field, Scalar, Struct, record_type
-from coordinator.storage.schemas.common import (
+from wire.messages.schema import Array, Field, Scalar, Struct, record_type
+from wire.messages.schemas.common import (
     GROUP_KEY,
     INT32S,
     MEMBER_KEY,

@@ -1,10 +1,10 @@
 """The embedded protocol of classic consumers, as the dump tool looks into it: inside record type 2.
 
-What the coordinator itself makes of these bytes is `coordinator.embedded_protocol`'s affair.
+What the coordinator itself makes of these bytes is `wire.messages.embedded_protocol`'s affair.
 """
 
-from coordinator.storage.schema import Array, Field, Message, Scalar, Struct
-from coordinator.storage.schemas.common import INT32S, STRINGS
+from wire.messages.schema import Array, Field, Message, Scalar, Struct
+from wire.messages.schemas.common import INT32S, STRINGS
 
 _NEWEST = 3
 _TOPIC_PARTITIONS = Array(Struct(Field("topic", Scalar.STRING), Field("partitions", INT32S), newest=_NEWEST))

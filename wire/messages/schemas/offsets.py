@@ -3,7 +3,7 @@
 Once the first number of a key was its version; 0 and 1 meant the same. Kafka 4 reads 0 as a type of its own.
 """
 
-from coordinator.storage.schema import Field, Scalar, Struct, record_type
+from wire.messages.schema import Field, Scalar, Struct, record_type
 
 _KEY = Struct(
     Field("group", Scalar.STRING),

@@ -1,7 +1,7 @@
 """Share groups (KIP-932): record types 10 to 15."""
 
-from coordinator.storage.schema import Array, Field, Scalar, Struct, record_type
-from coordinator.storage.schemas.common import (
+from wire.messages.schema import Array, Field, Scalar, Struct, record_type
+from wire.messages.schemas.common import (
     GROUP_KEY,
     INT32S,
     MEMBER_KEY,

@@ -1,7 +1,7 @@
 """Streams groups (KIP-1071): record types 17 and 19 to 23. There is no type 18."""
 
-from coordinator.storage.schema import Array, Field, Scalar, Struct, record_type
-from coordinator.storage.schemas.common import (
+from wire.messages.schema import Array, Field, Scalar, Struct, record_type
+from wire.messages.schemas.common import (
     GROUP_KEY,
     INT16S,
     INT32S,

@@ -7,15 +7,15 @@ from uuid import UUID
 
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import Side, find
-from cli.sample_history.stage import Client, Stage
-from coordinator.broker.answers import (
+from cli.verbs.demo.history.stage import Client, Stage
+from coordinator.engine.answers import (
     ConsumerGroupHeartbeatAnswer,
     HeartbeatAnswer,
     JoinedMember,
     JoinGroupAnswer,
     SyncGroupAnswer,
 )
-from coordinator.broker.calls import (
+from coordinator.engine.calls import (
     ConsumerGroupHeartbeat,
     Heartbeat,
     JoinGroup,
@@ -24,8 +24,9 @@ from coordinator.broker.calls import (
     LeavingMember,
     SyncGroup,
 )
-from coordinator.broker.errors import ErrorCode
-from coordinator.embedded_protocol import (
+from coordinator.store.group_records import COOPERATIVE, REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS
+from wire.errors import ErrorCode
+from wire.messages.embedded_protocol import (
     NEWEST_VERSION,
     EmbeddedAssignment,
     Subscription,
@@ -34,7 +35,6 @@ from coordinator.embedded_protocol import (
     write_assignment,
     write_subscription,
 )
-from coordinator.group_records import COOPERATIVE, REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS
 
 _NO_GENERATION = -1
 _LEAVING = -1

@@ -8,13 +8,13 @@ from random import Random
 from typing import Protocol
 from uuid import UUID
 
-from coordinator.broker.answers import Answer
-from coordinator.broker.calls import Call, Offset, OffsetCommit, Request
-from coordinator.broker.config import Config
-from coordinator.broker.engine import Engine
-from coordinator.broker.records import Record
-from coordinator.broker.result import Result
-from coordinator.broker.topics import TopicImage
+from coordinator.engine.answers import Answer
+from coordinator.engine.calls import Call, Offset, OffsetCommit, Request
+from coordinator.engine.config import Config
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.engine.result import Result
+from coordinator.engine.topics import TopicImage
 
 HEARTBEAT_MS = 3_000
 _APART_MS = 137

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from cli.sample_history.consumers import ClassicConsumer, Consumer
-from cli.sample_history.stage import Client, Positions, Stage
-from coordinator.broker.records import (
+from cli.verbs.demo.history.consumers import ClassicConsumer, Consumer
+from cli.verbs.demo.history.stage import Client, Positions, Stage
+from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ConsumerGroupRecord,
@@ -24,9 +24,9 @@ from coordinator.broker.records import (
     Record,
     TargetEpochRecord,
 )
-from coordinator.broker.topics import TopicImage
-from coordinator.model import Group
-from coordinator.uuids import format_uuid
+from coordinator.engine.topics import TopicImage
+from groups.model import Group
+from wire.uuids import format_uuid
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS

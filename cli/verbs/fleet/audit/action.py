@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
-from cli.fleet.files import check_writable, write_report
-from cli.fleet.options import AuditOptions, LogOptions, SparkOptions
-from cli.fleet.progress import FleetProgress
-from cli.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
-from cli.fleet.spark import fleet_session, settings_of
-from cli.views.fleet_audit import Audit
-from coordinator.model import Cause, Problem
+from cli.verbs.fleet.audit.view import Audit
+from cli.verbs.fleet.files import check_writable, write_report
+from cli.verbs.fleet.options import AuditOptions, LogOptions, SparkOptions
+from cli.verbs.fleet.progress import FleetProgress
+from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
+from cli.verbs.fleet.spark import fleet_session, settings_of
+from groups.model import Cause, Problem
 from migration.client_config import ClientConfig
 from migration.clients import ToldClients
 from migration.model import Destination

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cli.fleet.options import AuditOptions, SparkOptions
 from cli.options import OutputOptions
+from cli.verbs.fleet.options import AuditOptions, SparkOptions
 
 CLIENTS_PANEL = "What the members run"
 
@@ -102,11 +102,11 @@ def fleet_audit(
     The findings are those of `kohort plan`, the dry run and the regexes those of `dry-run` and `validate-regex`, with
     Java's own regular expressions beside. What cannot be read is put into quarantine and told.
     """
-    from cli.fleet.audit import AuditRequest, carry_out, sources_of
     from cli.output import emit
-    from cli.plans import bounce_of, configs_of, told_of
     from cli.render.output_format import FOR_PROGRAMS
-    from cli.views.fleet_audit import fleet_audit_document
+    from cli.verbs.fleet.audit.action import AuditRequest, carry_out, sources_of
+    from cli.verbs.fleet.audit.view import fleet_audit_document
+    from cli.verbs.plan.action import bounce_of, configs_of, told_of
     from migration.model import Destination
 
     snapshots, logs = sources_of(sources)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from cli.render.document import Block, Document, Heading, Table, Text, columns
-from coordinator.model import Problem
+from groups.model import Problem
 
 if TYPE_CHECKING:
     from pipeline.audit import RankedGroup

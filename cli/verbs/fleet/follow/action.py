@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cli.errors import UsageError
-from cli.fleet.options import SparkOptions
-from cli.fleet.progress import FleetProgress
-from cli.fleet.sources import LiveTopic
-from cli.fleet.spark import fleet_session, settings_of
 from cli.output import notice
-from cli.views.fleet_follow import Followed
+from cli.verbs.fleet.follow.view import Followed
+from cli.verbs.fleet.options import SparkOptions
+from cli.verbs.fleet.progress import FleetProgress
+from cli.verbs.fleet.sources import LiveTopic
+from cli.verbs.fleet.spark import fleet_session, settings_of
 
 if TYPE_CHECKING:
     from pipeline.follow import Following

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.fleet.options import LiveOptions, SparkOptions
+from cli.verbs.fleet.options import LiveOptions, SparkOptions
 
 
 class FollowOutput(Enum):
@@ -59,10 +59,10 @@ def fleet_follow(
     `kohort fleet history --out` shows what the tables say, while nothing follows into them.
     """
     from cli.errors import UsageError
-    from cli.fleet.follow import FollowRequest, carry_out
-    from cli.fleet.sources import live_of
     from cli.output import write_line
-    from cli.views.fleet_follow import followed_document, followed_line
+    from cli.verbs.fleet.follow.action import FollowRequest, carry_out
+    from cli.verbs.fleet.follow.view import followed_document, followed_line
+    from cli.verbs.fleet.sources import live_of
 
     if once and seconds is not None:
         raise UsageError("--once ends when everything is read; --for makes no sense with it")

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
-from cli.fleet.files import check_writable, write_report, write_text
-from cli.fleet.options import SparkOptions
-from cli.fleet.progress import FleetProgress
-from cli.fleet.sources import LiveTopic, LogPaths, bytes_below
-from cli.fleet.spark import fleet_session, is_local, settings_of
 from cli.times import format_moment, parse_moment
-from cli.views.fleet_history import History, TableFacts
-from coordinator.problem import Cause, Problem
+from cli.verbs.fleet.files import check_writable, write_report, write_text
+from cli.verbs.fleet.history.view import History, TableFacts
+from cli.verbs.fleet.options import SparkOptions
+from cli.verbs.fleet.progress import FleetProgress
+from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
+from cli.verbs.fleet.spark import fleet_session, is_local, settings_of
+from groups.problem import Cause, Problem
 
 if TYPE_CHECKING:
     from pipeline.as_of import AsOf

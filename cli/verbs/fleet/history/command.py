@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cli.fleet.options import LogOptions, SparkOptions
 from cli.options import OutputOptions
+from cli.verbs.fleet.options import LogOptions, SparkOptions
 
 
 def fleet_history(
@@ -62,11 +62,11 @@ def fleet_history(
     Without --group, a row per group, those that rebalanced longest first. What cannot be read is put into quarantine
     and told; it does not end the run.
     """
-    from cli.fleet.history import HistoryRequest, carry_out, moment_of
-    from cli.fleet.sources import source_of
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
-    from cli.views.fleet_history import fleet_history_document
+    from cli.verbs.fleet.history.action import HistoryRequest, carry_out, moment_of
+    from cli.verbs.fleet.history.view import fleet_history_document
+    from cli.verbs.fleet.sources import source_of
 
     request = HistoryRequest(
         source=source_of(logs),

@@ -9,9 +9,9 @@ from typing import Any
 from cli.counts import counted
 from cli.render.document import Block, Cell, Document, Duration, Table, columns
 from cli.times import format_moment
-from cli.views.describe import DescribeMode, describe_document
-from coordinator.model import Group, Problem
-from coordinator.storage.schemas.record_types import RECORD_TYPES
+from cli.verbs.describe.view import DescribeMode, describe_document
+from groups.model import Group, Problem
+from wire.messages.schemas.record_types import RECORD_TYPES
 
 Row = Mapping[str, Any]
 """A row of one of the pipeline's tables; times in ms since 1970."""

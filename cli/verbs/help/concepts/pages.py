@@ -15,13 +15,13 @@ FENCE = "```"
 
 def page_names() -> list[str]:
     """All topics, by name."""
-    found = (file.name for file in files("cli.concepts").iterdir())
+    found = (file.name for file in files("cli.verbs.help.concepts").iterdir())
     return sorted(name.removesuffix(".md") for name in found if name.endswith(".md"))
 
 
 def page_source(name: str) -> str:
     """The markdown of a topic."""
-    return files("cli.concepts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return files("cli.verbs.help.concepts").joinpath(f"{name}.md").read_text(encoding="utf-8")
 
 
 def title_of(source: str) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.pattern_tree import ALPHABET, Chars, characters_of
-from coordinator.re2j.names import PERL, POSIX, UNICODE
-from coordinator.re2j.parse import parse
-from coordinator.regex import judge
+from groups.regex.broker import judge
+from groups.regex.re2j.names import PERL, POSIX, UNICODE
+from groups.regex.re2j.parse import parse
+from groups.regex.tree import ALPHABET, Chars, characters_of
 from tests.kafka.regex_engines import ask_engines
 
 pytestmark = pytest.mark.kafka
