@@ -19,6 +19,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.errors import AssignorError
+
 Ints = NDArray[np.int64]
 Partitions = Mapping[str, Sequence[int]]
 """Partition numbers by topic name."""
@@ -267,7 +269,7 @@ class Result:
     the member has are there, and others may be."""
 
 
-class AssignorFailedError(Exception):
+class AssignorFailedError(AssignorError):
     """The real assignor would throw here; the message is the one that it would throw."""
 
 

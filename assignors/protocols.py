@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assignors.assignor import Assignor, RebalanceProtocol
+from assignors.errors import AssignorError
 from assignors.java.java_order import map_order, string_hashes
 
 
-class NoCommonProtocolError(Exception):
+class NoCommonProtocolError(AssignorError):
     """Members, or the assignors of one member, have nothing in common."""
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.errors import AssignorError
 from assignors.rules import checked
 
 __all__ = [
@@ -44,7 +45,7 @@ _MODULES = (
 """Each has `ASSIGNORS`. Imported at the first look-up: `assignors.registry` itself stays cheap to import."""
 
 
-class UnknownAssignorError(LookupError):
+class UnknownAssignorError(AssignorError, LookupError):
     """There is no such assignor; the message lists those there are and names the nearest."""
 
 

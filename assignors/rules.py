@@ -13,6 +13,7 @@ from enum import Enum
 import numpy as np
 
 from assignors.assignor import Assignor, RebalanceProtocol
+from assignors.errors import AssignorError
 from assignors.model import Assignment, DenseGroup, Result, Rows
 
 
@@ -26,7 +27,7 @@ class Rule(Enum):
     HANDED_OVER = "a partition is handed to a new owner before the old one has revoked it (KIP-429)"
 
 
-class RuleBrokenError(Exception):
+class RuleBrokenError(AssignorError):
     """A custom assignor broke a rule."""
 
     def __init__(self, assignor: str, rule: Rule, detail: str) -> None:

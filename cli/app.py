@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from cli.errors import CommandError, ExitStatus
+from cli.errors import CommandError, ExitStatus, exit_status, fault, is_expected
 from cli.lazy import Build, family, lazy_group, verb
 
 COMMANDS = {
@@ -131,9 +131,9 @@ def main() -> None:
             raise
         from cli.output import notice
 
-        fault = _unprinted(error) or error
-        status = _status_of(fault)
-        notice(_message_of(fault))
+        reason = _unprinted(error) or error
+        status = exit_status(reason)
+        notice(str(reason) if is_expected(reason) else f"this is {fault(reason, '--debug')}")
     else:
         status = ExitStatus.DONE
     finally:
@@ -143,28 +143,12 @@ def main() -> None:
 
 
 def _unprinted(error: Exception) -> CommandError | None:
-    """The fault of standard output, where help or a version is still in its buffer, as it could not be printed."""
+    """What is wrong with standard output, where help or a version could not be printed and is still in its buffer."""
     if isinstance(error, OSError):
         from cli.output import write_out
 
         try:
             write_out(lambda _: None)
-        except CommandError as fault:
-            return fault
+        except CommandError as refusal:
+            return refusal
     return None
-
-
-def _status_of(error: Exception) -> ExitStatus:
-    if isinstance(error, CommandError):
-        return error.status
-    name = type(error).__name__
-    return ExitStatus.REFUSED if name == "AuthenticationFailed" else ExitStatus.UNREADABLE
-
-
-def _message_of(error: Exception) -> str:
-    known = isinstance(error, CommandError) or type(error).__module__.partition(".")[0] in (
-        "assignors", "cli", "coordinator", "groups", "migration", "pipeline", "wire",
-    )  # fmt: skip
-    if known:
-        return str(error)
-    return f"this is a fault of Kohort: {type(error).__name__}: {error} (--debug shows where)"

@@ -1,7 +1,11 @@
-"""What ends a command before it has an answer. Only cli/app.py turns these into an exit status."""
+"""What ends a command before it has an answer, and what a user learns of it.
+
+Only cli/app.py and cli/dropin/main.py turn an exception into an exit status.
+"""
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 
 
@@ -36,3 +40,35 @@ class UsageError(CommandError):
     """The command line asks for something that makes no sense."""
 
     status = ExitStatus.USAGE
+
+
+_ROOTS = (
+    ("assignors.errors", "AssignorError"),
+    ("wire.errors", "WireError"),
+    ("groups.errors", "GroupsError"),
+    ("coordinator.errors", "CoordinatorError"),
+    ("migration.errors", "MigrationError"),
+    ("pipeline.errors", "PipelineError"),
+)
+"""The roots of the errors that each package reports to a user. An error exists only where its module is loaded."""
+
+
+def is_expected(error: BaseException) -> bool:
+    """Whether the message of an error is written for users; any other error is a fault of Kohort."""
+    if isinstance(error, CommandError):
+        return True
+    roots = (getattr(sys.modules.get(module), name, None) for module, name in _ROOTS)
+    return any(root is not None and isinstance(error, root) for root in roots)
+
+
+def fault(error: BaseException, debug: str) -> str:
+    """What is said of an error that is not expected; `debug` makes the next run show where it was raised."""
+    return f"a fault of Kohort: {type(error).__name__}: {error} ({debug} shows where)"
+
+
+def exit_status(error: BaseException) -> ExitStatus:
+    """REFUSED where the cluster refused; UNREADABLE for every error that names no status of its own."""
+    if isinstance(error, CommandError):
+        return error.status
+    refused = is_expected(error) and getattr(error, "is_refusal", False)
+    return ExitStatus.REFUSED if refused else ExitStatus.UNREADABLE

@@ -22,6 +22,7 @@ from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from migration import conditions
 from migration.conditions import Condition
+from migration.errors import MigrationError
 from migration.model import UNWRITTEN, Plan, Step
 
 MAX_VALUES = 2_000_000
@@ -44,7 +45,7 @@ _TAGS = {kind: tag for tag, kind in _CONDITIONS.items()}
 Path = tuple[str | int, ...]
 
 
-class PlanFileError(Exception):
+class PlanFileError(MigrationError):
     """A plan file that is none: says which field is wrong and why."""
 
     def __init__(self, path: Path, message: str) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.errors import PipelineError
 from pipeline.tables.schemas import TABLES, VERSION
 
 FORMAT = "kohort-tables"
 NAME = "tables.json"
 
 
-class NotATableStore(Exception):
+class NotATableStore(PipelineError):
     """A directory holds something else than Kohort's tables; nothing in it was touched."""
 
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as f
 from coordinator.store.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
 from pipeline.course.stream import in_small_batches
+from pipeline.errors import PipelineError
 from pipeline.jobs import beside, watched
 from pipeline.sources.reading import Reading
 from pipeline.sources.segments import reading as reading_segments
@@ -126,7 +127,7 @@ class HistoryRun:
     quarantined_total: int
 
 
-class DifferentClusters(Exception):
+class DifferentClusters(PipelineError):
     """What is to be read, or what `out` holds, is of more than one cluster."""
 
 

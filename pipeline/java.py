@@ -9,6 +9,8 @@ import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
+from pipeline.errors import PipelineError
+
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
 NEEDED_MODULES = (
@@ -26,7 +28,7 @@ _TIMEOUT_S = 60.0
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
-class MissingSpark(Exception):
+class MissingSpark(PipelineError):
     """Spark cannot be started here; the message says what is missing and what to install."""
 
 

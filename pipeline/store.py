@@ -23,6 +23,7 @@ from pyspark.sql.types import StructType
 
 from coordinator.store.lock import LOCK_FILE, DirectoryLock
 from pipeline.catalog import NAME, Catalog, NotATableStore
+from pipeline.errors import PipelineError
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.tables.commit_runs import RUNS
 from pipeline.tables.courses import COURSES, COURSES_TABLE
@@ -42,7 +43,7 @@ _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _NEW = f".{NAME}.new"
 
 
-class StoreInUse(Exception):
+class StoreInUse(PipelineError):
     """Another process writes into the directory."""
 
 

@@ -1,8 +1,23 @@
-"""Kafka's error codes, as far as a group coordinator answers them."""
+"""The root of the errors of `wire`, and Kafka's error codes as far as a group coordinator answers them."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import ClassVar
+
+
+class WireError(Exception):
+    """The root of everything that `wire` raises on purpose and that a user may read.
+
+    `address` is the broker's ``host:port``, or None when no single broker is meant.
+    """
+
+    is_refusal: ClassVar[bool] = False
+    """Whether the cluster was reached and refused the user."""
+
+    def __init__(self, message: str, *, address: str | None = None) -> None:
+        super().__init__(message)
+        self.address = address
 
 
 class ErrorCode(IntEnum):

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from cli.errors import ExitStatus
+from cli.errors import CommandError, ExitStatus
 
-USAGE_STATUS = 1
+USAGE_STATUS = ExitStatus.FALSE
 """What the tool exits with after it has printed its usage."""
 
 
-class ToolUsageError(Exception):
-    """The command line makes no sense: the message and the usage go to stderr."""
+class ToolUsageError(CommandError):
+    """The command line is invalid: the message and the usage go to stderr."""
+
+    status = USAGE_STATUS
 
 
-class ToolFailure(Exception):
+class ToolFailure(CommandError):
     """The command failed while it ran: `Error: Executing consumer group command failed due to …` goes to stdout.
 
     `reason` goes to stderr: what of it the tool tells in its stack trace alone.
     """
 
-    def __init__(self, message: str, status: int = ExitStatus.UNREADABLE, *, reason: str = "") -> None:
+    def __init__(self, message: str, status: ExitStatus = ExitStatus.UNREADABLE, *, reason: str = "") -> None:
         super().__init__(message)
         self.status, self.reason = status, reason
 

@@ -11,11 +11,11 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
-from cli.dropin.errors import USAGE_STATUS, ToolFailure, ToolUsageError, VersionAsked
+from cli.dropin.errors import ToolFailure, ToolUsageError, VersionAsked
 from cli.dropin.options import Action, Options
 from cli.dropin.parse import parse
 from cli.dropin.words import print_error, print_remark
-from cli.errors import CommandError, ExitStatus
+from cli.errors import ExitStatus, exit_status, fault, is_expected
 
 if TYPE_CHECKING:
     from cli.sources.live import LiveSource
@@ -96,32 +96,19 @@ def run(arguments: Sequence[str]) -> int:
         from cli.dropin.usage import usage
 
         print_remark(f"{error}\n{usage()}")
-        return USAGE_STATUS
+        return error.status
     except Exception as error:
         if os.environ.get("KOHORT_DEBUG"):
             raise
+        reason = str(error) if is_expected(error) else fault(error, "KOHORT_DEBUG=1")
         # Where standard output is the fault, this fails too, and `main` says so.
-        print_error(f"Executing consumer group command failed due to {_message_of(error)}")
+        print_error(f"Executing consumer group command failed due to {reason}")
         if isinstance(error, ToolFailure) and error.reason:
             print_remark(error.reason)
-        return _status_of(error)
+        return exit_status(error)
 
 
 def _own_version() -> str:
     from importlib.metadata import version
 
     return version("kohort")
-
-
-def _status_of(error: Exception) -> int:
-    if isinstance(error, ToolFailure | CommandError):
-        return error.status
-    refused = type(error).__name__ == "AuthenticationFailed"
-    return ExitStatus.REFUSED if refused else ExitStatus.UNREADABLE
-
-
-def _message_of(error: Exception) -> str:
-    known = ("assignors", "cli", "coordinator", "groups", "migration", "wire")
-    if type(error).__module__.partition(".")[0] in known:
-        return str(error)
-    return f"a fault of Kohort: {type(error).__name__}: {error} (KOHORT_DEBUG=1 shows where)"

@@ -7,10 +7,10 @@ import signal
 import sys
 from collections.abc import Callable
 
+from coordinator.errors import CoordinatorError
 from coordinator.server.listener import Listener
 from coordinator.server.node import Node
 from wire.client.address import Address
-from wire.client.errors import WireError
 
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes, as compaction does, may keep the event loop waiting (Python's default: 5 ms)."""
@@ -18,11 +18,11 @@ LAST_ANSWERS_S = 0.2
 """How long clients get to read that they are refused, before their connections are closed."""
 
 
-class CannotListen(WireError):
+class CannotListen(CoordinatorError):
     """The address is taken, or not of this machine."""
 
 
-class StorageLost(WireError):
+class StorageLost(CoordinatorError):
     """The data directory could not be written any more."""
 
     def __init__(self, error: Exception) -> None:

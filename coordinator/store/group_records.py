@@ -31,6 +31,7 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.subscription import metadata_hash
 from coordinator.engine.topics import TopicImage
+from coordinator.errors import CoordinatorError
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, UserData
 from groups.regex.broker import compile_broker_regex
 from wire.messages.embedded_protocol import (
@@ -50,7 +51,7 @@ DEFAULT_ASSIGNOR = "range"
 """What a classic member lists when nothing is configured."""
 
 
-class NoRecords(ValueError):
+class NoRecords(CoordinatorError, ValueError):
     """The group cannot be written down; the message names it and says why."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from groups.errors import GroupsError
 from groups.regex.re2j.parse import Parsed, PatternRefusedError, parse
 from groups.regex.re2j.write import TooLongError, write_for_re2
 
@@ -31,7 +32,7 @@ MAX_EMPTY_PATH = 4500
 """RE2/J 1.8 follows what takes no character by recursion, too: 1 MiB is gone after 5,000 instructions."""
 
 
-class InvalidRegexError(Exception):
+class InvalidRegexError(GroupsError):
     """The broker would refuse the pattern."""
 
     def __init__(self, pattern: str, reason: str, position: int | None) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 import yaml
 
+from groups.errors import GroupsError
+
 MAX_DEPTH = 32
 """No snapshot is half as deep; deeper files are hostile."""
 
@@ -22,7 +24,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class SnapshotError(Exception):
+class SnapshotError(GroupsError):
     """A file that is no snapshot: says which file, which line and which field."""
 
     def __init__(self, file: Path, line: int | None, field: str, message: str) -> None:

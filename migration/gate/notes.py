@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from migration.errors import MigrationError
 from migration.model import Plan, PlannedMember
 from migration.plan_file import plan_to_data
 
@@ -15,7 +16,7 @@ FORMAT_VERSION = 1
 MAX_MEMBERS = 100_000
 
 
-class NotesError(Exception):
+class NotesError(MigrationError):
     """Notes that are none, or those of another plan."""
 
 

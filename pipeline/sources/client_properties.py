@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from pipeline.errors import PipelineError
 from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
 from wire.java_properties import BadProperty, Property, parse_properties
 
@@ -75,7 +76,7 @@ _SECRET = re.compile(r"(?i)password|secret|passphrase|jaas|keystore\.key|(^|\.)k
 _SHORTEST_SECRET = 4
 
 
-class BadClientProperties(ValueError):
+class BadClientProperties(PipelineError, ValueError):
     """The file cannot be used. The text names file, line and problem, and never a secret's value."""
 
     def __init__(self, path: Path, line: int | None, message: str) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pipeline.errors import PipelineError
 from pipeline.sources.client_properties import PREFIX, without_secrets
 from pipeline.sources.jars import MissingKafkaSource, how_to_get
 
@@ -38,7 +39,7 @@ _PLAINLY: Mapping[str, str] = {
 """What Kafka's client says in too few words."""
 
 
-class ClusterUnreadable(Exception):
+class ClusterUnreadable(PipelineError):
     """The cluster cannot be reached, refuses the client, or has no `__consumer_offsets` yet."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from pipeline.errors import PipelineError
 from pipeline.sources.filled import filled
 
 KAFKA_SOURCE = "spark-sql-kafka-0-10"
@@ -39,7 +40,7 @@ _DEPENDENCY = """\
     </dependency>"""
 
 
-class MissingKafkaSource(Exception):
+class MissingKafkaSource(PipelineError):
     """Spark's Kafka source is not to be had; the message says why, and what to do."""
 
 

@@ -3,16 +3,7 @@
 Every message names the broker as ``host:port`` and says what to try next. No message carries a password.
 """
 
-
-class WireError(Exception):
-    """The base of everything the wire client raises on purpose.
-
-    `address` is the broker's ``host:port``, or None when no single broker is meant.
-    """
-
-    def __init__(self, message: str, *, address: str | None = None) -> None:
-        super().__init__(message)
-        self.address = address
+from wire.errors import WireError as WireError
 
 
 class InvalidAddress(WireError):
@@ -61,6 +52,8 @@ class TlsFailed(WireError):
 
 class AuthenticationFailed(WireError):
     """The broker refused the user, or does not offer the mechanism."""
+
+    is_refusal = True
 
 
 class UnsupportedMechanism(WireError):

@@ -2,8 +2,10 @@
 
 from os import PathLike, fspath
 
+from wire.errors import WireError
 
-class DamagedLog(Exception):
+
+class DamagedLog(WireError):
     """A log file holds bytes that Kafka does not write, or not in this place. Nothing was guessed or skipped.
 
     Attributes:

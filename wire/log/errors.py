@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from os import PathLike, fspath
 
+from wire.errors import WireError
 
-class StorageError(Exception):
+
+class StorageError(WireError):
     """The base of what a data directory raises, beside DamagedLog."""
 
 

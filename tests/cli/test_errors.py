@@ -1,0 +1,98 @@
+"""What a user learns of an exception: the message of Kohort's own errors, "a fault of Kohort" for every other."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from assignors.model import AssignorFailedError
+from cli.dropin.errors import ToolFailure, ToolUsageError
+from cli.errors import (
+    _ROOTS,
+    CommandError,
+    ExitStatus,
+    RefusedError,
+    UsageError,
+    exit_status,
+    fault,
+    is_expected,
+)
+from coordinator.engine.context import CannotBeWritten
+from coordinator.server.run import CannotListen
+from groups.regex.broker import InvalidRegexError
+from groups.regex.program import UnsureError
+from migration.gate.notes import NotesError
+from pipeline.java import MissingSpark
+from wire.client.errors import AuthenticationFailed, Unreachable
+from wire.log.damage import DamagedLog
+from wire.log.errors import StorageError
+from wire.messages.schema_read import MalformedMessage
+
+EXPECTED = (
+    AssignorFailedError("no owner"),
+    CannotListen("port taken"),
+    CommandError("not found"),
+    DamagedLog("0.log", 7, "cut off"),
+    InvalidRegexError("(", "missing )", 0),
+    MissingSpark("no Java"),
+    NotesError("other plan"),
+    StorageError("in use"),
+    ToolFailure("timed out"),
+    Unreachable("b:9092", "refused"),
+)
+FAULTS = (
+    CannotBeWritten("too long"),
+    KeyError("orders"),
+    MalformedMessage("cut off"),
+    OSError(13, "denied"),
+    UnsureError("look-behind"),
+)
+"""Builtin errors, and signals of the product's own modules that their callers are to catch."""
+STATUSES = (
+    (AuthenticationFailed("refused"), ExitStatus.REFUSED),
+    (RefusedError("refused"), ExitStatus.REFUSED),
+    (UsageError("two groups"), ExitStatus.USAGE),
+    (ToolUsageError("no action"), ExitStatus.FALSE),
+    (ToolFailure("not empty", ExitStatus.REFUSED), ExitStatus.REFUSED),
+    (Unreachable("b:9092", "refused"), ExitStatus.UNREADABLE),
+    (CannotListen("port taken"), ExitStatus.UNREADABLE),
+    (ZeroDivisionError("division by zero"), ExitStatus.UNREADABLE),
+)
+
+
+def _name(error: object) -> str:
+    return error.name if isinstance(error, ExitStatus) else type(error).__name__
+
+
+@pytest.mark.parametrize("error", EXPECTED, ids=_name)
+def test_own_errors_are_shown_as_they_are(error: Exception) -> None:
+    assert is_expected(error)
+
+
+@pytest.mark.parametrize("error", FAULTS, ids=_name)
+def test_other_exceptions_are_faults_wherever_their_class_is(error: Exception) -> None:
+    assert not is_expected(error)
+
+
+def test_a_fault_names_its_class_and_how_to_see_more() -> None:
+    said = fault(ZeroDivisionError("division by zero"), "--debug")
+    assert said == "a fault of Kohort: ZeroDivisionError: division by zero (--debug shows where)"
+
+
+@pytest.mark.parametrize(("error", "status"), STATUSES, ids=_name)
+def test_each_error_has_its_exit_status(error: Exception, status: ExitStatus) -> None:
+    assert exit_status(error) is status
+
+
+@pytest.mark.parametrize(("module", "name"), _ROOTS)
+def test_every_package_has_the_root_that_the_table_names(module: str, name: str) -> None:
+    """A root that were renamed would turn its errors into faults without a word."""
+    assert issubclass(getattr(import_module(module), name), Exception)
+
+
+def test_a_refusal_has_its_status_by_attribute_not_by_name() -> None:
+    class AuthenticationFailed(Exception):
+        """Of another library, by chance of the same name."""
+
+    assert exit_status(AuthenticationFailed()) is ExitStatus.UNREADABLE
