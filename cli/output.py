@@ -16,7 +16,7 @@ from cli.render.cells import safe_text
 from cli.render.document import Document
 from cli.render.formats import render
 from cli.render.output_format import FOR_PROGRAMS
-from groups.problem import Cause, Problem
+from groups.listing import Cause, Problem
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cli.errors import CommandError, UsageError
 from cli.options import SelectionOptions
-from cli.sources.port import Read, Source
-from groups.group_listing import GroupListing, GroupState, GroupType
-from groups.problem import Cause, Problem
+from cli.sources.source import Read, Source
+from groups.listing import Cause, GroupListing, GroupState, GroupType, Problem
 
 if TYPE_CHECKING:
     from groups.model import Group

@@ -12,11 +12,11 @@ from enum import Enum
 from typing import TypeAlias
 from uuid import UUID
 
-from groups.group_listing import GroupListing as GroupListing
-from groups.group_listing import GroupState as GroupState
-from groups.group_listing import GroupType as GroupType
-from groups.problem import Cause as Cause
-from groups.problem import Problem as Problem
+from groups.listing import Cause as Cause
+from groups.listing import GroupListing as GroupListing
+from groups.listing import GroupState as GroupState
+from groups.listing import GroupType as GroupType
+from groups.listing import Problem as Problem
 
 Partitions: TypeAlias = Mapping[str, tuple[int, ...]]
 """Partition numbers, ascending, by topic name."""

@@ -47,7 +47,7 @@ def _listed(source: LiveSource) -> Iterable[GroupListing]:
         read = source.list_groups()
         _raise_problem(read.problems)
         return read.items
-    from groups.group_words import state_of, type_of
+    from groups.listing import state_of, type_of
 
     listing = source.client.list_groups(timeout_ms=source.timeout_ms)
     raise_failure(listing.failed.values())

@@ -13,8 +13,7 @@ from cli.dropin.options import Options
 from cli.dropin.parse import SCENARIOS
 from cli.dropin.words import print_warning
 from groups.offsets.model import Place
-from groups.offsets.moments import TooLong, ago_ms, parse_datetime, parse_duration_ns
-from groups.offsets.scenarios import name_of
+from groups.offsets.scenarios import TooLong, ago_ms, name_of, parse_datetime, parse_duration_ns
 
 Offsets = Mapping[Place, int]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from groups.problem import Problem
+from groups.listing import Problem
 
 if TYPE_CHECKING:
     from migration.timeline import Timeline

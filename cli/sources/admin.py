@@ -22,7 +22,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # typ
 from cli.errors import CommandError
 from cli.sources.broker_settings import with_settings
 from cli.sources.permissions import READING, Needs, cause_of, worded
-from cli.sources.port import Read
+from cli.sources.source import Read
 from groups.model import (
     Cause,
     Client,
@@ -97,8 +97,12 @@ class AdminReader:
         if not names:
             return Read(())
         asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
-        found, problems = _settle(asked)
-        unread = tuple(problem for problem in problems if not _says_unknown_topic(problem))
+        found, failed = _settle(asked)
+        unread = tuple(
+            replace(_problem(name, error), topics=(name,))
+            for name, error in failed.items()
+            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART
+        )
         topics = tuple(_topic(found[name]) for name in sorted(found))
         if not end_offsets:
             return Read(topics, unread)
@@ -165,7 +169,8 @@ class AdminReader:
         for group in groups:
             request = [ConsumerGroupTopicPartitions(group)]
             asked |= self.admin.list_consumer_group_offsets(request, request_timeout=self.timeout_s)
-        found, problems = _settle(asked)
+        found, failed = _settle(asked)
+        problems = tuple(replace(_problem(group, error), group=group) for group, error in failed.items())
         return {group: _offsets(result) for group, result in found.items()}, problems
 
     def list_groups(self) -> Read[GroupListing]:
@@ -188,11 +193,12 @@ class AdminReader:
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
             return Read(())
-        found, problems = _settle(
+        found, failed = _settle(
             self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
         )
+        problems = [replace(_problem(group, error), group=group) for group, error in failed.items()]
         dead = [
-            Problem(subject=name, message="no such group", cause=Cause.ABSENT)
+            Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
             for name, group in found.items()
             if _state(group.state) is GroupState.DEAD
         ]
@@ -220,17 +226,19 @@ def brokers_settings(
     return told, failed
 
 
-def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], tuple[Problem, ...]]:
+def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], dict[K, KafkaException]]:
     found: dict[K, Any] = {}
-    problems: list[Problem] = []
+    failed: dict[K, KafkaException] = {}
     for key, future in asked.items():
         try:
             found[key] = future.result()
         except KafkaException as error:
-            problems.append(
-                Problem(subject=str(key), message=words_of(error), cause=cause_of(error.args[0].name()))
-            )
-    return found, tuple(problems)
+            failed[key] = error
+    return found, failed
+
+
+def _problem(subject: str, error: KafkaException) -> Problem:
+    return Problem(subject=subject, message=words_of(error), cause=cause_of(error.args[0].name()))
 
 
 def is_silence(error: KafkaException) -> bool:
@@ -244,10 +252,6 @@ def words_of(error: KafkaException | KafkaError, needs: Needs = READING) -> str:
     if reason.code() in _SILENCE:
         return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."
     return worded(reason.name(), f"{reason.str()} ({reason.name()})", needs)
-
-
-def _says_unknown_topic(problem: Problem) -> bool:
-    return "UNKNOWN_TOPIC_OR_PART" in problem.message
 
 
 def _topic(described: Any) -> Topic:

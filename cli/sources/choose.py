@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cli.errors import CommandError, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
-from cli.sources.port import Source
+from cli.sources.source import Source
 
 if TYPE_CHECKING:
     from cli.sources.topics_file import NamedTopic

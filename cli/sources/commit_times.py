@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from cli.counts import counted
 from cli.sources.newest_records import Found, Settings, Untold, read_newest
-from cli.sources.port import Read
+from cli.sources.source import Read
 from coordinator.engine.records import OffsetRecord
 from coordinator.store.records import decode_record, encode_record
 from groups.model import Cause, CommittedOffset, Group, GroupType, Problem

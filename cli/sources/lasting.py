@@ -11,7 +11,7 @@ from typing import Self
 from cli.errors import CommandError, ExitStatus
 from cli.options import SourceOptions
 from cli.sources.choose import open_source
-from cli.sources.port import Source
+from cli.sources.source import Source
 from wire.client.errors import (
     AuthenticationFailed,
     InvalidAddress,

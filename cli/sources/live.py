@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError
-from cli.sources.port import Read, RecordTimes
-from groups.group_listing import GroupListing, GroupType
-from groups.problem import Cause, Problem
+from cli.sources.source import Read, RecordTimes
+from groups.listing import Cause, GroupListing, GroupType, Problem
 from wire.client.client import Client
 from wire.client.errors import UnsupportedMechanism
 from wire.client.security import ConnectionSettings, SecurityProtocol
@@ -207,13 +206,17 @@ class LiveSource:
 def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """One line for the same problem of many partitions, or of many topics."""
     places: dict[tuple[str, Cause], list[str]] = {}
+    topics: dict[tuple[str, Cause], tuple[str, ...]] = {}
     for problem in problems:
-        places.setdefault((problem.message, problem.cause), []).append(problem.subject)
+        alike = problem.message, problem.cause
+        places.setdefault(alike, []).append(problem.subject)
+        topics[alike] = topics.get(alike, ()) + problem.topics
     return tuple(
         Problem(
             subject=", ".join(subjects[:5]) + (f" and {len(subjects) - 5} more" if len(subjects) > 5 else ""),
             message=message,
             cause=cause,
+            topics=topics[message, cause],
         )
         for (message, cause), subjects in places.items()
     )

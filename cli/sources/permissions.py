@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cli.errors import CommandError, RefusedError
-from groups.problem import Cause, Problem
+from groups.listing import Cause, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cli.sources.live import LiveSource
 from cli.sources.permissions import READING, worded
-from cli.sources.port import Source
+from cli.sources.source import Source
 from groups.offsets.model import Place, Positions
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from cli.sources.permissions import Needs, cause_of, worded
-from cli.sources.port import RecordTimes
+from cli.sources.source import RecordTimes
 from groups.model import Problem
 from wire.client.answers import Failure
 from wire.client.client import Client

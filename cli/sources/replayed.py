@@ -11,7 +11,7 @@ from uuid import UUID
 
 from cli.errors import CommandError
 from cli.output import notice
-from cli.sources.port import Read, RecordTimes
+from cli.sources.source import Read, RecordTimes
 from cli.sources.topics_file import NamedTopic
 from coordinator.engine.classic_group import ClassicGroup
 from coordinator.engine.consumer_group import ConsumerGroup
@@ -24,7 +24,7 @@ from coordinator.store.notices import Notice
 from coordinator.store.share_groups import ShareGroup
 from coordinator.store.streams_groups import StreamsGroup
 from coordinator.store.topic_names import KnownTopic, KnownTopics
-from groups.group_words import state_of
+from groups.listing import state_of
 from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
 from wire.log.damage import DamagedLog
 
@@ -108,8 +108,11 @@ class ReplayedSource:
         group, oddities = described(self.log, name, self.topic_names)
         if group is not None:
             return group, oddities
-        where = f"what can be read of {self.name}" if self.log.problems else self.name
-        return None, (Problem(subject=name, message=f"no such group in {where}", cause=Cause.ABSENT),)
+        # Where a part of the log cannot be read, the group may stand there.
+        where, cause = self.name, Cause.ABSENT
+        if self.log.problems:
+            where, cause = f"what can be read of {self.name}", Cause.UNREAD
+        return None, (Problem(subject=name, message=f"no such group in {where}", cause=cause, group=name),)
 
     def _with_offsets(self, group: Group) -> Group:
         if group.type is GroupType.SHARE:
@@ -204,7 +207,7 @@ def _listing(group: StoredGroup) -> GroupListing:
         raise TypeError(f"{group.id} is of a type that the coordinator does not keep")
     return GroupListing(
         id=group.id,
-        type=GroupType(group.type.value),
+        type=group.type,
         state=state_of(group.state_name),
         protocol_type=group.protocol_type,
         protocol=protocol,
@@ -235,6 +238,7 @@ def _merged(topic: NamedTopic, known: KnownTopic | None) -> KnownTopic:
 def _unsized(topic: str) -> Problem:
     return Problem(
         subject=topic,
+        topics=(topic,),
         message="how many partitions it has is not known, so it is left out; --topics FILE can say",
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cli.sources.port import Read, RecordTimes
+from cli.sources.source import Read, RecordTimes
 from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
 from groups.snapshot import Snapshot, read_snapshot
 
@@ -30,7 +30,7 @@ class SavedSource:
             known[name] if offsets else replace(known[name], offsets=None) for name in groups if name in known
         ]
         missing = [
-            Problem(subject=name, message=f"no such group in {self.name}", cause=Cause.ABSENT)
+            Problem(subject=name, message=f"no such group in {self.name}", cause=Cause.ABSENT, group=name)
             for name in groups
             if name not in known
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from groups.group_words import state_of
+from groups.listing import state_of
 from groups.model import (
     Client,
     Group,

@@ -9,10 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from cli.sources.permissions import READING, cause_of, worded
-from cli.sources.port import Read
-from groups.group_listing import GroupListing, GroupType
-from groups.group_words import state_of, type_of
-from groups.problem import Cause, Problem
+from cli.sources.source import Read
+from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
 from wire.client.answers import Failure
 from wire.client.client import Client
 from wire.messages.apis import (
@@ -65,7 +63,7 @@ def _sizes(
             sizes[name] = (group.protocol or None, group.members)
         # A group that was deleted since it was listed is no problem of the list.
         problems += [
-            problem_of(name, failure)
+            group_problem(name, failure)
             for name, failure in answers.failed.items()
             if failure.code != GROUP_ID_NOT_FOUND
         ]
@@ -87,9 +85,16 @@ def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
     )
 
 
-def problem_of(subject: str, failure: Failure) -> Problem:
-    """The failure in our words, which name the operation that is not allowed."""
+def group_problem(group: str, failure: Failure) -> Problem:
+    """Why a group could not be read."""
     if failure.code == GROUP_ID_NOT_FOUND:
-        return Problem(subject=subject, message="no such group", cause=Cause.ABSENT)
+        return Problem(subject=group, message="no such group", cause=Cause.ABSENT, group=group)
+    return problem_of(group, failure, group=group)
+
+
+def problem_of(
+    subject: str, failure: Failure, *, group: str | None = None, topics: tuple[str, ...] = ()
+) -> Problem:
+    """The failure in our words, which name the operation that is not allowed."""
     message = worded(failure.name, failure.message, READING)
-    return Problem(subject=subject, message=message, cause=cause_of(failure.name))
+    return Problem(subject=subject, message=message, cause=cause_of(failure.name), group=group, topics=topics)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cli.sources.broker_settings import release_of, with_settings
-from cli.sources.port import Read
-from cli.sources.wire_listing import by_kind, problem_of
-from groups.group_words import type_of
+from cli.sources.source import Read
+from cli.sources.wire_listing import by_kind, group_problem, problem_of
+from groups.listing import type_of
 from groups.model import Cluster, CommittedOffset, Group, GroupType, Node, Offsets, Problem, Topic
 from wire.client.answers import Answers
 from wire.client.client import Client
@@ -77,7 +77,7 @@ class WireReader:
             for name, group in answers.found.items():
                 found[name], oddities = as_group(group, nodes.get(str(places.get(name))))
                 problems += oddities
-            problems += [problem_of(name, failure) for name, failure in answers.failed.items()]
+            problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
         return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
@@ -96,7 +96,7 @@ class WireReader:
             return Read(())
         metadata = self.client.metadata(None if names is None else sorted(names), timeout_ms=self.timeout_ms)
         problems = [
-            problem_of(name, failure)
+            problem_of(name, failure, topics=(name,))
             for name, failure in sorted(metadata.failed.items())
             if failure.code != UNKNOWN_TOPIC_OR_PARTITION
         ]
@@ -163,10 +163,10 @@ def _started(told: Mapping[tuple[str, int], ShareOffset]) -> Offsets:
 
 def _unread(answers: Answers[str, GroupOffsets] | Answers[str, ShareGroupOffsets]) -> tuple[Problem, ...]:
     """Groups that could not be read, and partitions of those that could."""
-    problems = [problem_of(name, failure) for name, failure in answers.failed.items()]
+    problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
     for name, told in answers.found.items():
         problems += [
-            problem_of(f"{name}, {topic}-{partition}", failure)
+            problem_of(f"{name}, {topic}-{partition}", failure, group=name)
             for (topic, partition), failure in told.failed.items()
         ]
     return tuple(problems)

@@ -18,7 +18,7 @@ from cli.errors import UsageError
 from cli.options import SourceOptions
 from cli.sources.live import LiveSource
 from cli.sources.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSETS, Needs, worded
-from cli.sources.port import Source
+from cli.sources.source import Source
 from groups.offsets.model import OffsetChange, Place
 from wire.client.answers import Answers, Failure
 

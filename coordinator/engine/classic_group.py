@@ -23,7 +23,7 @@ from coordinator.engine.calls import FetchedGroup, JoinProtocol, OffsetCommit
 from coordinator.engine.classic_member import PREVIOUS_STATES, ClassicMember, ClassicState
 from coordinator.engine.classic_subscription import subscribed_topics
 from coordinator.engine.counts import count
-from coordinator.engine.group import GroupType, PartitionCheck
+from coordinator.engine.group import PartitionCheck
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
@@ -32,6 +32,7 @@ from coordinator.engine.records import (
     Record,
 )
 from coordinator.engine.timers import TimerKey, TimerKind
+from groups.listing import GroupType
 from wire.errors import CoordinatorError, ErrorCode
 
 CONSUMER_PROTOCOL = "consumer"

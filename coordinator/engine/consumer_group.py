@@ -17,6 +17,7 @@ from dataclasses import replace
 from enum import Enum
 from uuid import UUID
 
+from assignors.java.timeline_order import FIRST_CAPACITY, grown, timeline_order
 from coordinator.engine import consumer_offsets
 from coordinator.engine.calls import FetchedGroup, OffsetCommit, TopicPartitions
 from coordinator.engine.client_side import ClientSide
@@ -28,7 +29,7 @@ from coordinator.engine.consumer_member import (
     normal_topics,
 )
 from coordinator.engine.counts import count
-from coordinator.engine.group import GroupType, PartitionCheck
+from coordinator.engine.group import PartitionCheck
 from coordinator.engine.records import (
     CommittedOffset,
     ConsumerGroupRecord,
@@ -46,7 +47,7 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.timers import TimerKey, TimerKind
-from groups.timeline_order import FIRST_CAPACITY, grown, timeline_order
+from groups.listing import GroupType
 from wire.errors import CoordinatorError, ErrorCode
 
 MEMBER_TIMERS = (

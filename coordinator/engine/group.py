@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum
 from typing import Protocol, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.calls import FetchedGroup, OffsetCommit
 from coordinator.engine.records import CommittedOffset, Record
 from coordinator.engine.timers import TimerKey
+from groups.listing import GroupType
 
 PartitionCheck: TypeAlias = Callable[[str, UUID | None, int], None]
 """Raises a CoordinatorError when the member may not commit this topic (name, id if known) and partition."""
-
-
-class GroupType(Enum):
-    """As ListGroups names them."""
-
-    CLASSIC = "classic"
-    CONSUMER = "consumer"
 
 
 class Group(Protocol):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from assignors.java.timeline_order import FIRST_CAPACITY, grown
 from coordinator.engine import classic_rebalance
 from coordinator.engine.answers import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.calls import ClientMetadata
@@ -36,7 +37,6 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.subscription import metadata_hash, subscribed_names
 from coordinator.engine.topics import TopicImage
-from groups.timeline_order import FIRST_CAPACITY, grown
 from wire.errors import CoordinatorError, ErrorCode
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,

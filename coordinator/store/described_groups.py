@@ -19,7 +19,7 @@ from coordinator.engine.records import ClassicMemberValue
 from coordinator.engine.records import CommittedOffset as StoredOffset
 from coordinator.store.share_groups import ShareGroup
 from coordinator.store.streams_groups import StreamsGroup
-from groups.group_words import state_of
+from groups.listing import state_of
 from groups.model import (
     Client,
     CommittedOffset,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from groups.timeline_order import FIRST_CAPACITY, grown, timeline_order
+from assignors.java.timeline_order import FIRST_CAPACITY, grown, timeline_order
 
 M = TypeVar("M")
 """A member."""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cli.sources import newest_records
 from cli.sources.live import LiveSource
-from cli.sources.port import Read
+from cli.sources.source import Read
 from cli.verbs.describe.view import DescribeMode, OffsetsView, describe_document
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Topic

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from cli.sources import choose
-from cli.sources.port import Read
 from cli.sources.saved import SavedSource
+from cli.sources.source import Read
 from groups.model import GroupListing, GroupState, GroupType
 
 SNAPSHOT = """

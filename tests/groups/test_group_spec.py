@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assignors.assignor import Leader, Side
-from assignors.model import Partitions
+from assignors.model import Partitions, Undetermined
 from assignors.rebalance import Procedure
 from assignors.registry import find
-from groups.group_spec import ask
+from groups.group_spec import PLACED_LATER, ask, topic_specs
 from groups.model import Group, GroupState, GroupType, Member, Subscription, Topic
 
 TOPICS = {name: Topic(name=name, partitions=3) for name in ("a", "b")}
@@ -65,3 +65,28 @@ def test_one_regex_for_all_is_equal_to_the_broker_and_any_other_use_is_not() -> 
     assert marked(by_regex, Subscription(topics=("a",)))
     assert marked(both, both)
     assert marked(Subscription(regex="nothing"), by_regex)
+
+
+def test_where_all_partitions_are_in_all_racks_a_new_one_will_be_too() -> None:
+    notes: list[Undetermined] = []
+    (spec,) = topic_specs([Topic(name="t", partitions=3, racks={0: ("a", "b"), 1: ("b", "a")})], notes)
+    assert spec.racks == (("a", "b"), ("b", "a"), ("a", "b"))
+    assert notes == []
+
+
+def test_elsewhere_a_new_one_is_taken_to_stand_like_those_before_it_and_that_is_said() -> None:
+    notes: list[Undetermined] = []
+    (spec,) = topic_specs([Topic(name="t", partitions=4, racks={0: ("a",), 1: ("b",)})], notes)
+    assert spec.racks == (("a",), ("b",), ("a",), ("b",))
+    assert notes == [Undetermined(subject=f"t-{number}", why=PLACED_LATER) for number in (2, 3)]
+
+
+def test_a_partition_without_replicas_in_a_known_rack_is_not_a_new_one() -> None:
+    notes: list[Undetermined] = []
+    (spec,) = topic_specs([Topic(name="t", partitions=2, racks={0: ("a",), 1: ()})], notes)
+    assert (spec.racks, notes) == ((("a",), ()), [])
+
+
+def test_unknown_racks_stay_unknown() -> None:
+    (spec,) = topic_specs([Topic(name="t", partitions=2)], [])
+    assert spec.racks is None

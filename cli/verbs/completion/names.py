@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.options import SourceOptions
-from cli.sources.port import Source
+from cli.sources.source import Source
 from cli.verbs.completion.question import PATHS, TEXTS, Question
 
 Described = Iterable[tuple[str, str]]

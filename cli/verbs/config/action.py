@@ -13,7 +13,7 @@ from cli.output import notice
 from cli.render.document import Document, Table, columns
 from cli.sources.group_settings import GroupSettings
 from cli.sources.live import LiveSource
-from cli.sources.port import Source
+from cli.sources.source import Source
 from cli.sources.writer import Failed
 from cli.verbs.offsets.view import applied
 from groups.group_configs import ConfigOrigin, GroupConfig, faults

@@ -9,14 +9,14 @@ from typing import Any
 from cli.changing import GROUPS_NAMED
 from cli.output import notice
 from cli.render.document import Document, Table, columns
-from cli.sources.port import Read, Source
+from cli.sources.source import Read, Source
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.offsets.group_offsets_change import GroupOffsetsChange
 from cli.verbs.offsets.plans import find_groups
 from cli.verbs.offsets.view import Outcome, applied, merged
 from groups.model import Group, GroupType, Problem
-from groups.offsets.deletion import GroupDeletion, OffsetsDeletion, plan_group_deletion, plan_offsets_deletion
-from groups.offsets.scope import TopicScope
+from groups.offsets.model import TopicScope
+from groups.offsets.plan import GroupDeletion, OffsetsDeletion, plan_group_deletion, plan_offsets_deletion
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from cli.options import OutputOptions, RepeatOptions, SelectionOptions, SourceOp
 
 if TYPE_CHECKING:
     from cli.render.document import Document
-    from cli.sources.port import Source
+    from cli.sources.source import Source
 
 
 def describe(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from cli.sources.port import Source
+from cli.sources.source import Source
 from cli.verbs.describe.offsets import offset_rows, topics_of
 from cli.verbs.describe.view import OffsetsView
 from groups.model import Group, GroupType, Problem, Topic

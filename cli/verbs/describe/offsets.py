@@ -83,7 +83,7 @@ def with_lag_times(
 ) -> list[OffsetRow]:
     """The rows with their lag times, by when the first record behind each committed offset was written.
 
-    `times` are as `cli.sources.port.RecordTimes` has them. A record of a time to come is 0 ms old: the clock of who
+    `times` are as `cli.sources.source.RecordTimes` has them. A record of a time to come is 0 ms old: the clock of who
     wrote it goes before this one.
     """
     return [replace(row, lag_ms=_lag_ms(row, times, now_ms)) for row in rows]

@@ -28,7 +28,7 @@ class DescribeMode(Enum):
 class OffsetsView:
     """What the table of offsets shows beside offsets and lag.
 
-    `times` say when records were written (`cli.sources.port.RecordTimes`), where lag times are wanted: they are
+    `times` say when records were written (`cli.sources.source.RecordTimes`), where lag times are wanted: they are
     counted back from `now_ms`.
     """
 

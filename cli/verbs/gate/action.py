@@ -9,11 +9,10 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.sources.lasting import LastingSource, is_live
-from cli.sources.port import Source
+from cli.sources.source import Source
 from cli.verbs.gate.notes import NotesFile
 from cli.verbs.gate.progress import GateProgress
-from groups.group_words import says_no_such_group
-from groups.model import Group, Problem
+from groups.model import Cause, Group, Problem
 from migration.gate import Judgement, Sight, judge_gate, needs_leader
 from migration.gate.answers import planned
 from migration.gate.rest import check_steady
@@ -146,7 +145,7 @@ class Asker:
         question, plan = self.question, self.question.plan
         described = source.describe([plan.group], offsets=False)
         group = described.items[0] if described.items else None
-        if group is None and not all(map(says_no_such_group, described.problems)):
+        if group is None and not all(each.cause is Cause.ABSENT for each in described.problems):
             return Look(judgement=None, problems=described.problems)
         if group is not None:
             for problem in described.problems:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cli.render.document import Document, Table, columns
-from groups.group_listing import GroupListing
-from groups.problem import Problem
+from groups.listing import GroupListing, Problem
 
 
 def list_document(groups: Sequence[GroupListing], problems: tuple[Problem, ...]) -> Document:

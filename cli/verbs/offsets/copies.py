@@ -6,16 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from cli.errors import CommandError, UsageError
 from cli.output import notice
-from cli.sources.port import Source
 from cli.sources.positions import positions_of
+from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.verbs.offsets.plans import OffsetsChange, Topics, find_groups, say_what_is_new
 from cli.verbs.offsets.resets import committed_of
 from groups.model import Group, GroupType, Problem
-from groups.offsets.model import Place
+from groups.offsets.model import Place, TopicScope, committed_in, committed_places
 from groups.offsets.offsets_csv import OffsetFile
 from groups.offsets.plan import is_active, plan_copy
-from groups.offsets.scope import TopicScope, committed_in, committed_places
 
 
 def groups_of_file(file: OffsetFile, named: Sequence[str]) -> list[str]:

@@ -10,14 +10,13 @@ from cli.errors import UsageError
 from cli.output import notice
 from cli.render.document import Document
 from cli.selection import without_vanished
-from cli.sources.port import Source
+from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.verbs.offsets.group_offsets_change import GroupOffsetsChange
 from cli.verbs.offsets.view import Outcome, change_document
 from groups.model import Cause, Group, Problem
-from groups.offsets.model import GroupChange, Place
+from groups.offsets.model import GroupChange, Place, TopicScope, existing, parse_scope, places_in
 from groups.offsets.plan import absent, other_tool
-from groups.offsets.scope import TopicScope, existing, parse_scope, places_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,19 +59,12 @@ def _sorted_out(
     own: dict[str, tuple[Problem, ...]] = {}
     others: list[Problem] = []
     for problem in problems:
-        owner = next((name for name in groups if _is_about(problem, name)), None)
-        if owner is None:
+        owner = problem.group
+        if owner is None or owner not in groups:
             others.append(problem)
         elif owner not in gone:
             own[owner] = (*own.get(owner, ()), problem)
     return own, tuple(others)
-
-
-def _is_about(problem: Problem, group: str) -> bool:
-    """Whether a problem is one of a group or its offsets; a member's metadata do not matter here."""
-    return problem.subject == group or (
-        problem.subject.startswith(f"{group}, ") and not problem.subject.startswith(f"{group}, member ")
-    )
 
 
 def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
@@ -113,13 +105,7 @@ class Topics:
         read = self.source.topics(new, end_offsets=False)
         self._counts |= {topic.name: topic.partitions for topic in read.items}
         self.problems += read.problems
-        self._unread |= {name for name in new - self._counts.keys() if _names_topic(read.problems, name)}
-
-
-def _names_topic(problems: Iterable[Problem], topic: str) -> bool:
-    """Whether a problem is one of the topic: a subject names a few topics, and may count others."""
-    subjects = [problem.subject for problem in problems]
-    return any(topic in subject.split(", ") or subject.endswith(" more") for subject in subjects)
+        self._unread |= new.intersection(name for problem in read.problems for name in problem.topics)
 
 
 @dataclass(slots=True, kw_only=True)

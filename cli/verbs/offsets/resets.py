@@ -11,14 +11,13 @@ from typing import Any
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.sources.permissions import ending
-from cli.sources.port import Source
 from cli.sources.positions import positions_of
+from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.times import format_moment, parse_moment
 from cli.verbs.offsets.plans import Found, OffsetsChange, Topics, find_groups, say_what_is_new
 from groups.model import Group, Problem
-from groups.offsets.model import Place
-from groups.offsets.moments import ago_ms, parse_datetime, parse_duration_ns
+from groups.offsets.model import Place, TopicScope, committed_in, committed_places
 from groups.offsets.offsets_csv import MalformedOffsets, OffsetFile, read_offsets
 from groups.offsets.plan import plan_reset
 from groups.offsets.scenarios import (
@@ -31,8 +30,10 @@ from groups.offsets.scenarios import (
     ToListed,
     ToMoment,
     ToOffset,
+    ago_ms,
+    parse_datetime,
+    parse_duration_ns,
 )
-from groups.offsets.scope import TopicScope, committed_in, committed_places
 
 LARGEST_OFFSET = 2**63 - 1
 

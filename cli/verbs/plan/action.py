@@ -12,7 +12,7 @@ from cli.options import SelectionOptions, SourceOptions
 from cli.render.document import Document
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
-from cli.sources.port import Read, Source
+from cli.sources.source import Read, Source
 from cli.verbs.plan.client_files import read_client_config, read_clients
 from groups.group_spec import wanted_topics
 from groups.model import Group, Problem

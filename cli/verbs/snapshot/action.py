@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli.sources.port import Read, Source
+from cli.sources.source import Read, Source
 from groups.model import Group, Problem
 from groups.snapshot import Snapshot
 

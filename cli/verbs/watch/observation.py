@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cli.sources.port import Source
+from cli.sources.source import Source
 from cli.verbs.describe.offsets import topics_of
-from groups.group_words import says_no_such_group
-from groups.model import Group, Problem, Topic
+from groups.model import Cause, Group, Problem, Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -
     described = source.describe(names, offsets=True)
     at_ms = clock_ms()
     found: dict[str, Group | None] = {group.id: group for group in described.items}
-    gone = [problem for problem in described.problems if says_no_such_group(problem)]
+    gone = [problem for problem in described.problems if problem.cause is Cause.ABSENT]
     for problem in gone:
         found.setdefault(problem.subject, None)
     topics = source.topics(topics_read(described.items), end_offsets=True)

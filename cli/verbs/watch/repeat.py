@@ -19,7 +19,7 @@ from cli.render.document import Document, Table
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
 from cli.sources.lasting import LastingSource
-from cli.sources.port import Source
+from cli.sources.source import Source
 from cli.times import format_moment
 from cli.verbs.watch.layout import document_lines, shortened
 from cli.verbs.watch.lines import Line, Piece, Style, folded

@@ -8,7 +8,7 @@ from cli.options import OutputOptions, RepeatOptions, SourceOptions
 from cli.output import emit
 from cli.render.document import Document
 from cli.sources.choose import open_source
-from cli.sources.port import Source
+from cli.sources.source import Source
 
 
 def show(

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from assignors.java.timeline_order import timeline_order
 from coordinator.store.share_groups import KEY_TYPES, ShareGroup, ShareGroups
-from groups.timeline_order import timeline_order
 
 T1, T2 = UUID(int=1), UUID(int=2)
 MEMBER, METADATA, TARGET_EPOCH, TARGET, CURRENT, STATE = sorted(KEY_TYPES)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groups.offsets.moments import ago_ms, parse_datetime, parse_duration_ns
+from groups.offsets.scenarios import ago_ms, parse_datetime, parse_duration_ns
 from tests.kafka.programs import program
 
 CASES = 4_000

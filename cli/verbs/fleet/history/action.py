@@ -19,7 +19,7 @@ from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.progress import FleetProgress
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import fleet_session, is_local, settings_of
-from groups.problem import Cause, Problem
+from groups.listing import Cause, Problem
 
 if TYPE_CHECKING:
     from pipeline.as_of import AsOf

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assignors.java.java_order import string_hashes
-from groups.timeline_order import timeline_order
+from assignors.java.timeline_order import timeline_order
 
 
 def put_one_by_one(ids: Sequence[str]) -> list[str]:

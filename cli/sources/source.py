@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from groups.group_listing import GroupListing
-from groups.problem import Problem
+from groups.listing import GroupListing, Problem
 
 if TYPE_CHECKING:
     from groups.model import Cluster, Group, Topic
     from migration.access import Access
+
 
 T = TypeVar("T", covariant=True)
 

@@ -1,4 +1,7 @@
-"""What a list of groups says; a part of its own because a list needs nothing else of `groups.model`."""
+"""What a list of groups shows, and why something may be missing from it.
+
+A part of its own of `groups.model`, because `kohort list` is run again and again and needs nothing else of it.
+"""
 
 from __future__ import annotations
 
@@ -62,3 +65,46 @@ class GroupListing:
     protocol_type: str | None = None
     protocol: str | None = None
     members: int | None = None
+
+
+class Cause(Enum):
+    """Why something could not be read."""
+
+    UNREAD = "unread"
+    """Whoever knows it did not answer, or not so that it can be understood: it may be there."""
+    ABSENT = "absent"
+    """Whoever knows it says that it does not exist."""
+    FORBIDDEN = "forbidden"
+    """The cluster refuses to tell this user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that could not be read: it travels with what could."""
+
+    subject: str
+    """For people."""
+    message: str
+    cause: Cause = Cause.UNREAD
+    group: str | None = None
+    """The group that could not be read, or whose committed offsets could not be."""
+    topics: tuple[str, ...] = ()
+    """The topics that could not be read."""
+
+
+def state_of(text: str | None) -> GroupState:
+    """A state as the broker writes it; one that a later broker adds is unknown."""
+    try:
+        return GroupState.parse(text or "Unknown")
+    except ValueError:
+        return GroupState.UNKNOWN
+
+
+def type_of(text: str | None) -> GroupType:
+    """A type as ListGroups v5 writes it; older brokers have classic groups only."""
+    if text is None:
+        return GroupType.CLASSIC
+    try:
+        return GroupType.parse(text)
+    except ValueError:
+        return GroupType.UNKNOWN
