@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
 
+from pipeline.decode.records import Reading
 from pipeline.history import HistoryRun, Progress, run_history
 from pipeline.sources.live import stream_events
-from pipeline.sources.reading import Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

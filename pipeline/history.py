@@ -17,16 +17,15 @@ from pyspark.sql import functions as f
 from coordinator.store.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
 from pipeline.course.stream import in_small_batches
+from pipeline.decode.records import Reading
 from pipeline.errors import PipelineError
 from pipeline.jobs import beside, watched
-from pipeline.sources.reading import Reading
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Store, opened_store
 from pipeline.tables.commit_runs import single_runs
 from pipeline.tables.commits import chained, commits_by_day
-from pipeline.tables.courses import COURSES_TABLE, courses
 from pipeline.tables.groups import groups
-from pipeline.tables.ownership import ownership
+from pipeline.tables.ownership import COURSES_TABLE, courses, ownership
 from pipeline.tables.rebalances import rebalances
 from pipeline.tables.schemas import TABLES
 from pipeline.writing import (

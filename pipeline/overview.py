@@ -15,7 +15,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pipeline.tables.busy import total_busy_s
+from pipeline.tables.rebalances import total_busy_s
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,7 +62,7 @@ def days_between(table: DataFrame, since_ms: int | None, until_ms: int | None) -
 def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
     """A row per group of any of the three tables, in the schema OVERVIEW.
 
-    `groups` and `commits` count by whole days. `rebalances` have `busy_s` (`pipeline.tables.busy.with_busy_s`).
+    `groups` and `commits` count by whole days. `rebalances` have `busy_s` (`pipeline.tables.rebalances.with_busy_s`).
     """
     daily = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),

@@ -26,7 +26,7 @@ from pipeline.catalog import NAME, Catalog, NotATableStore
 from pipeline.errors import PipelineError
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.tables.commit_runs import RUNS
-from pipeline.tables.courses import COURSES, COURSES_TABLE
+from pipeline.tables.ownership import COURSES, COURSES_TABLE
 from pipeline.tables.schemas import TABLES
 from pipeline.writing import METADATA, RUNS_TABLE
 from wire.log.errors import DirectoryInUse

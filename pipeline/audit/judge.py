@@ -1,16 +1,21 @@
-"""Judging one group for one destination, with what `kohort plan` and `kohort dry-run` ask: the tables' rows of it."""
+"""Judge groups, each for one destination, with what `kohort plan` and `kohort dry-run` ask: the rows of the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from assignors.assignor import Leader
 from groups.dry_run import DryRun, Request, dry_run_all
-from groups.group_spec import current_of
+from groups.group_spec import current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
 from groups.regex.compare import Comparison
+from groups.what_if import WhatIf
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import ToldClients
 from migration.model import Destination, Finding, Level, Plan
@@ -19,7 +24,13 @@ from migration.plan import DEFAULT_BOUNCE_S, case_of, plan_of
 from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s
 from migration.rules import Case, nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
-from pipeline.audit.java_cost import why_unasked
+from pipeline.audit.java_regexes import why_unasked
+from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
+from pipeline.audit.work import Chunk, opened
+from pipeline.tables.schemas import QUARANTINE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 ROUNDS_WALKED = 1
 """Of each step: what the plans of a fleet cost is told from the round in the middle, as often as there are rounds."""
@@ -257,3 +268,81 @@ def _count(names: tuple[str, ...] | None) -> int | None:
 
 def _listed(names: tuple[str, ...] | None) -> list[str] | None:
     return None if names is None else list(names)
+
+
+_OF_ORDER = ("risk", "score", "rank")
+_OF_JAVA = ("java_valid", "java_topics", "java_gained", "java_lost")
+UNRANKED = StructType([each for each in AUDIT.fields if each.name not in _OF_ORDER])
+"""AUDIT without the columns that the order of all groups decides."""
+COMPARED = StructType(
+    [
+        *(each for each in AUDIT_REGEXES.fields if each.name not in _OF_JAVA),
+        StructField("broker_names", ArrayType(StringType(), containsNull=False), True),
+    ]
+)
+"""AUDIT_REGEXES without what Java says, and with the topics that the broker matches."""
+JUDGED = StructType(
+    [
+        StructField("audit", UNRANKED, True),
+        StructField("regex", COMPARED, True),
+        StructField("quarantined", QUARANTINE, True),
+    ]
+)
+"""One of the three in each row."""
+
+MOST_PARTITIONS = 2_000_000
+"""Of the topics of a group. A file may say anything; no cluster has half as many, and an assignor lists them all."""
+
+
+class TooLargeError(Exception):
+    """A group is larger than groups can be."""
+
+
+def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame:
+    """Rows of JUDGED for rows of WORK: groups by destination, regexes, and what could not be read or judged."""
+    chunks = work.where("chunk is not null or reason is not null").select("source", "chunk", "file", "reason")
+    return chunks.repartition(tasks).mapInArrow(_judge(settings), JUDGED)
+
+
+def _judge(settings: AuditSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = to_arrow_schema(JUDGED)
+        for batch in batches:
+            for row in batch.to_pylist():
+                rows = list(_rows(row, settings))
+                if rows:
+                    yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+    return judge
+
+
+def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, Any]]:
+    if work["chunk"] is None:
+        yield _quarantined(work["source"], work["file"], work["reason"])
+        return
+    chunk = opened(work["chunk"])
+    for group in chunk.groups:
+        try:
+            yield from list(_of_group(chunk, group, settings))
+        except Exception as error:
+            # One group of a foreign file that no rule was written for must not end the audit of all others.
+            reason = f"the group {group.id} cannot be judged: {type(error).__name__}: {error}"
+            yield _quarantined(chunk.source, chunk.source, reason)
+
+
+def _of_group(chunk: Chunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, Any]]:
+    wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
+    topics = chunk.topics_of(group, all_of_them=wants_any)
+    named = wanted_topics([group], WhatIf()) or set()
+    partitions = sum(topic.partitions for topic in topics if not named or topic.name in named)
+    if partitions > MOST_PARTITIONS:
+        raise TooLargeError(f"its topics have {partitions:,} partitions, more than any cluster's")
+    for row in judged(group, chunk.cluster, topics, settings):
+        yield {"audit": {"source": chunk.source, **row}}
+    for regex in judged_regexes(group, chunk.cluster, topics, settings):
+        yield {"regex": {"source": chunk.source, **regex}}
+
+
+def _quarantined(source: str, file: str, reason: str) -> dict[str, Any]:
+    row = {"source": source, "file": file, "position": None, "offset": None, "reason": reason}
+    return {"quarantined": row}

@@ -11,12 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline.audit.java_regexes import beside_java
-from pipeline.audit.judge import AuditSettings
-from pipeline.audit.judging import judge_all
+from pipeline.audit.judge import AuditSettings, judge_all
 from pipeline.audit.logs import log_work
-from pipeline.audit.order import ranked
 from pipeline.audit.snapshots import list_snapshots, snapshot_work
-from pipeline.audit.tables import check_audit_directory, read_table, write_tables
+from pipeline.audit.tables import check_audit_directory, ranked, read_table, write_tables
 from pipeline.history import QUARANTINE_SHOWN, Logs, Quarantined
 from pipeline.jobs import watched
 from pipeline.sources.filesystem import hadoop_options

@@ -84,7 +84,7 @@ AUDIT = _table(
     ),  # partition-seconds lost by a restart of one member today (migration.restart_cost)
     ("restart_then_s", DoubleType(), True),  # and at the destination
     ("gain_s", DoubleType(), True),  # the difference
-    ("risk", DoubleType(), True),  # see pipeline.audit.order
+    ("risk", DoubleType(), True),  # see pipeline.audit.tables
     ("score", DoubleType(), True),
     ("rank", IntegerType(), True),  # from 1 per destination; null: blocked or arrived
 )

@@ -2,6 +2,18 @@
 
 An audit replaces the one before it. Each writes into directories of its own, `out/<table>/run=N`; `audit.json` says
 which of them counts and is replaced when all is written: a failure leaves the tables as they were.
+
+Who migrates first: what a group gains, against what its migration risks.
+
+- **gain**: the partition-seconds that each restart of a member costs less at the destination
+  (`migration.restart_cost`).
+- **risk**: `(1 + without_owner_s) × (1 + warnings)`: what the migration itself costs, in the same unit, as many times
+  over as there are warnings, each of which may make it go wrong. The 1 keeps groups that cost nothing apart.
+- **score**: gain / risk, highest first.
+
+Ready groups do not simply come before those with warnings: a group that a warning concerns may gain a hundred times
+more. Groups whose gain cannot be computed, such as those without members, come last. Blocked groups, and those that
+have arrived, have no rank.
 """
 
 from __future__ import annotations
@@ -11,8 +23,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyarrow import fs
+from pyspark.sql import Window
+from pyspark.sql import functions as f
 
-from pipeline.audit.schemas import TABLES
+from pipeline.audit.schemas import AUDIT, TABLES
 from pipeline.catalog import NotATableStore
 from pipeline.sources.filesystem import absolute, child, opened
 from pipeline.tables.schemas import VERSION
@@ -80,3 +94,22 @@ def _replace(system: fs.FileSystem, path: str, data: bytes) -> None:
     with system.open_output_stream(f"{path}.new") as stream:
         stream.write(data)
     system.move(f"{path}.new", path)
+
+
+def ranked(unranked: DataFrame) -> DataFrame:
+    """AUDIT from the judged groups."""
+    can = (f.col("verdict") != "blocked") & ~f.col("arrived")
+    risk = f.when(can, (1 + f.col("without_owner_s")) * (1 + f.size("warned_by")))
+    scored = unranked.withColumn("risk", risk).withColumn("score", f.col("gain_s") / f.col("risk"))
+    places = _places(scored.where(can))
+    keys = ["destination", "source", "group"]
+    return scored.join(places, keys, "left").select(*AUDIT.fieldNames())
+
+
+def _places(candidates: DataFrame) -> DataFrame:
+    """The rank of each; of all columns only those that decide it go through the one task that counts."""
+    narrow = candidates.select("destination", "source", "group", "score", "gain_s")
+    order = Window.partitionBy("destination").orderBy(
+        f.col("score").desc_nulls_last(), f.col("gain_s").desc_nulls_last(), "source", "group"
+    )
+    return narrow.select("destination", "source", "group", f.row_number().over(order).alias("rank"))

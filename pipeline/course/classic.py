@@ -27,9 +27,8 @@ from functools import lru_cache
 from assignors.assignor import Side
 from assignors.rebalance import Procedure, procedure_of
 from assignors.registry import UnknownAssignorError, find
-from pipeline.course.events import GroupEvent, Place, Seat
-from pipeline.course.rows import Cause, Departure, Protocol, Rebalance
-from pipeline.course.trail import Past, Trail
+from pipeline.course.events import Cause, Departure, GroupEvent, Place, Protocol, Rebalance, Seat
+from pipeline.course.holders import Past, Trail
 
 _FIRST_GENERATION = 1
 _MOST_NAMES = 1024

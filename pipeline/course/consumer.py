@@ -6,7 +6,7 @@ every member that it has found has reached it or a later one, and neither gives 
 stand at the same moment. A static member that is away is not waited for, nor has it anything meanwhile.
 
 A member that joins with a regular expression does not make an epoch before that is resolved: it counts as joined
-with the next one. A leave and an expiry are written the same way (see `pipeline.tables.expiry`).
+with the next one. A leave and an expiry are written the same way (see `pipeline.tables.rebalances`).
 
 Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder.
 """
@@ -26,12 +26,15 @@ from pipeline.course.events import (
     STABLE,
     TARGET,
     TARGET_EPOCH,
+    Cause,
+    Departure,
     GroupEvent,
     Place,
+    Protocol,
+    Rebalance,
     Seat,
 )
-from pipeline.course.rows import Cause, Departure, Protocol, Rebalance
-from pipeline.course.trail import Past, Trail
+from pipeline.course.holders import Past, Trail
 
 _FIRST_EPOCH = 2
 """Of a group's record: 1 up to Kafka 4.2, 2 since."""

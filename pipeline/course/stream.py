@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 from pyspark.sql import functions as f
 
-from pipeline.course.events import COLUMNS, KEY_VERSIONS, event_of
-from pipeline.course.rows import Holding, Rebalance
+from pipeline.course.events import COLUMNS, KEY_VERSIONS, Holding, Rebalance, event_of
 from pipeline.course.walk import Walk
 
 if TYPE_CHECKING:

@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 from pipeline.course.classic import ClassicLife
 from pipeline.course.consumer import ConsumerLife
-from pipeline.course.events import CLASSIC_GROUP, GROUP_EPOCH, GroupEvent
-from pipeline.course.holders import Holders
-from pipeline.course.rows import Holding, Protocol, Rebalance
-from pipeline.course.trail import Past, Trail
+from pipeline.course.events import CLASSIC_GROUP, GROUP_EPOCH, GroupEvent, Holding, Protocol, Rebalance
+from pipeline.course.holders import Holders, Past, Trail
 
 
 class Walk:

@@ -24,7 +24,7 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.store.records import OtherRecord, decode_record
-from pipeline.decode.times import timestamp_us
+from pipeline.decode.arrow import timestamp_us
 from wire.messages.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
 from wire.uuids import format_uuid
 

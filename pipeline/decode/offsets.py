@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pipeline.decode.binary import bounds_of, slices
+from pipeline.decode.arrow import bounds_of, slices
 from wire.java_text import JAVA
 from wire.log.offset_columns import NO_TOPIC_ID, OffsetValues, read_offset_keys, read_offset_values
 from wire.log.offset_records import OffsetValue, read_offset_key, read_offset_value

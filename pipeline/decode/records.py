@@ -1,25 +1,29 @@
 """Records to rows: the one way for files, the live topic and a stream.
 
 Rows come in two kinds of batches, of offsets and of everything else; both have all columns.
+
+Records that Spark's tasks read and decode, and what is done with them before they leave the task.
+
+Rows of forty columns are costly to hand from Python to the JVM and back. What can be done with them in the task that
+decodes them (`pipeline.writing` writes them as Parquet) is done there: `Reading.through`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.decode.binary import bounds_of
+from pipeline.decode.arrow import bounds_of, can_be_told, day_of, days, timestamp_us, timestamps
 from pipeline.decode.groups import Row, group_row
-from pipeline.decode.kinds import ABORT, COMMIT, CONTROL, KINDS, OFFSET
 from pipeline.decode.offsets import NEVER, offset_columns
 from pipeline.decode.raw import RawRecords, plain_records
-from pipeline.decode.schema import NO_OFFSET, decoded_arrow
-from pipeline.decode.times import can_be_told, day_of, days, timestamp_us, timestamps
+from pipeline.decode.schema import ABORT, COMMIT, CONTROL, DECODED, KINDS, NO_OFFSET, OFFSET, decoded_arrow
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
 from wire.log.offset_columns import NO_TYPE, key_types
@@ -27,6 +31,10 @@ from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
 from wire.log.varints import Ints
 from wire.messages.record_codec import MalformedRecord, UnknownKeyType
 from wire.uuids import parse_uuid
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 T = TypeVar("T")
 
@@ -203,3 +211,30 @@ def _column(array: Any, kind: pa.DataType, count: int) -> pa.Array:
     if array is None:
         return pa.nulls(count, kind)
     return array if array.type == kind else array.cast(kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """`read` makes batches of `DECODED` of the rows of `tasks`, wherever it runs. Texts may be dictionary arrays."""
+
+    tasks: DataFrame
+    read: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    cluster: str | None = None
+    """Whose records these are; None: not known."""
+    held_back: int = 0
+    """Offsets behind transactions that are open, which are not read."""
+
+    def rows(self) -> DataFrame:
+        """The decoded rows, as a table of `DECODED`."""
+        return self.through(plain, DECODED)
+
+    def through(
+        self, then: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: StructType
+    ) -> DataFrame:
+        """What `then` makes of the decoded batches of each task, in `schema`."""
+        read = self.read
+
+        def both(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return then(read(batches))
+
+        return self.tasks.mapInArrow(both, schema)

@@ -104,7 +104,7 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
     """A row for each of PROTOCOLS that there were rebalances under."""
     from pyspark.sql import functions as f
 
-    from pipeline.tables.busy import total_busy_s, with_busy_s
+    from pipeline.tables.rebalances import total_busy_s, with_busy_s
 
     counted = (
         with_busy_s(rebalances)

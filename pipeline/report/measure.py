@@ -7,11 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pipeline.report.costs import gaps, protocol_costs, worst_groups
-from pipeline.report.moments import moment
-from pipeline.report.numbers import ReportNumbers, Totals
-from pipeline.report.periods import periods, step_of
+from pipeline.report.numbers import ReportNumbers, Totals, moment
+from pipeline.report.periods import periods, step_of, timeline_of, timelines_of
 from pipeline.report.readiness import readiness_of
-from pipeline.report.timelines import timeline_of, timelines_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -76,7 +74,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
 def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
     from pyspark.sql import functions as f
 
-    from pipeline.tables.busy import total_busy_s, with_busy_s
+    from pipeline.tables.rebalances import total_busy_s, with_busy_s
 
     def total(column: str) -> Any:
         return f.coalesce(f.sum(column), f.lit(0)).alias(column)

@@ -6,7 +6,7 @@ Times are UTC; seconds are floats; `None` is unknown. `as_data` gives the same n
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 FORMAT_VERSION = 1
@@ -219,3 +219,21 @@ def _data(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     return value.isoformat() if isinstance(value, date) else value
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+def moment(micros: int) -> datetime:
+    """Microseconds since 1970 as a time; what Python has no time for becomes its first or last one."""
+    try:
+        return EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return LAST if micros > 0 else FIRST
+
+
+def calendar_day(number: int) -> date:
+    """Days since 1970 as a date, bounded as `moment` is."""
+    ordinal = EPOCH.toordinal() + number
+    return date.fromordinal(min(max(ordinal, date.min.toordinal()), date.max.toordinal()))

@@ -6,12 +6,12 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from pipeline.errors import PipelineError
-from pipeline.sources.filled import filled
 
 KAFKA_SOURCE = "spark-sql-kafka-0-10"
 SCALA = "2.13"
@@ -143,3 +143,26 @@ def _errors(output: str) -> str:
     """The first lines in which Maven says what went wrong; the rest is advice on Maven."""
     lines = [line for line in output.splitlines() if line.startswith("[ERROR]")] or output.splitlines()
     return "\n".join(lines[:5])[:1500]
+
+
+def filled(target: Path, fill: Callable[[Path], None]) -> Path:
+    """Return the directory `target`, filled first where it is not there.
+
+    `fill` makes the directory that it is given, beside which it may leave what it needs meanwhile. Two processes may
+    do this at once: each fills a directory of its own, and the first rename wins.
+    """
+    if target.is_dir():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=".fill-", dir=target.parent, ignore_cleanup_errors=True
+    ) as scratch:
+        made = Path(scratch) / "filled"
+        fill(made)
+        try:
+            made.rename(target)
+        except OSError:
+            # Another process was quicker; anything else is an error.
+            if not target.is_dir():
+                raise
+    return target

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pyspark.sql import functions as f
 
 from pipeline.decode.raw import plain_records
-from pipeline.decode.records import records_to_arrow
+from pipeline.decode.records import Reading, records_to_arrow
 from pipeline.sources.cluster import (
     BOOTSTRAP,
     GROUP_PREFIX,
@@ -29,7 +29,6 @@ from pipeline.sources.cluster import (
     topic_names,
 )
 from pipeline.sources.names import HEARD, hear, heard_names
-from pipeline.sources.reading import Reading
 from wire.uuids import format_uuid
 
 if TYPE_CHECKING:

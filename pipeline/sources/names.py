@@ -25,7 +25,7 @@ from coordinator.store.partition_files import PARTITION_METADATA, parse_partitio
 from coordinator.store.records import OtherRecord, decode_record
 from coordinator.store.share_groups import topic_names_in
 from coordinator.store.topic_names import KnownTopics, known_topics
-from pipeline.decode.binary import bounds_of
+from pipeline.decode.arrow import bounds_of
 from pipeline.decode.raw import RawRecords
 from pipeline.decode.records import topic_names
 from pipeline.sources.filesystem import child, is_local, opened

@@ -18,12 +18,11 @@ import pyarrow as pa
 from pyspark.sql.types import LongType, StructField, StructType
 
 from pipeline.decode.raw import RawRecords, raw_records
-from pipeline.decode.records import decode, quarantined_row, rows_to_arrow, topic_names
+from pipeline.decode.records import Reading, decode, quarantined_row, rows_to_arrow, topic_names
 from pipeline.sources.blocks import Block, Damage, blocks_of
 from pipeline.sources.files import Listing, SegmentFile, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import HEARD, hear, heard_names, is_whole, names_beside
-from pipeline.sources.reading import Reading
 from pipeline.sources.splits import Split, cuts, packed
 from wire.log.columns import Columns
 from wire.log.damage import DamagedLog

@@ -4,6 +4,8 @@ Theory of operation. An entry of a segment's index says where a batch stands, an
 the batch tells. Where there is no index, an entry is wrong or the index ends too early, the headers are walked
 from the last place that is known: each says how long its batch is. No bytes in the middle of a file are ever taken for
 a batch because they look like one: what a client sent may do so. Behind what is no header nothing is cut.
+
+Where a segment ends: its last batch, without reading what is before.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.sources.blocks import MOST_BATCH_BYTES, ByteRanges
-from wire.log.batch_header import HEADER, HEADER_BYTES, LOG_OVERHEAD, MAGIC
+from pipeline.sources.blocks import MOST_BATCH_BYTES, Block, ByteRanges, blocks_of
+from wire.log.batch_header import HEADER, HEADER_BYTES, LOG_OVERHEAD, MAGIC, Batch
 from wire.log.batch_scan import whole_batch_at
 from wire.log.varints import Ints
 
@@ -131,3 +133,13 @@ def _walk(file: ByteRanges, size: int, position: int, target: int) -> int | None
         return None
     length, magic = unpack(file.read_at(HEADER_BYTES, position), _LENGTH_AT)
     return position if magic == MAGIC and length >= least else None
+
+
+def last_batch(file: ByteRanges, name: str, *, size: int, index: bytes, base_offset: int) -> Batch | None:
+    """The last whole batch of a segment; None: there is none. `index`: the bytes of its offset index, or none."""
+    start = last_place(file, size, index, base_offset)
+    last: Batch | None = None
+    for found in blocks_of(file, name, start=start, end=size, size=size, base_offset=base_offset):
+        if isinstance(found, Block):
+            last = found.batches[-1]
+    return last

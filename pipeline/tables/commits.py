@@ -4,6 +4,11 @@ What a transaction wrote counts if it was committed, by its own place in the log
 nothing does (`coordinator.store.digest`). A tombstone ends the sequence: the first commit behind one is no reset,
 however low, and no gap ends with it. A gap and a reset belong to the day of the later commit; times are those of the
 records. What compaction took away is not there: resets and commits of a compacted stretch are too few, gaps too long.
+
+What became of what transactions wrote: their ends are in the log, behind what they wrote.
+
+A producer has one transaction at a time, and the next mark with its id in the same partition ends it
+(`coordinator.store.transactions`).
 """
 
 from __future__ import annotations
@@ -14,9 +19,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as f
 
 from pipeline.tables.commit_runs import KEY, single_runs
-from pipeline.tables.schemas import COMMITS
-from pipeline.tables.shape import shaped
-from pipeline.tables.transactions import with_outcome
+from pipeline.tables.schemas import COMMITS, shaped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -67,3 +70,21 @@ def commits_by_day(runs: DataFrame) -> DataFrame:
 
 def _seconds(begin: Column, end: Column) -> Column:
     return (f.unix_micros(end) - f.unix_micros(begin)) / f.lit(1_000_000.0)
+
+
+ENDS = ("commit", "abort")
+"""The kinds of events that end a transaction."""
+
+
+def with_outcome(written: DataFrame, events: DataFrame, *, place: str = "offset") -> DataFrame:
+    """`written` with a column `outcome`: commit, abort, or null while the transaction is open.
+
+    `written` has `partition`, `producer_id` and, under the name `place`, the place in the log; it holds no ends.
+    """
+    ends = events.where(f.col("kind").isin(*ENDS)).select(
+        "partition", "producer_id", f.col("offset").alias(place), f.col("kind").alias("mark")
+    )
+    both = written.withColumn("mark", f.lit(None).cast("string")).unionByName(ends, allowMissingColumns=True)
+    later = Window.partitionBy("partition", "producer_id").orderBy(f.desc(place))
+    found = both.withColumn("outcome", f.last("mark", ignorenulls=True).over(later))
+    return found.where(f.col("mark").isNull()).select(*written.columns, "outcome")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
-from pipeline.decode.kinds import OFFSET
-from pipeline.tables.schemas import GROUPS
-from pipeline.tables.shape import shaped
+from pipeline.decode.schema import OFFSET
+from pipeline.tables.schemas import GROUPS, shaped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

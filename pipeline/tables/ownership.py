@@ -9,6 +9,8 @@ rejoining, or going, and that moment nothing is written. What cooperative member
 they lose is theirs until they are told.
 
 Partitions of a group without members, and such as a group no longer wants, have no rows.
+
+The course of every group, gone through once: what the tables of rebalances and of ownership are made of.
 """
 
 from __future__ import annotations
@@ -16,17 +18,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructField, StructType
 
-from pipeline.course.rows import Holding
-from pipeline.course.stream import Row
-from pipeline.tables.days import day_of
+from pipeline.course.events import Holding
+from pipeline.course.stream import Row, rows_of_groups
+from pipeline.tables.rebalances import WALKED, walked_row
+from pipeline.tables.schemas import OWNERSHIP, day_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 def ownership(courses: DataFrame) -> DataFrame:
-    """The table `OWNERSHIP` of the courses of groups (`pipeline.tables.courses`)."""
+    """The table `OWNERSHIP` of the courses of groups (`pipeline.tables.ownership`)."""
     return courses.where(f.col("holding").isNotNull()).select("holding.*")
 
 
@@ -45,3 +49,21 @@ def holding_row(holding: Holding) -> Row:
         "since": holding.since,
         "until": holding.until,
     }
+
+
+COURSES_TABLE = "courses"
+COURSES = StructType([StructField("rebalance", WALKED, True), StructField("holding", OWNERSHIP, True)])
+"""A row is one or the other."""
+
+
+def courses(events: DataFrame) -> DataFrame:
+    """The courses of all groups in the table of events, whatever order it is in, in the schema `COURSES`.
+
+    Whoever needs them more than once had better write them down: every record of a group is gone through.
+    """
+    return rows_of_groups(
+        events,
+        COURSES,
+        rebalance=lambda row: {"rebalance": walked_row(row)},
+        holding=lambda row: {"holding": holding_row(row)},
+    )

@@ -6,6 +6,9 @@ Every table is written as Parquet, partitioned by `day`, the UTC date on which a
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as f
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -22,6 +25,10 @@ from pyspark.sql.types import (
     StructType,
     TimestampType,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 VERSION = 1
 """Of all schemas together; it stands in the files' metadata and in `tables.json`."""
@@ -192,3 +199,19 @@ TABLES = {
     "groups": GROUPS,
     "quarantine": QUARANTINE,
 }
+
+
+def shaped(rows: DataFrame, schema: StructType) -> DataFrame:
+    """The columns of the schema in its order and types. Whether nulls are allowed is not checked: Spark takes every
+    column that comes from a file for nullable."""
+    return rows.select(
+        *(f.col(each.name).cast(each.dataType.simpleString()).alias(each.name) for each in schema)
+    )
+
+
+_DAY_US: Final = 24 * 3600 * 1_000_000
+
+
+def day_of(time: int) -> int:
+    """Days since 1970 of µs since 1970, as Arrow's and Spark's dates count."""
+    return time // _DAY_US

@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.verbs.log_dump.chunks import Chunk, chunks_of
+from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of
 from cli.verbs.log_dump.lines import record_lines
-from cli.verbs.log_dump.segment import Segment
+from cli.verbs.log_dump.segments import Segment
 from cli.verbs.log_dump.texts import Texts, json_text
-from cli.verbs.log_dump.wanted import Wanted
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import PARTITION, START_MS, UNKNOWN_TYPE, commit, pairs, save_log, small_log
 from tests.cli.schemas import faults, load

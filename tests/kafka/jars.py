@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from pipeline.sources.filled import filled
+from pipeline.sources.jars import filled
 
 POM = Path(__file__).with_name("pom.xml")
 OLDEST_JAVA = 17

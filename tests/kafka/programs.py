@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.sources.filled import filled
+from pipeline.sources.jars import filled
 from tests.kafka.jars import KafkaUnavailableError
 from tests.kafka.java import java
 

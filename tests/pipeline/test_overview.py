@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.overview import OVERVIEW, between, days_between, of_groups, overview, plain
-from pipeline.tables.busy import with_busy_s
+from pipeline.tables.rebalances import with_busy_s
 from pipeline.tables.schemas import COMMITS, GROUPS, REBALANCES
 
 if TYPE_CHECKING:

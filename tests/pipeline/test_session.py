@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.java import check_spark
-from pipeline.jvm import properties, spark_home
+from pipeline.jvm import check_spark, properties, spark_home
 from pipeline.session import MissingSpark, SessionSettings, session
 from tests.kafka.wait import wait_until
 from tests.pipeline.long import LONG
@@ -251,7 +250,7 @@ class TestJava:
         java.chmod(0o755)
 
     def test_no_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("pipeline.java.find_spec", lambda name: None if name == "pyspark" else object())
+        monkeypatch.setattr("pipeline.jvm.find_spec", lambda name: None if name == "pyspark" else object())
         with pytest.raises(
             MissingSpark, match=r"^pyspark cannot be imported: .* `pipx install 'kohort\[spark\]'`"
         ):

@@ -12,7 +12,7 @@ import pytest
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.history import Logs, run_history
-from pipeline.shipped import PACKAGES
+from pipeline.session import PACKAGES
 from pipeline.store import read
 from pipeline.tables.schemas import TABLES
 from tests.coordinator.store.real_log import RealLog

@@ -16,9 +16,9 @@ from coordinator.store.partition_files import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
     from cli.options import SourceOptions
+    from pipeline.decode.records import Reading
     from pipeline.history import Logs
-    from pipeline.sources.reading import Reading
-    from pipeline.spark_types import SparkSession
+    from pipeline.session import SparkSession
 
 BOOTSTRAP = "kafka.bootstrap.servers"
 

@@ -12,8 +12,7 @@ from cli.selection import split_list
 from cli.verbs.fleet.options import SparkOptions
 
 if TYPE_CHECKING:
-    from pipeline.session import SessionSettings
-    from pipeline.spark_types import SparkSession
+    from pipeline.session import SessionSettings, SparkSession
 
 _FOREIGN = ("py4j", "pyspark", "pyarrow")
 _CAUSE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Failure): (?P<told>\S.*)$")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.verbs.log_dump.output_format import DumpFormat
+
+class DumpFormat(Enum):
+    """`--output`. Every one is written while the log is read."""
+
+    TABLE = "table"
+    NDJSON = "ndjson"
+    JSON = "json"
+    YAML = "yaml"
+    CSV = "csv"
 
 
 def log_dump(
@@ -48,10 +57,9 @@ def log_dump(
 
     from cli.errors import ExitStatus, UsageError
     from cli.output import notice, write_out
-    from cli.verbs.log_dump.dump import dump
-    from cli.verbs.log_dump.files import segment_files
-    from cli.verbs.log_dump.wanted import parse_wanted
-    from cli.verbs.log_dump.writers import WRITERS
+    from cli.verbs.log_dump.chunks import parse_wanted
+    from cli.verbs.log_dump.segments import segment_files
+    from cli.verbs.log_dump.writers import WRITERS, dump
     from groups.model import Problem
 
     if batches and (groups or key_types):

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.progress import Progress
-from cli.verbs.log_dump.chunks import Chunk, chunks_of_part
-from cli.verbs.log_dump.files import partition_directories
-from cli.verbs.log_dump.segment import Segment, damage_of, shown_path
+from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of_part
+from cli.verbs.log_dump.segments import Segment, damage_of, partition_directories, shown_path
 from cli.verbs.log_dump.texts import Texts
-from cli.verbs.log_dump.wanted import Wanted
 from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
 from wire.log.damage import DamagedLog

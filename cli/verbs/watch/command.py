@@ -103,8 +103,7 @@ def watch(
     from dataclasses import replace
 
     from cli.errors import ExitStatus, UsageError
-    from cli.verbs.watch.session import Session, watch_live, watch_recording
-    from cli.verbs.watch.until import Until
+    from cli.verbs.watch.session import Session, Until, watch_live, watch_recording
 
     session = Session(
         groups=tuple(dict.fromkeys(groups or ())),

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from cli.render.cells import cell_text, safe_text
-from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Picture, Table, Text
+from cli.render.document import Block, Cell, Checklist, Code, Column, Document, Heading, Picture, Table, Text
 from cli.render.narrow import natural_width, repeating_columns
-from cli.verbs.watch.changes import changed_cells
-from cli.verbs.watch.lines import Line, Piece, Style, width_of
+from cli.verbs.watch.redraw import Line, Piece, Style, width_of
 
 TEXT_WIDTH = 80
 _GAP = "  "
@@ -135,3 +134,38 @@ def _records(columns: Sequence[Column], rows: Texts) -> Iterator[Line]:
             yield ()
         for column, cell in zip(columns, row, strict=True):
             yield (Piece(f"{column.name:{width}}", Style.BOLD), Piece(_GAP), cell)
+
+
+Row = Sequence[Cell]
+
+
+def changed_cells(before: Table | None, after: Table) -> frozenset[tuple[int, int]]:
+    """Places (row, column) in `after`, from 0. Nothing is changed where there was no table before.
+
+    Rows are the same when the first columns that tell all rows apart agree in them. A new row is changed all over, and
+    so is a column that was not there.
+    """
+    if before is None:
+        return frozenset()
+    names = [column.name for column in after.columns]
+    places = {column.name: position for position, column in enumerate(before.columns)}
+    keys = _key_columns(before, after, names, places)
+    known = {tuple(row[places[names[key]]] for key in range(keys)): row for row in before.rows}
+    changed: set[tuple[int, int]] = set()
+    for number, row in enumerate(after.rows):
+        old = known.get(tuple(row[:keys]))
+        for position, name in enumerate(names):
+            if old is None or name not in places or old[places[name]] != row[position]:
+                changed.add((number, position))
+    return frozenset(changed)
+
+
+def _key_columns(before: Table, after: Table, names: Sequence[str], places: dict[str, int]) -> int:
+    """How many columns it takes to tell rows apart, in both tables; all that they share where none do."""
+    shared = next((count for count, name in enumerate(names) if name not in places), len(names))
+    for count in range(1, shared + 1):
+        old = {tuple(row[places[name]] for name in names[:count]) for row in before.rows}
+        new = {tuple(row[:count]) for row in after.rows}
+        if len(old) == len(before.rows) and len(new) == len(after.rows):
+            return count
+    return shared

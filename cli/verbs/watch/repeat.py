@@ -22,8 +22,7 @@ from cli.sources.lasting import LastingSource
 from cli.sources.source import Source
 from cli.times import format_moment
 from cli.verbs.watch.layout import document_lines, shortened
-from cli.verbs.watch.lines import Line, Piece, Style, folded
-from cli.verbs.watch.screen import Screen, can_draw
+from cli.verbs.watch.redraw import Line, Piece, Screen, Style, can_draw, folded
 from wire.client.errors import WireError
 
 LONGEST_PAUSE_S = 30.0

@@ -1,8 +1,12 @@
-"""A watch as it was asked for: what is watched, how it is shown, when it ends, what is kept of it."""
+"""A watch as it was asked for: what is watched, how it is shown, when it ends, what is kept of it.
+
+It ends with what is waited for, with the end of the time, or with Ctrl-C.
+"""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,12 +16,12 @@ from cli.errors import ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.sources.lasting import LastingSource
+from cli.verbs.watch.course import Course
 from cli.verbs.watch.feeds import Feed, LiveFeed, Look, ReplayFeed
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
-from cli.verbs.watch.run import Limits, watch
-from cli.verbs.watch.screen import can_draw
-from cli.verbs.watch.sinks import JsonSink, LinesSink, ScreenSink, Sink
-from cli.verbs.watch.until import Until
+from cli.verbs.watch.redraw import can_draw
+from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink
+from groups.model import Group, GroupState, GroupType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +112,104 @@ def _sink(session: Session, feed: Feed, stack: ExitStack) -> Sink:
 
 def _is_drawn(session: Session) -> bool:
     return not session.as_json and can_draw(sys.stdout)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a watch ends by itself."""
+
+    seconds: float | None = None
+    until: Until | None = None
+
+
+def watch(
+    feed: Feed, sink: Callable[[], Sink], limits: Limits, keep: Callable[[Look], None] | None = None
+) -> ExitStatus:
+    """Show every look, and keep it; the sink is made when there is something to show.
+
+    DONE when the condition is met, when there is none, and when somebody has seen enough (Ctrl-C); FALSE when the time
+    is up, or the recording at its end, before the condition was met. KeyboardInterrupt goes on where nothing was
+    shown, or a condition was waited for.
+    """
+    course = Course()
+    shown: Sink | None = None
+    deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+    unmet = ExitStatus.DONE if limits.until is None else ExitStatus.FALSE
+    try:
+        for look in feed.looks():
+            course, happened = course.step(look.seen)
+            if keep is not None:
+                keep(look)
+            shown = shown or sink()
+            shown.show(look, course, happened)
+            if limits.until is not None and limits.until.is_met(course):
+                return ExitStatus.DONE
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= look.pause_s:
+                shown.wait(max(left, 0.0))
+                return unmet
+            shown.wait(look.pause_s)
+    except KeyboardInterrupt:
+        if shown is None or limits.until is not None:
+            raise
+        return ExitStatus.DONE
+    return unmet
+
+
+STEADY_MS = 1_000
+"""How long a group must have been Stable: a cooperative one is so for a moment between two rebalances."""
+STABLE, EMPTY = "stable", "empty"
+
+
+@dataclass(slots=True)
+class Until:
+    """A condition on all watched groups; asked after every look."""
+
+    text: str
+    _holds: Callable[[Group | None], bool]
+    _steady_ms: int = 0
+    _since_ms: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Until:
+        """`stable`, `empty`, or an epoch. UsageError for anything else."""
+        word = text.strip().lower()
+        if word == STABLE:
+            return cls(text, lambda group: group is not None and group.state is GroupState.STABLE, STEADY_MS)
+        if word == EMPTY:
+            return cls(text, lambda group: group is None or not group.members)
+        if word.isascii() and word.isdecimal() and len(word) < 10:
+            epoch = int(word)
+            return cls(text, lambda group: group is not None and has_reached(group, epoch))
+        raise UsageError(f"--until {text!r}: write stable, empty, or the epoch that all members are to reach")
+
+    def is_met(self, course: Course) -> bool:
+        """Whether the last look showed it of every group, and the looks before for as long as it takes."""
+        last = course.last
+        if last is None or not last.groups or last.groups.keys() != course.groups.keys():
+            self._since_ms = None
+            return False
+        if not all(map(self._holds, last.groups.values())):
+            self._since_ms = None
+            return False
+        if self._since_ms is None:
+            self._since_ms = last.at_ms
+        return last.at_ms - self._since_ms >= self._steady_ms
+
+
+def has_reached(group: Group, epoch: int) -> bool:
+    """Whether the group and all its members are at an epoch, or beyond.
+
+    UsageError for a group without epochs: brokers do not show the generation of a classic group.
+    """
+    if group.type is GroupType.CLASSIC and group.generation is None:
+        raise UsageError(
+            f"--until {epoch}: {group.id} is a classic group, and brokers do not show its generation; "
+            "--until stable waits until it rests"
+        )
+    epochs = (
+        [group.generation]
+        if group.type is GroupType.CLASSIC
+        else [group.group_epoch, group.assignment_epoch, *(member.epoch for member in group.members)]
+    )
+    return all(each is not None and each >= epoch for each in epochs)

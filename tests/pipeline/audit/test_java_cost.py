@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.audit.java_cost import too_slow
-from pipeline.audit.java_regexes import matched
+from pipeline.audit.java_regexes import matched, too_slow
 
 NAMES = tuple(f"team-{number % 40}.orders-{number}" for number in range(1_000))
 

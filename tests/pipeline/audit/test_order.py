@@ -7,9 +7,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from pipeline.audit.judging import UNRANKED
-from pipeline.audit.order import ranked
+from pipeline.audit.judge import UNRANKED
 from pipeline.audit.schemas import AUDIT
+from pipeline.audit.tables import ranked
 
 BLANK: dict[str, Any] = {
     "source": "s", "destination": "consumer", "type": "classic", "state": "Stable", "members": 1, "topics": 1,

@@ -15,8 +15,7 @@ from coordinator.engine.records import Record
 from coordinator.engine.result import Result
 from coordinator.engine.topics import TopicImage
 from coordinator.store.records import encode_record
-from pipeline.course.events import COLUMNS, KEY_VERSIONS, event_of
-from pipeline.course.rows import Holding, Rebalance
+from pipeline.course.events import COLUMNS, KEY_VERSIONS, Holding, Rebalance, event_of
 from pipeline.course.walk import Walk
 from pipeline.decode.records import records_to_arrow
 from tests.coordinator.engine.consumer import images

@@ -10,12 +10,12 @@ import os
 import signal
 import sys
 
+from pipeline.decode.records import Reading
 from pipeline.follow import follow_history
 from pipeline.history import Progress, Step, run_history
 from pipeline.session import SessionSettings, session
 from pipeline.sources.jars import kafka_jars
 from pipeline.sources.live import stream_events
-from pipeline.sources.reading import Reading
 from tests.pipeline.conftest import CONF
 
 PUBLISH, AFTER = "publish", "after"

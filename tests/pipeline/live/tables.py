@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from coordinator.store.partition_files import partitions_for
-from pipeline.decode.kinds import ABORT, COMMIT, CONTROL
+from pipeline.decode.schema import ABORT, COMMIT, CONTROL
 from pipeline.decode.tables import events
 from pipeline.sources.cluster import BOOTSTRAP, OffsetsTopic, offsets_topic
 from pipeline.sources.live import live_events
 from pipeline.sources.segments import decoded
-from pipeline.tables.transactions import with_outcome
+from pipeline.tables.commits import with_outcome
 from tests.kafka.broker import Broker
 
 if TYPE_CHECKING:

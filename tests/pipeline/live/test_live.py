@@ -10,11 +10,11 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
+from pipeline.decode.records import Reading
 from pipeline.decode.schema import DECODED
 from pipeline.decode.tables import events, quarantine
 from pipeline.sources.cluster import BOOTSTRAP, ClusterUnreadable, OffsetsTopic, offsets_topic, topic_names
 from pipeline.sources.live import live_events, stream_events
-from pipeline.sources.reading import Reading
 from pipeline.sources.segments import decoded
 from pipeline.tables.commits import commits
 from tests.coordinator.store.real_log import RealLog

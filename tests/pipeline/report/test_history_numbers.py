@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.render.fleet_page import history_page
-from pipeline.course.rows import Cause, Protocol
+from pipeline.course.events import Cause, Protocol
 from pipeline.report.costs import MOST as MOST_GROUPS
 from pipeline.report.measure import DRAWN, numbers_of
 from pipeline.report.numbers import CAUSES, PROTOCOLS, SPANS, SPANS_S, STAGES, ReportNumbers

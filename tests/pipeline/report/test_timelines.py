@@ -9,8 +9,9 @@ import pytest
 from pyspark.sql import Row
 
 from pipeline.report.numbers import CAUSES
-from pipeline.report.timelines import MOST, timeline_of
-from pipeline.tables.busy import with_busy_s
+from pipeline.report.periods import MOST_MARKS as MOST
+from pipeline.report.periods import timeline_of
+from pipeline.tables.rebalances import with_busy_s
 from pipeline.tables.schemas import REBALANCES
 from tests.pipeline.report.tables import FIRST, rebalance, rows_as
 

@@ -16,8 +16,7 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from coordinator.engine.records import CommittedOffset, OffsetRecord
 from pipeline.decode.tables import events as events_of
 from pipeline.sources.segments import decoded
-from pipeline.tables.courses import COURSES, courses
-from pipeline.tables.ownership import ownership
+from pipeline.tables.ownership import COURSES, courses, ownership
 from pipeline.tables.rebalances import rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
 from tests.coordinator.engine.consumer import Consumer, settled

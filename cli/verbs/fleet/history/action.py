@@ -24,7 +24,7 @@ from groups.listing import Cause, Problem
 if TYPE_CHECKING:
     from pipeline.as_of import AsOf
     from pipeline.history import HistoryRun
-    from pipeline.spark_types import DataFrame, SparkSession
+    from pipeline.session import DataFrame, SparkSession
 
 _LOG_TO_TABLE = 10
 """So many bytes of a log make one of the table of its events, about."""
@@ -85,8 +85,8 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
         fleet_session(settings) as spark,
         _tables(request) as out,
     ):
+        from pipeline.decode.records import Reading
         from pipeline.history import run_history
-        from pipeline.sources.reading import Reading
 
         source = request.source.open(spark)
         run = run_history(spark, source, out, progress=progress.history)
@@ -177,7 +177,7 @@ class _Answer:
 
     def _groups(self) -> Sequence[dict[str, Any]]:
         from pipeline.overview import between, days_between, overview, plain
-        from pipeline.tables.busy import with_busy_s
+        from pipeline.tables.rebalances import with_busy_s
 
         since, until = self._request.since_ms, self._request.until_ms
         rows = overview(

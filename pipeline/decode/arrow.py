@@ -1,11 +1,51 @@
-"""Slices of Arrow's binary arrays, without a copy of each in Python."""
+"""Kafka's times, ms since 1970 in 64 bits, as the tables' timestamps, µs: not each of them is one.
+
+Slices of Arrow's binary arrays, without a copy of each in Python.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from wire.log.varints import Ints, Octets
+
+FIRST_MS = -62_135_596_800_000
+"""0001-01-01T00:00Z: before it and behind year 9999 neither Python's nor SQL's dates reach."""
+LAST_MS = 253_402_300_799_999
+US_PER_MS = 1000
+MS_PER_DAY = 86_400_000
+
+
+def can_be_told(times_ms: Ints) -> NDArray[np.bool_]:
+    """Whether a time lies in the years 1 to 9999."""
+    return (times_ms >= FIRST_MS) & (times_ms <= LAST_MS)
+
+
+def timestamp_us(time_ms: int, *, unset: int | None = -1) -> int | None:
+    """A time in µs; None where it is `unset`, or none that can be told."""
+    return time_ms * US_PER_MS if time_ms != unset and FIRST_MS <= time_ms <= LAST_MS else None
+
+
+def day_of(time_ms: int) -> int:
+    """The UTC date, in days since 1970."""
+    return time_ms // MS_PER_DAY
+
+
+def timestamps(times_ms: Ints, *, unset: int | None = None) -> pa.Array:
+    """Times as an Arrow array of UTC timestamps; null where `timestamp_us` gives None."""
+    untold = ~can_be_told(times_ms)
+    if unset is not None:
+        untold |= times_ms == unset
+    if untold.any():
+        times_ms = np.where(untold, 0, times_ms)
+    return pa.array(times_ms * US_PER_MS, mask=untold).cast(pa.timestamp("us", tz="UTC"))
+
+
+def days(times_ms: Ints) -> pa.Array:
+    """The UTC dates of times that can be told."""
+    return pa.array((times_ms // MS_PER_DAY).astype(np.int32)).cast(pa.date32())
 
 
 def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
