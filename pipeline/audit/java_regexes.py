@@ -30,6 +30,7 @@ from groups.regex.tree import Assertion, Atomic, Chars, Choice, Look, Repeat, Tr
 from groups.regex.tree import Sequence as Chain
 from migration.rules.regexes import ComparedRegex
 from pipeline.audit.schemas import AUDIT_REGEXES
+from pipeline.errors import PipelineError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -136,7 +137,7 @@ def _loops(pattern: str) -> int | None:
     return len(_QUANTIFIER.findall(pattern))
 
 
-class _ExponentialError(Exception):
+class _ExponentialError(PipelineError):
     """A repetition can be passed through in several ways."""
 
 

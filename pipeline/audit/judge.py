@@ -27,6 +27,7 @@ from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_regexes import why_unasked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
 from pipeline.audit.work import Chunk, opened
+from pipeline.errors import PipelineError
 from pipeline.tables.schemas import QUARANTINE
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ MOST_PARTITIONS = 2_000_000
 """Of the topics of a group. A file may say anything; no cluster has half as many, and an assignor lists them all."""
 
 
-class TooLargeError(Exception):
+class TooLargeError(PipelineError):
     """A group is larger than groups can be."""
 
 

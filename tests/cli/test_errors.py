@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
-from pipeline.java import MissingSpark
 
 from assignors.model import AssignorFailedError
 from cli.dropin.errors import ToolFailure, ToolUsageError
@@ -24,6 +23,7 @@ from coordinator.server.run import CannotListen
 from groups.regex.broker import InvalidRegexError
 from groups.regex.program import UnsureError
 from migration.gate.notes import NotesError
+from pipeline.jvm import MissingSpark
 from wire.client.errors import AuthenticationFailed, Unreachable
 from wire.log.damage import DamagedLog
 from wire.log.errors import StorageError
