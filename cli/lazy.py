@@ -63,6 +63,15 @@ def lazy_group(builds: Mapping[str, Build]) -> type[TyperGroup]:
             outlines = {name: self.lazy.outline(name) for name in self.lazy}
             TyperGroup(name=self.name, commands=outlines).format_commands(ctx, formatter)
 
+        def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+            outlines = {name: self.lazy.outline(name) for name in self.lazy if name.startswith(incomplete)}
+            group = TyperGroup(name=self.name, commands=outlines, params=self.params)
+            found = group.shell_complete(typer.Context(group, parent=ctx.parent), incomplete)
+            for item in found:
+                if item.value in outlines:
+                    item.help = outlines[item.value].help
+            return found
+
     return Lazy
 
 

@@ -8,11 +8,11 @@ import sys
 
 
 def main() -> None:
-    """Answer a shell that asks for names, which must not wait for commands to be loaded, or run a command."""
+    """Answer a shell that asks what may follow, or run a command."""
     # Imports and commands build large trees without cycles and end: looking for cycles costs a fifth of their time.
     gc.set_threshold(200_000, 50, 50)
-    if sys.argv[1:2] == ["_complete"]:
-        from cli.verbs.completion.asked import main as answer
+    if "_KOHORT_COMPLETE" in os.environ:
+        from cli.verbs.completion.answer import main as answer
 
         answer()
     else:

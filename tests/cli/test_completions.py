@@ -1,30 +1,25 @@
-"""Completion without a shell: the scripts are the commands' own, and what a script asks is answered or not at all."""
+"""Completion without a shell: the scripts are the command's own, and a line is answered or not at all."""
 
 from __future__ import annotations
 
-import os
 import socket
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.dropin.flags import FLAGS
-from cli.verbs.completion.asked import ASKING_LIMIT_S
-from cli.verbs.completion.cache import FORGOTTEN_S, LIFETIME_S, Cache
+from cli.verbs.completion.answer import command_of, complete, first_sentence, split_line
+from cli.verbs.completion.command import Shell
 from cli.verbs.completion.drop_in import HELP
-from cli.verbs.completion.grammar import ANY, Command, Option
-from cli.verbs.completion.names import typed_options
-from cli.verbs.completion.question import SOURCE_OPTIONS, identity, parse_question
-from cli.verbs.completion.scripts import SHELLS, script
-from cli.verbs.completion.tree import first_sentence, programs
+from cli.verbs.completion.values import ANY, typed_options, values_of
 from tests.cli.command import Answer, Kohort, command_names
 from tests.cli.shells.terminal import SCRIPTS
 
-PROGRAMS = programs()
+SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
     "--add", "--as-of", "--bootstrap-server", "--bounce-seconds", "--by-duration", "--columns",
     "--concurrency", "--conf", "--config", "--every", "--fail-rack", "--for", "--from", "--group",
@@ -32,18 +27,25 @@ FREE_TEXT = {
     "--secret-file", "--shift-by", "--since", "--sort", "--speed", "--step", "--timeout", "--to", "--to-datetime",
     "--to-offset", "--topic", "--until", "--validate-regex", "--wait", "--watch",
 }  # fmt: skip
-"""Options whose values nobody can guess. Any other must say in cli/verbs/completion/kinds.py what it takes."""
+"""Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""
 
 
-def _commands() -> Iterator[Command]:
-    for program in PROGRAMS:
-        yield from program.walk()
+def _commands() -> Iterator[Any]:
+    """A context of each command of both programs."""
+    from typer import Context
+
+    pending = [Context(command_of(name), info_name=name) for name in ("kohort", "kohort-consumer-groups")]
+    while pending:
+        context = pending.pop()
+        yield context
+        commands = getattr(context.command, "commands", {})
+        pending += [Context(commands[name], info_name=name, parent=context) for name in commands]
 
 
-def _options() -> Iterator[tuple[Command, Option]]:
-    for command in _commands():
-        for option in command.options:
-            yield command, option
+def _words(line: str) -> list[str]:
+    *words, current = line.split(" ")
+    prefix, (_, items) = complete(words, current)
+    return [prefix + item.value for item in items]
 
 
 def test_every_shell_has_its_script() -> None:
@@ -51,15 +53,10 @@ def test_every_shell_has_its_script() -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_scripts_are_not_stale(shell: str) -> None:
-    assert SCRIPTS[shell].read_text(encoding="utf-8") == script(shell, PROGRAMS), "run `make completions`"
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_command_prints_them(kohort: Kohort, shell: str) -> None:
+def test_the_command_prints_what_is_in_the_folder(kohort: Kohort, shell: str) -> None:
     answer = kohort.quick("completion", shell)
     assert (answer.status, answer.stderr) == (0, "")
-    assert answer.stdout == SCRIPTS[shell].read_text(encoding="utf-8")
+    assert answer.stdout == SCRIPTS[shell].read_text(encoding="utf-8"), "run `make completions`"
 
 
 def test_a_shell_that_is_not_known(kohort: Kohort) -> None:
@@ -67,26 +64,40 @@ def test_a_shell_that_is_not_known(kohort: Kohort) -> None:
 
 
 def test_every_command_is_offered() -> None:
-    leaves = {" ".join(command.words[1:]) for command in PROGRAMS[0].walk() if not command.commands}
-    assert leaves == set(command_names())
+    offered = _words("kohort ")
+    for family in {name.split()[0] for name in command_names() if " " in name}:
+        offered.remove(family)
+        offered += [f"{family} {second}" for second in _words(f"kohort {family} ")]
+    assert sorted(offered) == command_names()
+    assert _words("kohort no-such-command ") == _words("kohort offsets no-such-command ") == []
 
 
-def test_every_flag_of_the_drop_in_is_explained() -> None:
+def test_every_flag_of_the_drop_in_is_offered_and_explained() -> None:
     assert HELP.keys() == FLAGS.keys()
+    assert _words("kohort-consumer-groups --") == [f"--{flag}" for flag in FLAGS]
 
 
 def test_it_is_known_what_options_take() -> None:
-    unknown = {option.name for _, option in _options() if option.values == ANY}
+    unknown = {
+        max(option.opts, key=len)
+        for context in _commands()
+        for option in context.command.params
+        if option.param_type_name == "option" and not option.is_flag and values_of(context, option) == ANY
+    }
     assert unknown <= FREE_TEXT, (
-        "say in cli/verbs/completion/kinds.py what they take, or that it is free text"
+        "say in cli/verbs/completion/values.py what they take, or that it is free text"
     )
 
 
 def test_names_are_asked_for_only_where_there_is_a_source() -> None:
-    for command in _commands():
-        taken = [*command.arguments, *(option.values for option in command.options if option.values)]
-        if any(values.way == "ask" and values.known != ("contexts",) for values in taken):
-            assert any(option.name == "--bootstrap-server" for option in command.options), command.path
+    asked = 0
+    for context in _commands():
+        for parameter in context.command.params:
+            values = values_of(context, parameter)
+            if values is not None and values.of_source:
+                asked += 1
+                assert any("--bootstrap-server" in each.opts for each in context.command.params)
+    assert asked > 20
 
 
 def test_what_fits_beside_a_name() -> None:
@@ -97,74 +108,64 @@ def test_what_fits_beside_a_name() -> None:
 
 
 def test_every_option_of_a_source_is_handed_on() -> None:
-    names = {option.name for command, option in _options() if command.path == "kohort list"}
-    assert set(SOURCE_OPTIONS) <= names
-    words = [word for option in SOURCE_OPTIONS for word in (option, f"value of {option}")]
-    options = typed_options(parse_question(["groups", *words, "--"]), 1000)
+    fields = {
+        "bootstrap_server": "--bootstrap-server", "command_config": "--command-config",
+        "snapshot": "--snapshot", "embedded": "--embedded", "context": "--context",
+        "as_of": "--as-of", "topics_file": "--topics", "log_dirs": "--log-dir",
+    }  # fmt: skip
+    context = next(each for each in _commands() if each.command_path == "kohort list")
+    for option in fields.values():
+        assert any(option in each.opts for each in context.command.params)
+    options = typed_options(
+        {field: [option] if field == "log_dirs" else option for field, option in fields.items()}, 1000
+    )
     assert options.timeout_ms == 1000
-    for field, option in (
-        ("bootstrap_server", "--bootstrap-server"), ("command_config", "--command-config"),
-        ("snapshot", "--snapshot"), ("embedded", "--embedded"), ("context", "--context"),
-        ("as_of", "--as-of"), ("topics_file", "--topics"),
-    ):  # fmt: skip
-        assert str(getattr(options, field)) == f"value of {option}"
-    assert list(map(str, options.log_dirs or ())) == ["value of --log-dir"]
+    for field, option in fields.items():
+        value = getattr(options, field)
+        assert str(value[0] if field == "log_dirs" else value) == option
 
 
-def test_the_cache_is_private_and_short_lived(tmp_path: Path) -> None:
-    cache, other = (Cache(name, {"XDG_CACHE_HOME": str(tmp_path)}) for name in ("one", "other"))
-    assert cache.fresh() is None
-    with cache.asking() as alone, cache.asking() as twice, other.asking() as beside:
-        assert (alone, twice, beside) == (True, False, True)
-        cache.store(b"a\tb\n")
-    assert (cache.fresh(), other.fresh()) == (b"a\tb\n", None)
-    directory = tmp_path / "kohort" / "completion"
-    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
-    for file in directory.iterdir():
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        then = file.stat().st_mtime - LIFETIME_S - 1
-        os.utime(file, (then, then))
-    assert cache.fresh() is None
-    for file in directory.iterdir():
-        os.utime(file, (then - FORGOTTEN_S, then - FORGOTTEN_S))
-    other.store(b"")
-    assert len(list(directory.iterdir())) == 1
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", [""]),
+        ("a  b", ["a", "b"]),
+        ("a ", ["a", ""]),
+        ("a 'b c", ["a", "b c"]),
+        ("a 'b c' ", ["a", "b c", ""]),
+        ('a "b\\" \\c', ["a", 'b" \\c']),
+        ("a b\\ c", ["a", "b c"]),
+        ("$X ${X}y \"$X\" '$X' $(touch x)", ["1 2", "1 2y", "1 2", "$X", "$(touch", "x)"]),
+        ("~/a ~b a~ '~/a'", ["/home/u/a", "~b", "a~", "~/a"]),
+        ("a '' b", ["a", "", "b"]),
+    ],
+)
+def test_a_line_is_split_as_a_shell_does(line: str, words: list[str]) -> None:
+    assert [word.text for word in split_line(line, {"X": "1 2", "HOME": "/home/u"}, "")] == words
 
 
-def test_without_a_cache_directory_there_is_no_cache(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    cache = Cache("one", {"XDG_CACHE_HOME": str(tmp_path / "file")})
-    with cache.asking() as alone:
-        assert alone
-        cache.store(b"a\n")
-    assert cache.fresh() is None
+@pytest.mark.parametrize(
+    ("typed", "word", "rest"),
+    [
+        ("a", "a b", "a\\ b"),
+        ("'a", "a'b c", "a'\\''b c"),
+        ('"a', 'a"b$c!', 'a\\"b\\$c"\\!""'),
+        ("d:eu:b", "d:eu:billing", "billing"),
+        ("m@h", "m@host", "@host"),
+        ("--output=m", "--output=markdown", "markdown"),
+        ("S,", "S,~x", "S,\\~x"),
+    ],
+)
+def test_bash_is_given_the_rest_of_a_word_quoted(typed: str, word: str, rest: str) -> None:
+    assert split_line(typed, {}, " \t\n\"'@><=;|&(:")[-1].rest_for_bash(word) == rest
 
 
-def test_other_sources_are_other_questions(tmp_path: Path) -> None:
-    file = tmp_path / "saved.yaml"
-    file.write_text("one")
-    asked = parse_question(["groups", "--snapshot", str(file), "--", "typed"])
-    home = {"HOME": str(tmp_path)}
-    same = identity(asked, {**home, "TERM": "xterm"})
-    assert identity(asked, {**home, "KOHORT_CONTEXT": "a"}) != same
-    assert identity(asked, {**home, "TERM": "linux"}) == same
-    assert identity(asked._replace(arguments=()), {**home, "TERM": "linux"}) == same
-    assert identity(asked._replace(kind="topics"), home) != same
-    members = asked._replace(kind="members")
-    assert identity(members, home) != identity(members._replace(arguments=("other",)), home)
-    file.write_text("changed")
-    assert identity(asked, home) != same
-    (tmp_path / ".config" / "kohort").mkdir(parents=True)
-    changed = identity(asked, home)
-    (tmp_path / ".config" / "kohort" / "config.yaml").write_text("current: a")
-    assert identity(asked, home) != changed
-
-
-def _ask(home: Path, *words: str, **variables: str) -> Answer:
-    """What a script would be told."""
+def _ask(home: Path, line: str, limit_ms: int = 40_000) -> Answer:
+    """What a script is answered."""
     done = subprocess.run(
-        [Path(sys.executable).parent / "kohort", "_complete", *words], capture_output=True, text=True, timeout=60,
-        env={"HOME": str(home), "KOHORT_COMPLETION_MS": "40000", "LC_ALL": "C.UTF-8", **variables}, check=False,
+        [Path(sys.executable).parent / "kohort", f"kohort {line}"], capture_output=True, text=True, timeout=60,
+        env={"HOME": str(home), "_KOHORT_COMPLETE": "zsh", "KOHORT_COMPLETION_MS": str(limit_ms), "LC_ALL": "C.UTF-8"},
+        check=False,
     )  # fmt: skip
     return Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
@@ -173,87 +174,76 @@ NOTHING = Answer(status=0, stdout="", stderr="")
 
 
 def test_groups_that_are_typed_already_are_not_offered_again(sample: Path, tmp_path: Path) -> None:
-    asked = ("groups", "--embedded", str(sample), "--")
-    everything = _ask(tmp_path, *asked)
-    assert everything.stdout.splitlines()[:2] == ["audit\tConsumer, Stable", "billing\tClassic, Stable"]
-    typed = _ask(tmp_path, *asked, "billing", "audit")
-    assert typed.stdout.splitlines() == everything.stdout.splitlines()[2:]
+    everything = _ask(tmp_path, f"describe --embedded {sample} ").stdout.splitlines()
+    assert everything[:3] == ["words", "audit\tConsumer, Stable", "billing\tClassic, Stable"]
+    typed = _ask(tmp_path, f"describe --embedded {sample} billing audit ").stdout.splitlines()
+    assert typed == ["words", *everything[3:]]
+
+
+def _write_config(home: Path, text: str) -> Path:
+    config = home / ".config" / "kohort" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(text)
+    config.chmod(0o600)
+    return config
 
 
 def test_contexts(tmp_path: Path) -> None:
-    config = tmp_path / ".config" / "kohort" / "config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text(
-        "kohort: 1\ncontexts:\n  staging: {bootstrap-server: 'a:9092'}\n  live: {snapshot: x.yaml}\n"
+    _write_config(
+        tmp_path,
+        "kohort: 1\ncontexts:\n  staging: {bootstrap_server: 'a:9092'}\n  live: {snapshot: x.yaml}\n",
     )
-    config.chmod(0o600)
-    assert [line.split("\t")[0] for line in _ask(tmp_path, "contexts", "--").stdout.splitlines()] == [
-        "live",
-        "staging",
-    ]
+    for line in ("context use ", "list --context "):
+        lines = _ask(tmp_path, line).stdout.splitlines()
+        assert [each.split("\t")[0] for each in lines] == ["words", "live", "staging"]
 
 
 @pytest.mark.parametrize(
-    "words",
+    "line",
     [
-        [],
-        ["groups"],
-        ["no-such-kind", "--"],
-        ["groups", "--no-such-option", "x", "--"],
-        ["groups", "--snapshot", "--"],
-        ["groups", "--snapshot", "nothing.yaml", "--"],
-        ["groups", "--snapshot", "a", "--embedded", "b", "--"],
-        ["groups", "--embedded", "nothing", "--"],
-        ["groups", "--log-dir", "nothing", "--as-of", "never", "--"],
-        ["groups", "--bootstrap-server", "not an address", "--"],
-        ["groups", "--context", "nobody", "--"],
-        ["groups", "--command-config", "nothing", "--"],
-        ["settings", "--snapshot", "nothing", "--"],
-        ["members", "--"],
+        "describe --snapshot nothing.yaml ",
+        "describe --snapshot a --embedded b ",
+        "describe --embedded nothing ",
+        "describe --log-dir nothing --as-of never ",
+        "describe --bootstrap-server 'not an address' ",
+        "describe --context nobody ",
+        "describe --command-config nothing ",
+        "config get --snapshot nothing group ",
+        "dry-run --rack ",
     ],
-    ids=" ".join,
 )
-def test_there_is_no_word_where_there_is_no_answer(words: list[str], tmp_path: Path) -> None:
-    assert _ask(tmp_path, *words) == NOTHING
+def test_there_is_no_word_where_there_is_no_answer(line: str, tmp_path: Path) -> None:
+    assert _ask(tmp_path, line) == NOTHING
 
 
 def test_a_broken_config_is_not_complained_about(tmp_path: Path) -> None:
-    config = tmp_path / ".config" / "kohort" / "config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text("contexts: [")
-    assert _ask(tmp_path, "contexts", "--") == NOTHING
-    assert _ask(tmp_path, "groups", "--") == NOTHING
+    _write_config(tmp_path, "contexts: [")
+    assert _ask(tmp_path, "context use ") == NOTHING
+    assert _ask(tmp_path, "describe ") == NOTHING
 
 
 def test_nobody_waits_for_a_broker_that_says_nothing(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        answer = _ask(tmp_path, "groups", "--bootstrap-server", address, "--", KOHORT_COMPLETION_MS="250")
-        assert answer == NOTHING
-        # The one who asks was left behind: it has come, and still waits.
-        silent.settimeout(ASKING_LIMIT_S)
-        connection, _ = silent.accept()
-        with connection:
-            connection.settimeout(4 * ASKING_LIMIT_S)
-            while connection.recv(4096):  # until it gives up
-                pass
+        assert _ask(tmp_path, f"describe --bootstrap-server {address} ", limit_ms=250) == NOTHING
 
 
 def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
     """A command with this context says first that a secret stands in the file, or what it did not understand."""
-    config = tmp_path / ".config" / "kohort" / "config.yaml"
-    config.parent.mkdir(parents=True)
     properties = (
         "{security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p}"
     )
-    config.write_text(
-        f"contexts: {{a: {{bootstrap_server: '127.0.0.1:1', properties: {properties}}}, b: {{snapshot: saved}}}}"
+    config = _write_config(
+        tmp_path,
+        f"contexts: {{a: {{bootstrap_server: '127.0.0.1:1', properties: {properties}}}, b: {{snapshot: saved}}}}",
     )
-    config.chmod(0o600)
     (config.parent / "saved").write_text("kohort: 1\ngroups: {g: {type: classic, later: 1}}\n")
     kohort = Kohort(tmp_path)
     assert "better keep them in files" in kohort("list", "--context", "a").stderr
     assert "later" in kohort("list", "--context", "b").stderr
-    assert _ask(tmp_path, "groups", "--context", "a", "--") == NOTHING
-    asked = _ask(tmp_path, "groups", "--context", "b", "--")
-    assert (asked.stdout.partition("\t")[0], asked.stderr) == ("g", "")
+    assert _ask(tmp_path, "describe --context a ") == NOTHING
+    asked = _ask(tmp_path, "describe --context b ")
+    assert ([line.partition("\t")[0] for line in asked.stdout.splitlines()], asked.stderr) == (
+        ["words", "g"],
+        "",
+    )

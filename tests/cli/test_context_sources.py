@@ -260,17 +260,3 @@ def test_the_tool_of_kafka_knows_no_contexts(rig: Rig) -> None:
         capture_output=True, text=True, check=False, env=env,
     )  # fmt: skip
     assert "/nowhere" not in done.stderr + done.stdout
-
-
-def test_names_for_completion(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cli.sources.contexts.names import context_names
-
-    monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
-    assert context_names() == sorted(NAMES)
-    for text in ("contexts: [", "contexts: {}", "contexts: [a]", "", "a", "\x00", "contexts: {a: "):
-        rig.write(text)
-        assert context_names() == []
-    rig.file.unlink()
-    assert context_names() == []
-    rig.file.mkdir()
-    assert context_names() == []

@@ -39,12 +39,12 @@ def completion(
              ~/.local/share/bash-completion/completions
     bash and fish find it for kohort-consumer-groups by a link of that name.
 
-    Names of groups, topics, members and contexts are asked for with the options typed so far; what has not answered
-    after KOHORT_COMPLETION_MS (250 ms) is there at the next Tab.
+    Names of groups, topics, members and contexts are asked for with the options typed so far; a source that takes
+    longer than KOHORT_COMPLETION_MS (500 ms) is not waited for.
     """
-    from cli.output import write_out
-    from cli.verbs.completion.scripts import script
-    from cli.verbs.completion.tree import programs
+    from importlib.resources import files
 
-    text = script(shell.value, programs())
+    from cli.output import write_out
+
+    text = files("cli.verbs.completion").joinpath(f"script.{shell.value}").read_text(encoding="utf-8")
     write_out(lambda out: out.write(text))

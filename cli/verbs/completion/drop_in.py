@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from typer.core import TyperCommand, TyperOption
+
 from cli.dropin.flags import FLAGS, Value
-from cli.verbs.completion.grammar import FILES, Command, Option, Values
-from cli.verbs.completion.kinds import ask, values_of
 
 PROGRAM = "kohort-consumer-groups"
 
@@ -43,30 +43,27 @@ HELP: Mapping[str, str] = {
     "verbose": "Describe with epochs, targets and assignments.",
     "version": "Print the version.",
 }
-VALUES: Mapping[str, Values] = {
-    "command-config": FILES,
-    "from-file": FILES,
-    "group": ask("groups"),
-    "topic": ask("topics"),
+METAVARS: Mapping[str, str] = {
+    "command-config": "FILE",
+    "from-file": "FILE",
+    "group": "GROUP",
+    "topic": "TOPIC",
 }
 REPEATABLE = ("group", "topic")
 
 
-def drop_in() -> Command:
-    """The flags, with what their values are."""
-    return Command(
-        words=(PROGRAM,),
-        help="Exactly the flags of kafka-consumer-groups.sh.",
-        options=tuple(_option(flag, value) for flag, value in FLAGS.items()),
-    )
-
-
-def _option(flag: str, value: Value) -> Option:
-    values = VALUES.get(flag) or values_of(PROGRAM, f"--{flag}", "")
-    return Option(
-        names=(f"--{flag}",),
-        help=HELP[flag],
-        values=None if value is Value.NONE else values,
-        values_optional=value is Value.OPTIONAL,
-        repeatable=flag in REPEATABLE,
-    )
+def drop_in() -> TyperCommand:
+    """The flags as Typer's options, with what their values are."""
+    options = [
+        TyperOption(
+            param_decls=[f"--{flag}", flag.replace("-", "_")],
+            help=HELP[flag],
+            is_flag=value is Value.NONE,
+            default=False if value is Value.NONE else None,
+            required=False,
+            metavar=METAVARS.get(flag),
+            multiple=flag in REPEATABLE,
+        )
+        for flag, value in FLAGS.items()
+    ]
+    return TyperCommand(PROGRAM, params=list(options), add_help_option=False)

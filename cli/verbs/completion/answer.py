@@ -1,0 +1,186 @@
+"""What a shell is answered on Tab, worked out by Typer's own completion from the commands themselves.
+
+A script runs `_KOHORT_COMPLETE=SHELL kohort LINE [WORDBREAKS]`, LINE being the command line up to the cursor as it is
+typed. The answer is a line with its kind (`words`, `more`: no space is to follow, `files` or `directories`), and a line
+for each word: with a description behind a tab, or for bash quoted as the line must have it. What cannot be answered, or
+not in time, is answered by nothing at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from typer._click.core import Context, Parameter
+from typer._click.shell_completion import CompletionItem, _resolve_context, _resolve_incomplete
+from typer.core import TyperGroup
+
+from cli.verbs.completion.values import values_of
+
+VARIABLE = "_KOHORT_COMPLETE"
+LONGEST_HELP = 68
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
+
+
+def main() -> NoReturn:
+    """Answer, and leave at once, without a word on any fault."""
+    with suppress(BaseException):
+        terminal = os.dup(sys.stdout.fileno())
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):  # what a source has to say is not for the shell, and it may ask nothing
+            os.dup2(nothing, stream)
+        with suppress(OSError):
+            os.setsid()
+        line, *breaks = sys.argv[1:]
+        answer = answer_of(line, os.environ[VARIABLE], "".join(breaks)).encode()
+        while answer:
+            answer = answer[os.write(terminal, answer) :]
+    os._exit(0)
+
+
+def answer_of(line: str, shell: str, breaks: str) -> str:
+    """The whole answer; `breaks` are the characters at which bash's readline ends a word."""
+    words = split_line(line, os.environ, breaks)
+    current = words.pop()
+    prefix, (kind, items) = complete([word.text for word in words], current.text)
+    lines = []
+    for item in items:
+        word = prefix + item.value
+        if not word.startswith(current.text) or not word.isprintable():
+            continue
+        if shell == "bash":
+            lines.append(current.rest_for_bash(word))
+        else:
+            help_text = "".join(
+                each if each.isprintable() else " " for each in first_sentence(item.help or "")
+            )
+            lines.append(f"{word}\t{help_text}")
+    return "\n".join([kind, *lines]) + "\n"
+
+
+def complete(words: Sequence[str], current: str) -> tuple[str, tuple[str, Iterable[CompletionItem]]]:
+    """What may stand where the word `current` is: the part of it that stays, and the kind and words of what follows."""
+    program, *arguments = words
+    command = command_of(program)
+    context = _resolve_context(command, {}, program, list(arguments))
+    target, incomplete = _resolve_incomplete(context, arguments, current)
+    prefix = current.removesuffix(incomplete)
+    if not isinstance(target, Parameter):
+        is_known = not (context.args or context._protected_args) or not isinstance(target, TyperGroup)
+        return prefix, ("words", target.shell_complete(context, incomplete) if is_known else [])
+    if target.param_type_name == "option" and not prefix:
+        # click gives a line up that ends in an option without its value, and all arguments with it
+        context = _resolve_context(command, {}, program, arguments[:-1])
+    values = values_of(context, target)
+    if values is None:
+        return prefix, ("words", target.shell_complete(context, incomplete))
+    if values.several:
+        prefix += incomplete[: incomplete.rfind(",") + 1]
+    guarded = target.param_type_name == "argument" and "--" not in words
+    typed = _typed_arguments(context)
+    items = [
+        CompletionItem(name + values.suffix, help=described)
+        for name, described in sorted(values.names(context))
+        # Without a `--` before it, a name that begins with a hyphen would be read as an option.
+        if name and name not in typed and not (guarded and name.startswith("-"))
+    ]
+    return prefix, (values.kind, items)
+
+
+def command_of(program: str) -> Any:
+    """The commands of a program, by the path that was typed for it."""
+    if os.path.basename(program) == "kohort-consumer-groups":
+        from cli.verbs.completion.drop_in import drop_in
+
+        return drop_in()
+    import typer.main
+
+    from cli.app import app
+
+    return typer.main.get_command(app)
+
+
+def _typed_arguments(context: Context) -> set[str]:
+    """The arguments before the one that is completed."""
+    typed: set[str] = set()
+    for parameter in context.command.params:
+        if parameter.param_type_name == "argument":
+            value = context.params.get(parameter.name or "")
+            typed |= {value} if isinstance(value, str) else set(map(str, value or ()))
+    return typed
+
+
+def first_sentence(text: str) -> str:
+    """What fits beside a name in a list: the first sentence, or as much of it as there is room for."""
+    line = " ".join(text.split("\n\n")[0].split())
+    sentence = re.split(r"(?<=[.])\s", line, maxsplit=1)[0].rstrip(".:;")
+    if len(sentence) <= LONGEST_HELP:
+        return sentence
+    return sentence[: LONGEST_HELP - 1].rpartition(" ")[0].rstrip(",;:") + "…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word of a command line: the text that it stands for, the quote that is open at its end, and how much of the
+    text bash's readline leaves alone, as it stands before the last break."""
+
+    text: str
+    quote: str
+    kept: int
+
+    def rest_for_bash(self, word: str) -> str:
+        """What readline is to put behind what it leaves alone, to make this word `word`."""
+        rest = word[self.kept :]
+        if self.quote == "'":
+            rest = rest.replace("'", "'\\''")
+        elif self.quote == '"':
+            rest = re.sub(r'([\\"$`])', r"\\\1", rest).replace("!", '"\\!"')
+        else:
+            return re.sub(r"([^\w@%+=:,./-])", r"\\\1", rest)
+        # Readline takes a quote at the beginning for the one that is open, and one at the end for the closing one.
+        if rest.startswith(self.quote):
+            rest = self.quote + rest
+        return rest + self.quote if rest.endswith(self.quote) else rest
+
+
+def split_line(line: str, variables: Mapping[str, str], breaks: str) -> list[Word]:
+    """The words of a line as a shell reads them, the last one being what is typed of the word at the cursor.
+
+    Variables of the environment are put in; nothing is run. `breaks` are the characters at which readline ends a word.
+    """
+    words: list[Word] = []
+    text, quote, kept, is_word = "", "", 0, False
+    position = 0
+    while position < len(line):
+        character, following = line[position], line[position + 1 : position + 2]
+        variable = _VARIABLE.match(line, position) if quote != "'" else None
+        position += 1
+        if not quote and character.isspace():
+            if is_word:
+                words.append(Word(text=text, quote="", kept=0))
+            text, kept, is_word = "", 0, False
+            continue
+        if character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
+            quote, kept = character, len(text)
+        elif variable:
+            text += variables.get(variable[1] or variable[2], "")
+            position = variable.end()
+        elif character == "\\" and (not quote or (quote == '"' and following in ("$", "`", '"', "\\"))):
+            text += following
+            position += 1
+        elif character == "~" and not is_word and following in ("/", " "):
+            text += variables.get("HOME", "~")
+        else:
+            if not quote and character in breaks:
+                kept = len(text) + (character != "@")  # a host's @ is taken for a part of the word behind it
+            text += character
+        is_word = True
+    return [*words, Word(text=text, quote=quote, kept=kept)]

@@ -1,0 +1,259 @@
+"""What the values of options and arguments are: known by command and option, by option, or by metavar."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from groups.model import GroupState, GroupType
+
+if TYPE_CHECKING:
+    from typer._click.core import Context, Parameter
+
+    from cli.options import SourceOptions
+    from cli.sources.source import Source
+
+LIMIT_VARIABLE = "KOHORT_COMPLETION_MS"
+TIME_LIMIT_MS = 500
+"""How long a source may take; the start of the process comes on top. $KOHORT_COMPLETION_MS changes it."""
+
+
+def limit_ms() -> int:
+    """How long a source may keep a shell waiting."""
+    chosen = os.environ.get(LIMIT_VARIABLE, "")
+    return int(chosen) if chosen.isascii() and chosen.isdecimal() else TIME_LIMIT_MS
+
+
+Described = Iterable[tuple[str, str]]
+"""Names and what to say about them."""
+
+
+def _nothing(_: Context) -> Described:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """What a value may be: `kind` as the scripts know it, names, `several` of them with commas between."""
+
+    kind: str = "words"
+    names: Callable[[Context], Described] = _nothing
+    several: bool = False
+    suffix: str = ""
+
+    @property
+    def of_source(self) -> bool:
+        """Whether a source knows the names."""
+        return self.names in (_groups, _topics, _members, _settings)
+
+
+ANY = Values()
+"""Nothing can be offered."""
+FILES = Values(kind="files")
+DIRECTORIES = Values(kind="directories")
+
+
+def values_of(context: Context, parameter: Parameter) -> Values | None:
+    """What the value of a parameter is; None where its type knows."""
+    if getattr(parameter.type, "choices", None):
+        return None
+    path = context.command_path
+    option = max(parameter.opts, key=len) if parameter.param_type_name == "option" else ""
+    metavar = (parameter.metavar or "").strip("…")
+    bare = metavar.removeprefix("[").removesuffix("]") if metavar.startswith("[") else metavar
+    for table, key in (
+        (BY_COMMAND, f"{path} {option or bare}"),
+        (BY_OPTION, option),
+        (BY_METAVAR, parameter.metavar or ""),
+        (BY_METAVAR, metavar),
+        (BY_METAVAR, bare),
+    ):
+        if key in table:
+            values = table[key]
+            has_source = any("--bootstrap-server" in each.opts for each in context.command.params)
+            return ANY if values.of_source and not has_source else values
+    return ANY
+
+
+@contextmanager
+def _source(context: Context) -> Iterator[Source]:
+    """The source that is typed, or what that leaves open. The process ends where it takes too long."""
+    from threading import Timer
+
+    from cli.sources.choose import open_source
+    from cli.sources.contexts.settle import settle_source
+
+    alarm = Timer(limit_ms() / 1000, os._exit, (0,))
+    alarm.start()
+    with open_source(
+        settle_source(typed_options(context.params, limit_ms()), timeout_is_typed=True)
+    ) as source:
+        yield source
+        alarm.cancel()
+
+
+def typed_options(parameters: Mapping[str, Any], timeout_ms: int) -> SourceOptions:
+    """The options of a source among the parameters of a command line, as click has them."""
+    from pathlib import Path
+
+    from cli.options import SourceOptions
+
+    def file(name: str) -> Path | None:
+        return None if parameters.get(name) is None else Path(parameters[name])
+
+    return SourceOptions(
+        bootstrap_server=parameters.get("bootstrap_server"),
+        command_config=file("command_config"),
+        snapshot=file("snapshot"),
+        embedded=file("embedded"),
+        log_dirs=[Path(directory) for directory in parameters.get("log_dirs") or ()] or None,
+        as_of=parameters.get("as_of"),
+        topics_file=file("topics_file"),
+        context=parameters.get("context"),
+        timeout_ms=timeout_ms,
+    )
+
+
+def _groups(context: Context) -> Described:
+    from cli.sources.live import LiveSource
+
+    with _source(context) as source:
+        if isinstance(source, LiveSource) and source.client is not None:
+            # A list for people also counts members, which takes a question about every group.
+            return [
+                (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.state))))
+                for listed in source.client.list_groups(timeout_ms=limit_ms()).groups
+            ]
+        return [
+            (group.id, f"{group.type.value.capitalize()}, {group.state.value}")
+            for group in source.list_groups().items
+        ]
+
+
+def _topics(context: Context) -> Described:
+    from cli.sources.live import LiveSource
+
+    with _source(context) as source:
+        if isinstance(source, LiveSource) and source.client is not None:
+            topics = source.client.metadata(timeout_ms=limit_ms()).topics
+            sizes = {name: len(topic.partitions) for name, topic in topics.items()}
+        else:
+            sizes = {topic.name: topic.partitions for topic in source.topics(None, end_offsets=False).items}
+    return [(name, f"{size} partition{'' if size == 1 else 's'}") for name, size in sizes.items()]
+
+
+def _members(context: Context) -> Described:
+    """Members of the groups that are named; a static one by its instance id, which outlives it."""
+    with _source(context) as source:
+        return [
+            (member.instance or member.id, " ".join(filter(None, (member.client.id, member.client.host))))
+            for group in source.describe(_named_groups(context), offsets=False).items
+            for member in group.members
+        ]
+
+
+def _settings(context: Context) -> Described:
+    """What may be set for a group."""
+    from cli.verbs.config.action import settings_of
+
+    with _source(context) as source:
+        settings = settings_of(source).read(_named_groups(context)[0])
+        return [(name, f"now {setting.value}") for name, setting in settings.items()]
+
+
+def _named_groups(context: Context) -> list[str]:
+    named = context.params.get("groups") or context.params.get("group") or ()
+    return [named] if isinstance(named, str) else list(dict.fromkeys(named))
+
+
+def _contexts(_: Context) -> Described:
+    from cli.sources.contexts.file import load_contexts
+
+    contexts = load_contexts()
+    return [] if contexts is None else [(name, contexts.by_name[name].place) for name in contexts.by_name]
+
+
+def _assignors(_: Context) -> Described:
+    from assignors.registry import built_in
+
+    return [(name, "") for name in {assignor.name for assignor in built_in()}]
+
+
+def _protocols(context: Context) -> Described:
+    return [*((name, "") for name in ("consumer", "connect", "share", "streams")), *_assignors(context)]
+
+
+def _libraries(_: Context) -> Described:
+    from migration.clients import LIBRARIES
+
+    return [(name, "") for name in LIBRARIES]
+
+
+def _pages(_: Context) -> Described:
+    from cli.verbs.help.concepts.pages import page_names
+
+    return [(name, "") for name in page_names()]
+
+
+def _types(_: Context) -> Described:
+    return [(each.value, "") for each in GroupType if each is not GroupType.UNKNOWN]
+
+
+def _states(_: Context) -> Described:
+    return [(state.value, "") for state in GroupState]
+
+
+GROUPS = Values(names=_groups)
+TOPICS = Values(names=_topics)
+MEMBER = Values(names=_members, kind="more", suffix="=")
+CONTEXTS = Values(names=_contexts)
+STATES = Values(names=_states, several=True)
+TYPES = Values(names=_types, several=True)
+
+BY_COMMAND: Mapping[str, Values] = {
+    "kohort list --type": TYPES,
+    "kohort list --state": STATES,
+    "kohort list --protocol": Values(names=_protocols, several=True),
+    "kohort dry-run --assignor": Values(names=_assignors),
+    "kohort plan --assignor": Values(names=_assignors),
+    "kohort plan --client": Values(names=_libraries),
+    "kohort fleet audit --client": Values(names=_libraries),
+    "kohort config get NAME": Values(names=_settings),
+    "kohort config unset NAME": Values(names=_settings),
+    "kohort config set NAME=VALUE": Values(names=_settings, kind="more", suffix="="),
+    "kohort context use NAME": CONTEXTS,
+    "kohort context show NAME": CONTEXTS,
+    "kohort context rename NAME": CONTEXTS,
+    "kohort context remove NAME": CONTEXTS,
+    "kohort log dump --group": ANY,  # the groups of a source are not those of the files
+    "kohort log dump FILE": FILES,
+    "kohort help TOPIC": Values(names=_pages),
+    "kohort serve --topic": ANY,
+    "kohort-consumer-groups --state": STATES,
+    "kohort-consumer-groups --type": TYPES,
+}
+"""`PATH OPTION` or `PATH METAVAR`."""
+
+BY_OPTION: Mapping[str, Values] = {"--context": CONTEXTS, "--confirm": CONTEXTS}
+"""Options that mean the same in every command."""
+
+BY_METAVAR: Mapping[str, Values] = {
+    "GROUP": GROUPS,
+    "FROM": GROUPS,
+    "TO": GROUPS,
+    "TOPIC": TOPICS,
+    "TOPIC[:0,1]": TOPICS,
+    "TOPIC=N": Values(names=_topics, kind="more", suffix="="),
+    "MEMBER": Values(names=_members),
+    "MEMBER=TOPIC,…": MEMBER,
+    "MEMBER=RACK": MEMBER,
+    "FILE": FILES,
+    "JAR,…": FILES,
+    "[MEMBER|LIBRARY=]FILE": FILES,
+    "PLAN": FILES,
+    "DIR": DIRECTORIES,
+}
+"""Without the dots and brackets that say how often it may stand there."""
