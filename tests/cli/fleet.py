@@ -24,6 +24,9 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 
 JAVA = "org.apache.kafka.clients.consumer."
+REST_MS = 2_000
+"""How often members at rest poll, fetch and send heartbeats: at Kafka's own pace nineteen of them keep a quarter of a
+processor busy for as long as the tests run."""
 PARTITIONS = 6
 RECORDS = 60
 
@@ -79,27 +82,33 @@ Start = Callable[[Members, Broker, str, str, int], object]
 
 def _confluent(**settings: Any) -> Start:
     return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [topic], auto_commit_interval_ms=200, **settings
+        broker, group, [topic], auto_commit_interval_ms=200, **_resting(settings, "fetch_wait_max_ms")
     )
 
 
 def _java(**settings: Any) -> Start:
     return lambda members, broker, group, topic, _: members.java(
-        broker, group, [topic], auto_commit_interval_ms=200, **settings
-    )
+        broker, group, [topic], commit_when_consumed=True, poll_ms=REST_MS, enable_auto_commit="false",
+        **_resting(settings, "fetch_max_wait_ms"),
+    )  # fmt: skip
+
+
+def _resting(settings: Mapping[str, Any], wait: str) -> dict[str, Any]:
+    """Settings of a member that has nothing to do; with the newer protocol the broker sets the heartbeat."""
+    is_classic = settings.get("group_protocol") != "consumer"
+    return {wait: REST_MS, **({"heartbeat_interval_ms": REST_MS} if is_classic else {}), **settings}
 
 
 def _regex(**settings: Any) -> Start:
     return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [f"^{topic}$"], auto_commit_interval_ms=200, **settings
+        broker, group, [f"^{topic}$"], auto_commit_interval_ms=200, **_resting(settings, "fetch_wait_max_ms")
     )
 
 
 def _static(members: Members, broker: Broker, group: str, topic: str, position: int) -> object:
-    return members.java(
-        broker, group, [topic], auto_commit_interval_ms=200, group_instance_id=f"seat-{position}",
-        partition_assignment_strategy=f"{JAVA}StickyAssignor",
-    )  # fmt: skip
+    strategy = f"{JAVA}StickyAssignor"
+    start = _java(group_instance_id=f"seat-{position}", partition_assignment_strategy=strategy)
+    return start(members, broker, group, topic, position)
 
 
 def _mixed(members: Members, broker: Broker, group: str, topic: str, position: int) -> object:
@@ -111,7 +120,9 @@ def _mixed(members: Members, broker: Broker, group: str, topic: str, position: i
 
 
 def _streams(members: Members, broker: Broker, group: str, topic: str, _: int) -> object:
-    return members.streams(broker, group, [topic], commit_interval_ms=200)
+    return members.streams(
+        broker, group, [topic], commit_interval_ms=200, consumer_fetch_max_wait_ms=REST_MS, poll_ms=REST_MS
+    )
 
 
 _KINDS: dict[str, tuple[int, Start]] = {
@@ -125,7 +136,12 @@ _KINDS: dict[str, tuple[int, Start]] = {
     "java-consumer": (1, _java(group_protocol="consumer", client_rack="a")),
     "java-static": (2, _static),
     "mixed": (2, _mixed),
-    "share": (1, lambda members, broker, group, topic, _: members.share(broker, group, [topic])),
+    "share": (
+        1,
+        lambda members, broker, group, topic, _: members.share(
+            broker, group, [topic], poll_ms=REST_MS, fetch_max_wait_ms=REST_MS
+        ),
+    ),
     "streams": (1, _streams),
 }
 """How many members, and how one is started."""

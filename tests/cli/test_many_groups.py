@@ -15,7 +15,7 @@ from cli.sources.live import LiveSource
 from groups.model import CommittedOffset, GroupState, GroupType
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.coordinator import running_broker
 from tests.kafka.many_groups import (
     QUICK_COORDINATOR,
     make_classic_groups,
@@ -49,17 +49,12 @@ PARTITIONS = 3
 
 @pytest.fixture(scope="module")
 def crowded(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    broker = Broker(kafka_jars, tmp_path_factory.mktemp("crowded"), QUICK_COORDINATOR)
-    try:
-        broker.start()
-        wait_for_coordinator(broker)
+    with running_broker(kafka_jars, tmp_path_factory.mktemp("crowded"), QUICK_COORDINATOR) as broker:
         create_topics(broker, {TOPIC: PARTITIONS})
         make_classic_groups(broker, [*_names("classic", CLASSIC), *ODD], TOPIC, PARTITIONS)
         make_consumer_groups(broker, _names("consumer", CONSUMER), TOPIC)
         make_share_groups(broker, _names("share", SHARE), TOPIC)
         yield broker
-    finally:
-        broker.stop()
 
 
 def _names(kind: str, count: int) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.coordinator import running_broker
 from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.ports import HOST, free_ports
@@ -43,14 +43,8 @@ def oauth_broker(
             f'{LOGIN} required unsecuredLoginStringClaim_sub="broker";'
         ),
     }
-    broker = Broker(kafka_jars, tmp_path_factory.mktemp("oauth-broker"), settings)
-    try:
-        broker.start()
-        broker.port = plain
-        wait_for_coordinator(broker)
+    with running_broker(kafka_jars, tmp_path_factory.mktemp("oauth-broker"), settings, port=plain) as broker:
         yield broker
-    finally:
-        broker.stop()
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
 """A real Apache Kafka broker in a process of its own."""
 
+import hashlib
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pipeline.sources.filled import filled
 from tests.kafka.java import java
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.process import KILL_AFTER_S, end, kill
@@ -126,9 +129,23 @@ class Broker:
         self.port, controller = free_ports(2)
         properties = server_properties(self.data, self.port, controller, self._overrides)
         self._properties.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-        # No --feature: 4.3's defaults finalise group.version, share.version and streams.version at 1.
-        args = ("format", "--ignore-formatted", "-t", CLUSTER_ID, "-c", str(self._properties))
-        self._log_of(java(self.jars, "kafka.tools.StorageTool", *args))
+        shutil.copytree(self._formatted(properties), self.data, dirs_exist_ok=True)
+
+    def _formatted(self, properties: Mapping[str, str]) -> Path:
+        """A log directory as `kafka-storage format` leaves it for such a node: made once, kept beside the jars."""
+        node = {name: properties[name] for name in ("node.id", "process.roles")}
+        stamp = hashlib.sha256(f"{self.jars.name} {sorted(node.items())}".encode()).hexdigest()[:12]
+
+        def fill(target: Path) -> None:
+            target.mkdir()
+            settings = target.with_name("format.properties")
+            lines = {**properties, "log.dirs": str(target)}
+            settings.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+            # No --feature: 4.3's defaults finalise group.version, share.version and streams.version at 1.
+            args = ("format", "-t", CLUSTER_ID, "-c", str(settings))
+            self._log_of(java(self.jars, "kafka.tools.StorageTool", *args))
+
+        return filled(self.jars.with_name(f"formatted-{stamp}"), fill)
 
     def _log_of(self, command: list[str]) -> None:
         with self.log.open("wb") as log:

@@ -1,4 +1,8 @@
-"""Make the broker's group coordinator ready, which it is only once somebody asks for it."""
+"""A broker whose group coordinator is ready, which it is only once somebody asks for it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 from kio.schema.errors import ErrorCode
 from kio.schema.find_coordinator.v4.request import FindCoordinatorRequest
@@ -21,3 +25,21 @@ def wait_for_coordinator(broker: Broker) -> None:
         return one.error_code is ErrorCode.none
 
     wait_until(found, "the group coordinator is there")
+
+
+@contextmanager
+def running_broker(
+    jars: Path, directory: Path, settings: Mapping[str, str] | None = None, *, port: int | None = None
+) -> Iterator[Broker]:
+    """Run a broker with a coordinator; in the end it is killed, as what it leaves is not read.
+
+    `port` is where the rig connects, for settings with listeners of their own.
+    """
+    broker = Broker(jars, directory, settings)
+    try:
+        broker.start()
+        broker.port = port or broker.port
+        wait_for_coordinator(broker)
+        yield broker
+    finally:
+        broker.crash()

@@ -16,6 +16,7 @@ from tests.kafka.settings import HEARTBEAT_MS
 
 Setting = str | int
 
+POLL_MS = 100
 _numbers = itertools.count(1)
 
 
@@ -88,6 +89,8 @@ class Members:
         own_process: bool = False,
         journal: Path | None = None,
         commit_when_revoked: bool = False,
+        commit_when_consumed: bool = False,
+        poll_ms: int = POLL_MS,
         **settings: Setting,
     ) -> Member:
         """Start Java's KafkaConsumer.
@@ -100,6 +103,8 @@ class Members:
             journal: the file where it writes down what it consumes, as `confluent_member.py` says.
             commit_when_revoked: commit in onPartitionsRevoked. Auto-commit of a cooperative member is done when
                 a rebalance begins, and leaves what is consumed in it to be consumed again.
+            commit_when_consumed: commit after each poll with records. Auto-commit commits all the time.
+            poll_ms: how long a poll takes at most, and with it a stop.
             settings: `partition_assignment_strategy` takes class names.
         """
         config = {"group.id": group, **consuming(settings)}
@@ -110,14 +115,23 @@ class Members:
             "re2": re2,
             "journal": str(journal) if journal else None,
             "commitWhenRevoked": commit_when_revoked,
+            "commitWhenConsumed": commit_when_consumed,
+            "pollMs": poll_ms,
         }
         return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)
 
     def share(
-        self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
+        self,
+        broker: Broker,
+        group: str,
+        topics: Sequence[str],
+        name: str = "",
+        *,
+        poll_ms: int = POLL_MS,
+        **settings: Setting,
     ) -> Member:
         """Start Java's KafkaShareConsumer; what it holds only the broker knows (`groups.describe`)."""
-        asked = {"kind": "share", "topics": list(topics)}
+        asked = {"kind": "share", "topics": list(topics), "pollMs": poll_ms}
         config = {"group.id": group, **dotted(settings)}
         return self._start_java(broker, name or fresh_name("share"), asked, config, own_process=False)
 

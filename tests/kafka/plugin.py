@@ -9,7 +9,7 @@ import pytest
 
 from tests.kafka.broker import Broker
 from tests.kafka.class_archive import ensure_archive
-from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.coordinator import running_broker
 from tests.kafka.jars import KafkaUnavailableError, fetch
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members
@@ -39,13 +39,8 @@ def kafka_jars() -> Path:
 @pytest.fixture(scope="session")
 def session_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """Give the broker that all tests share, for fixtures of a wide scope; tests take `broker`."""
-    broker = Broker(kafka_jars, tmp_path_factory.mktemp("broker"))
-    try:
-        broker.start()
-        wait_for_coordinator(broker)
+    with running_broker(kafka_jars, tmp_path_factory.mktemp("broker")) as broker:
         yield broker
-    finally:
-        broker.stop()
 
 
 @pytest.fixture
@@ -62,11 +57,8 @@ def start_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with ExitStack() as stack:
 
         def start(settings: Mapping[str, str]) -> Broker:
-            broker = Broker(kafka_jars, tmp_path_factory.mktemp("own-broker"), settings)
-            stack.callback(broker.stop)
-            broker.start()
-            wait_for_coordinator(broker)
-            return broker
+            directory = tmp_path_factory.mktemp("own-broker")
+            return stack.enter_context(running_broker(kafka_jars, directory, settings))
 
         yield start
 

@@ -21,7 +21,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.coordinator import running_broker
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.token_endpoint import SCOPE
 from tests.kafka.wait import wait_until
@@ -105,18 +105,12 @@ def secure_broker(jars: Path, directory: Path) -> Iterator[SecureBroker]:
     make_certificates(files)
     numbers = free_ports(len(_PROTOCOLS) + 1)
     ports, controller = dict(zip(_PROTOCOLS, numbers, strict=False)), numbers[-1]
-    broker = Broker(jars, directory / "broker", _settings(ports, controller, files))
-    broker.directory.mkdir()
-    try:
-        broker.start()
-        broker.port = ports["PLAINTEXT"]
-        wait_for_coordinator(broker)
+    settings = _settings(ports, controller, files)
+    with running_broker(jars, directory / "broker", settings, port=ports["PLAINTEXT"]) as broker:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
         for user, password in SCRAM_PASSWORDS.items():
             _add_scram_user(admin, user, password)
         yield SecureBroker(broker=broker, ports=ports, files=files, admin=admin)
-    finally:
-        broker.stop()
 
 
 def _settings(ports: Mapping[str, int], controller: int, files: Path) -> dict[str, str]:

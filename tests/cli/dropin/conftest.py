@@ -12,7 +12,7 @@ from tests.cli.dropin.harness import Scene, Stage
 from tests.cli.dropin.scenes import SILENCE, properties_files, quiet_cluster, steering_group
 from tests.cli.fleet import Fleet
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.coordinator import running_broker
 from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
 
@@ -34,15 +34,10 @@ def quiet_scene(
     kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
     """Give a broker of its own with groups in every state; nothing changes there."""
-    broker = Broker(kafka_jars, tmp_path_factory.mktemp("quiet"), SILENCE)
-    try:
-        broker.start()
-        wait_for_coordinator(broker)
+    with running_broker(kafka_jars, tmp_path_factory.mktemp("quiet"), SILENCE) as broker:
         files = properties_files(tmp_path_factory.mktemp("properties"))
         with quiet_cluster(broker, kafka_jars, java_host, tmp_path_factory.mktemp("members")) as names:
             yield Scene(names={**names, **files}, broker=broker)
-    finally:
-        broker.stop()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from tests.cli.command import Kohort
 from tests.coordinator.store.real_log import REUSE, RealLog, make_real_log
 from tests.coordinator.store.restart import restart_and_compact
 from tests.kafka.tool_host import ToolHost
+from tests.support.once import once
 
 
 @pytest.fixture(scope="session")
@@ -27,11 +28,19 @@ def real_log(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPat
     """Give the directories of a broker that was killed while clients of every kind ran; some 30 s, once."""
     if made := os.environ.get(REUSE):
         return RealLog.load(Path(made))
-    scratch = tmp_path_factory.mktemp("real-log")
-    return make_real_log(kafka_jars, scratch, tools, Kohort(scratch / "home"))
+
+    def make(directory: Path) -> None:
+        scratch = tmp_path_factory.mktemp("real-log")
+        make_real_log(kafka_jars, scratch, tools, Kohort(scratch / "home")).save(directory)
+
+    return RealLog.load(once(tmp_path_factory, "real-log", make))
 
 
 @pytest.fixture(scope="session")
 def compacted_log(kafka_jars: Path, real_log: RealLog, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give what a broker's cleaner made of a copy of `real_log`: a log directory; some 5 s, once."""
-    return restart_and_compact(kafka_jars, real_log, tmp_path_factory.mktemp("compacted-log"))
+
+    def make(directory: Path) -> None:
+        restart_and_compact(kafka_jars, real_log, tmp_path_factory.mktemp("compacted-log")).rename(directory)
+
+    return once(tmp_path_factory, "compacted-log", make)

@@ -24,6 +24,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -41,15 +42,15 @@ import org.apache.kafka.streams.StreamsBuilder;
  * "config"}} with kind consumer, share or streams, {@code {"do": "subscribe", "member", "topics"}} for other topics, and
  * {@code {"do": "stop", "member"}} for a clean close. The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
  * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
- * {@code "commitWhenRevoked"} commits how far it has come with a partition before it lets go of it.
+ * {@code "commitWhenRevoked"} commits how far it has come with a partition before it lets go of it; one with
+ * {@code "commitWhenConsumed"} commits after every poll that gave it records. {@code "pollMs"} is how long a poll takes at most.
  */
 public class Member {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** Short, so that a stop is prompt; it does not delay an assignment. */
-    private static final Duration POLL = Duration.ofMillis(100);
-
     private final String name;
     private final JsonNode asked;
+    /** Short, so that a stop is prompt; it does not delay an assignment. */
+    private final Duration poll;
     private final AtomicBoolean stopping = new AtomicBoolean();
     /** Topics to subscribe to instead, at the next poll: a consumer belongs to its thread. */
     private final AtomicReference<List<String>> wanted = new AtomicReference<>();
@@ -62,6 +63,7 @@ public class Member {
     private Member(JsonNode asked) {
         this.name = asked.get("member").asText();
         this.asked = asked;
+        this.poll = Duration.ofMillis(asked.path("pollMs").asLong(100));
     }
 
     public static void main(String[] args) throws Exception {
@@ -124,9 +126,13 @@ public class Member {
                 if (other != null) {
                     consumer.subscribe(other, listener);
                 }
-                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                ConsumerRecords<byte[], byte[]> records = consumer.poll(poll);
+                for (ConsumerRecord<byte[], byte[]> record : records) {
                     journal.record(record);
                     reached.put(new TopicPartition(record.topic(), record.partition()), new OffsetAndMetadata(record.offset() + 1));
+                }
+                if (asked.path("commitWhenConsumed").asBoolean() && !records.isEmpty()) {
+                    consumer.commitSync();
                 }
             }
         }
@@ -138,7 +144,7 @@ public class Member {
             consumer.subscribe(topics());
             say("started", Map.of());
             while (!stopping.get()) {
-                consumer.poll(POLL);
+                consumer.poll(poll);
             }
         }
     }
@@ -155,7 +161,7 @@ public class Member {
             say("started", Map.of());
             while (!stopping.get()) {
                 sayTasks(streams);
-                Thread.sleep(POLL.toMillis());
+                Thread.sleep(poll.toMillis());
             }
         }
     }
