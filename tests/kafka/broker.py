@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.sources.filled import filled
+
 from tests.kafka.java import java
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.process import KILL_AFTER_S, end, kill
