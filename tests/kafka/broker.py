@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pipeline.sources.filled import filled
+from pipeline.sources.jars import filled
 
 from tests.kafka.java import java
 from tests.kafka.ports import HOST, free_ports

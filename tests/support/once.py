@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipeline.sources.filled import filled
+from pipeline.sources.jars import filled
 
 
 def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Path:
