@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.sources.jars import filled
-
 from tests.kafka.java import java
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.process import KILL_AFTER_S, end, kill
