@@ -12,22 +12,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
+from typing import Any
 from uuid import UUID
 
-from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer, JoinGroupAnswer
-from coordinator.engine.calls import (
-    Call,
-    ConsumerGroupHeartbeat,
-    Heartbeat,
-    JoinGroup,
-    JoinProtocol,
-    Request,
-    SyncGroup,
-)
+from coordinator.engine.calls import Call, Request, Result
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.heartbeat import Heartbeat
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.config import Config
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.engine.result import Result
 from coordinator.engine.topics import TopicImage, TopicInfo
 from wire.messages.embedded_protocol import Subscription, write_subscription
 
@@ -45,7 +42,7 @@ class Bench:
         self.records: list[Record] = []
         self.engine.loaded(0)
 
-    def send(self, request: Request) -> Result:
+    def send(self, request: Request[Any]) -> Result:
         ticket = next(self.tickets)
         result = self.engine.handle(
             Call(
@@ -161,12 +158,12 @@ def main() -> None:
     _memory()
 
 
-def _cycle(requests: Sequence[Request], times: int) -> Iterator[Request]:
+def _cycle(requests: Sequence[Request[Any]], times: int) -> Iterator[Request[Any]]:
     return (requests[number % len(requests)] for number in range(times))
 
 
-def _time(bench: Bench, requests: Iterator[Request]) -> float:
-    send: Callable[[Request], Result] = bench.send
+def _time(bench: Bench, requests: Iterator[Request[Any]]) -> float:
+    send: Callable[[Request[Any]], Result] = bench.send
     started = time.process_time()
     for request in requests:
         send(request)

@@ -18,8 +18,8 @@ from uuid import UUID
 
 from pyspark.sql import functions as f
 
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import (
     CommittedOffset,

@@ -58,11 +58,3 @@ class ErrorCode(IntEnum):
     INVALID_REGULAR_EXPRESSION = 128
     INVALID_ASSIGNMENT = 32_000
     """KIP-848 names it and Kafka never gave it a number: this one is ours, and on no wire."""
-
-
-class CoordinatorError(Exception):
-    """A request that is refused: changes nothing, and is answered with its code."""
-
-    def __init__(self, code: ErrorCode, message: str | None = None) -> None:
-        super().__init__(message or code.name)
-        self.code, self.message = code, message

@@ -13,9 +13,9 @@ from cli.errors import CommandError
 from cli.output import notice
 from cli.sources.source import Read, RecordTimes
 from cli.sources.topics_file import NamedTopic
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
-from coordinator.engine.group import Group as StoredGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.context import Group as StoredGroup
 from coordinator.store import described_groups
 from coordinator.store.described_log import described, silent, sized_topics
 from coordinator.store.loader import LoadedLog, load

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from coordinator.engine.answers import Answer
-from coordinator.engine.group_config import ConsumerSettings, consumer_settings
-from coordinator.engine.pending_offsets import PendingOffsets
-from coordinator.engine.records import Record
-from coordinator.engine.result import Result
+from coordinator.engine.calls import Result
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.config import Config, ConsumerSettings, GroupConfig, consumer_settings
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.offsets.pending import PendingOffsets
+from coordinator.engine.records import CommittedOffset, Record
 from coordinator.engine.timers import Timers
 from coordinator.engine.topics import TopicImage
+from coordinator.errors import CannotBeWritten, RequestRefused
+from wire.errors import ErrorCode
 
-if TYPE_CHECKING:
-    from coordinator.engine.config import Config
-    from coordinator.engine.group import Group
-    from coordinator.engine.group_config import GroupConfig
-    from coordinator.engine.records import CommittedOffset
-
-
-class CannotBeWritten(Exception):
-    """A record has no room for what it is to say; it has not become true."""
+Group: TypeAlias = ClassicGroup | ConsumerGroup
+"""A group of any type that is coordinated here. Both have `id`, `type`, `state`, `protocol_type`, `is_empty`,
+`has_member`, `subscribed_to`, `tombstones` and `timer_keys` (Kafka's `Group` interface)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,7 +52,7 @@ class Context:
     """Version of the image in which a topic was last created: resolved regexes older than that are resolved anew."""
     now_ms: int = 0
     records: list[Record] = field(default_factory=list)
-    answers: list[tuple[int, Answer]] = field(default_factory=list)
+    answers: list[tuple[int, object]] = field(default_factory=list)
 
     def emit(self, record: Record) -> None:
         """Write a record and, by replaying it, make it true. :raises CannotBeWritten:"""
@@ -66,7 +63,7 @@ class Context:
         self.records.append(record)
         self.replay(record)
 
-    def answer(self, ticket: int, answer: Answer) -> None:
+    def answer(self, ticket: int, answer: object) -> None:
         """Answer a call, this one or one that waited."""
         self.answers.append((ticket, answer))
 
@@ -77,6 +74,22 @@ class Context:
         for record in group.tombstones():
             self.emit(record)
 
+    def consumer_group(self, group_id: str) -> ConsumerGroup:
+        """The consumer group of that id. :raises RequestRefused: GROUP_ID_NOT_FOUND"""
+        group = self.state.groups.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            return group
+        what = "not found" if group is None else "is not a consumer group"
+        raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}.")
+
+    def group_of_member(self, group_id: str) -> Group:
+        """The group that a member speaks of. :raises RequestRefused: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID"""
+        require_group_id(group_id)
+        group = self.state.groups.get(group_id)
+        if group is None:
+            raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+        return group
+
     def consumer_settings(self, group: str) -> ConsumerSettings:
         """What counts for a consumer group now: its own settings over the broker's."""
         return consumer_settings(self.state.group_configs.get(group), self.config)
@@ -86,3 +99,9 @@ class Context:
         result = Result(records=tuple(self.records), answers=tuple(self.answers))
         self.records, self.answers = [], []
         return result
+
+
+def require_group_id(group: str) -> None:
+    """:raises RequestRefused: INVALID_GROUP_ID for the empty name"""
+    if not group:
+        raise RequestRefused(ErrorCode.INVALID_GROUP_ID)

@@ -12,15 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assignors.java.java_order import map_order, uuid_hashes
-from coordinator.engine import classic_rebalance
-from coordinator.engine.calls import JoinProtocol, TopicPartitions
-from coordinator.engine.classic_group import CONSUMER_PROTOCOL, ClassicGroup
-from coordinator.engine.classic_member import ClassicMember
-from coordinator.engine.client_side import SILENCE, Word
-from coordinator.engine.consumer_group import ConsumerGroup
-from coordinator.engine.consumer_member import ConsumerMember
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember, JoinProtocol
+from coordinator.engine.consumer.client_assignors import NO_PAYLOAD, Payload
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.context import Context
-from coordinator.engine.records import ClassicGroupRecord, Record
+from coordinator.engine.records import ClassicGroupRecord, Record, TopicPartitions
 from coordinator.engine.topics import TopicImage
 from wire.messages.embedded_protocol import EmbeddedAssignment, write_assignment
 
@@ -62,7 +60,7 @@ def convert(
     *,
     leaving: Sequence[ConsumerMember] = (),
     replacement: Replacement | None = None,
-    rebalance: bool,
+    must_rebalance: bool,
 ) -> None:
     """Write the classic group in the consumer group's place. The members' sessions begin anew."""
     members = _members(group, {member.id for member in leaving}, replacement)
@@ -76,7 +74,7 @@ def convert(
     else:
         _remove(ctx, group, replacement)
     ctx.emit(ClassicGroupRecord(group=group.id, value=draft.value(assignments, ctx.now_ms)))
-    _enter(ctx, draft, rebalance)
+    _enter(ctx, draft, must_rebalance)
 
 
 def _remove(ctx: Context, group: ConsumerGroup, replacement: Replacement) -> None:
@@ -97,24 +95,24 @@ def _assignment(
 ) -> bytes:
     """A member's target, or that of the member whose place it takes."""
     holder = replacement.old.id if replacement is not None and replacement.new.id == member.id else member.id
-    subscription, word = member.metadata(draft.protocol) or b"", group.client.words.get(holder, SILENCE)
+    subscription, word = member.metadata(draft.protocol) or b"", group.client.words.get(holder, NO_PAYLOAD)
     return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, word)
 
 
-def _enter(ctx: Context, draft: ClassicGroup, rebalance: bool) -> None:
+def _enter(ctx: Context, draft: ClassicGroup, must_rebalance: bool) -> None:
     group = ctx.state.groups[draft.id]
     if not isinstance(group, ClassicGroup):
         raise AssertionError(f"{draft.id} was to become a classic group")
     for member in list(group.members.values()):
         # The record knows the chosen protocol only; the others are still needed to choose the next one.
         group.offer(member, draft.members[member.id].protocols)
-        classic_rebalance.keep_alive(ctx, group, member)
-    if rebalance:
-        classic_rebalance.prepare(ctx, group)
+        rebalance.keep_alive(ctx, group, member)
+    if must_rebalance:
+        rebalance.prepare(ctx, group)
 
 
 def encode_assignment(
-    topics: TopicImage, partitions: TopicPartitions, subscription: bytes, word: Word = SILENCE
+    topics: TopicImage, partitions: TopicPartitions, subscription: bytes, word: Payload = NO_PAYLOAD
 ) -> bytes:
     """In the embedded protocol, at the version of the member's subscription; topics that are gone are left out.
 

@@ -16,76 +16,40 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coordinator.engine import (
-    classic_replay,
-    classic_requests,
-    classic_timers,
-    client_assignment,
-    consumer_describe,
-    consumer_heartbeat,
-    consumer_replay,
-    consumer_timers,
-    expiry,
-    foreign,
-    groups,
-    offset_commit,
-    offset_delete,
-    offset_fetch,
-    offsets,
-    topic_changes,
-)
-from coordinator.engine.calls import (
-    Call,
-    ConsumerGroupDescribe,
-    ConsumerGroupHeartbeat,
-    DeleteGroups,
-    DescribeGroups,
-    Heartbeat,
-    InstallAssignment,
-    JoinGroup,
-    LeaveGroup,
-    ListGroups,
-    OffsetCommit,
-    OffsetDelete,
-    OffsetFetch,
-    PrepareAssignment,
-    SyncGroup,
-)
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.config import Config
-from coordinator.engine.consumer_group import ConsumerGroup
-from coordinator.engine.context import CannotBeWritten, Context, State
-from coordinator.engine.group_config import GroupConfig
-from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
-from coordinator.engine.refusals import refusal
-from coordinator.engine.result import Result
+from coordinator.engine import delete_groups, describe_groups, list_groups, session_expiry
+from coordinator.engine.calls import Call, Result
+from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.config import Config, GroupConfig
+from coordinator.engine.consumer import client_assignment
+from coordinator.engine.consumer import heartbeat as consumer_heartbeat
+from coordinator.engine.context import Context, State
+from coordinator.engine.offsets import commit, delete, expiry, fetch
+from coordinator.engine.records import OffsetRecord, Record
+from coordinator.engine.replay import REPLAYERS, end_transaction, replay_offset
 from coordinator.engine.timers import TimerKey, TimerKind, Timers
+from coordinator.engine.topic_changes import topics_changed
 from coordinator.engine.topics import TopicImage
-from wire.errors import CoordinatorError, ErrorCode
+from coordinator.errors import CannotBeWritten, RequestRefused
+from wire.errors import ErrorCode
 
 HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
-    JoinGroup: classic_requests.join,
-    SyncGroup: classic_requests.sync,
-    Heartbeat: classic_requests.heartbeat,
-    LeaveGroup: classic_requests.leave,
-    ConsumerGroupHeartbeat: consumer_heartbeat.handle,
-    PrepareAssignment: client_assignment.prepare,
-    InstallAssignment: client_assignment.install,
-    OffsetCommit: offset_commit.handle,
-    OffsetFetch: offset_fetch.handle,
-    OffsetDelete: offset_delete.handle,
-    ListGroups: groups.list_groups,
-    DescribeGroups: groups.describe_groups,
-    ConsumerGroupDescribe: consumer_describe.handle,
-    DeleteGroups: groups.delete_groups,
+    join_group.JoinGroup: join_group.handle,
+    sync_group.SyncGroup: sync_group.handle,
+    heartbeat.Heartbeat: heartbeat.handle,
+    leave_group.LeaveGroup: leave_group.handle,
+    consumer_heartbeat.ConsumerGroupHeartbeat: consumer_heartbeat.handle,
+    client_assignment.PrepareAssignment: client_assignment.prepare,
+    client_assignment.InstallAssignment: client_assignment.install,
+    commit.OffsetCommit: commit.handle,
+    fetch.OffsetFetch: fetch.handle,
+    delete.OffsetDelete: delete.handle,
+    list_groups.ListGroups: list_groups.handle,
+    describe_groups.DescribeGroups: describe_groups.describe_classic,
+    describe_groups.ConsumerGroupDescribe: describe_groups.describe_consumer,
+    delete_groups.DeleteGroups: delete_groups.handle,
 }
-"""By type of request."""
-
-REPLAYERS: dict[type, Callable[[State, Any], None]] = {
-    ClassicGroupRecord: classic_replay.replay,
-    **dict.fromkeys(consumer_replay.CONSUMER_RECORDS, consumer_replay.replay),
-}
-"""By type of record, but for offsets, which know of transactions."""
+"""By type of request. Share and streams groups are not coordinated here: those that a log holds are `foreign`."""
 
 _log = logging.getLogger(__name__)
 
@@ -130,10 +94,9 @@ class Engine:
         ctx = self._ctx
         ctx.now_ms = call.now_ms
         try:
-            foreign.check(ctx.state, call.request)
             HANDLERS[type(call.request)](ctx, call, call.request)
-        except CoordinatorError as error:
-            ctx.answer(call.ticket, refusal(call.request, error.code, error.message))
+        except RequestRefused as error:
+            ctx.answer(call.ticket, call.request.refused(error))
         except CannotBeWritten as error:
             _log.warning("%s is refused: %s", type(call.request).__name__, error)
             self._fail(call)
@@ -149,7 +112,7 @@ class Engine:
         pending until the transaction ends; of other records there are no transactional ones.
         """
         if isinstance(record, OffsetRecord):
-            offsets.replay(self._ctx.state, record, producer_id)
+            replay_offset(self._ctx.state, record, producer_id)
             return
         state = self._ctx.state
         REPLAYERS[type(record)](state, record)
@@ -158,38 +121,41 @@ class Engine:
 
     def note_foreign(self, group: str, *, exists: bool) -> None:
         """There is a group of a type that is not coordinated here, and no other of its id; or there is none now."""
-        foreign.note(self._ctx.state, group, exists=exists)
+        state = self._ctx.state
+        if exists:
+            state.groups.pop(group, None)
+            state.foreign.add(group)
+        else:
+            state.foreign.discard(group)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
         """Make a COMMIT or ABORT marker true; nothing happens where the producer has committed no offsets.
 
         A transaction that wrote to several partitions of the log has a marker in each: they must not be mixed.
         """
-        offsets.end_transaction(self._ctx.state, producer_id, committed=committed)
+        end_transaction(self._ctx.state, producer_id, committed=committed)
 
     def loaded(self, now_ms: int) -> Result:
         """After recovery, also of nothing: the timers that a restart forgot begin to run."""
         self._ctx.now_ms = now_ms
         for group in list(self._ctx.state.groups.values()):
             if isinstance(group, ClassicGroup):
-                classic_timers.loaded(self._ctx, group)
-            elif isinstance(group, ConsumerGroup):
-                consumer_timers.loaded(self._ctx, group)
+                session_expiry.classic_group_loaded(self._ctx, group)
+            else:
+                session_expiry.consumer_group_loaded(self._ctx, group)
         expiry.schedule(self._ctx)
         return self._ctx.take()
 
     def update_topics(self, image: TopicImage, now_ms: int) -> Result:
         """Tell of topics that were created, changed or deleted: the image of all there are now."""
         self._ctx.now_ms = now_ms
-        old = self._ctx.topics
-        topic_changes.topics_changed(self._ctx, image)
-        offsets.topics_changed(self._ctx, old, image)
+        topics_changed(self._ctx, image)
         return self._ctx.take()
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
         """Replace the settings of a group (resource type GROUP); none at all removes them.
 
-        CoordinatorError: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for anything else.
+        RequestRefused: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for anything else.
         """
         parsed = self.check_group_config(group, values)
         if values:
@@ -198,15 +164,15 @@ class Engine:
             self._ctx.state.group_configs.pop(group, None)
 
     def check_group_config(self, group: str, values: Mapping[str, str]) -> GroupConfig:
-        """What `set_group_config` would set; CoordinatorError as there."""
+        """What `set_group_config` would set; RequestRefused as there."""
         if not group:
-            raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
         return GroupConfig.parse(values, self._ctx.config)
 
     def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
         """Set what was set before a restart, capped where the broker's bounds have changed since.
 
-        CoordinatorError INVALID_CONFIG: what no broker can have kept
+        RequestRefused INVALID_CONFIG: what no broker can have kept
         """
         self._ctx.state.group_configs[group] = GroupConfig.capped(values, self._ctx.config)
 
@@ -229,14 +195,16 @@ class Engine:
     def _fail(self, call: Call) -> None:
         """Answer a call that could not be gone through with, unless that was answered already."""
         if all(ticket != call.ticket for ticket, _ in self._ctx.answers):
-            self._ctx.answer(call.ticket, refusal(call.request, ErrorCode.UNKNOWN_SERVER_ERROR))
+            self._ctx.answer(
+                call.ticket, call.request.refused(RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR))
+            )
 
     def _expire(self, key: TimerKey) -> None:
         if key.kind is TimerKind.OFFSET_EXPIRY:
-            expiry.check(self._ctx)
+            expiry.expire_offsets(self._ctx)
             return
         group = self._ctx.state.groups.get(key.group)
         if isinstance(group, ClassicGroup):
-            classic_timers.HANDLERS[key.kind](self._ctx, group, key)
-        elif isinstance(group, ConsumerGroup):
-            consumer_timers.HANDLERS[key.kind](self._ctx, group, key)
+            session_expiry.CLASSIC_TIMERS[key.kind](self._ctx, group, key)
+        elif group is not None:
+            session_expiry.CONSUMER_TIMERS[key.kind](self._ctx, group, key)

@@ -1,17 +1,21 @@
-"""The records that a coordinator writes: what a restart must bring back. A value of None is a tombstone.
+"""Requests as the coordinator takes them: what the wire carries, without its encoding.
 
-One class per key type of `__consumer_offsets`; the schemas are the `common/message/*.json` resources of Kafka's jars.
+A version is there only where Kafka's answer depends on it; None stands for a null of the wire. Reasons, which a broker
+writes to its log, are left out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TypeAlias
 from uuid import UUID
 
-from coordinator.engine.calls import TopicPartitions
 from coordinator.engine.topics import TopicInfo
+
+TopicPartitions: TypeAlias = Mapping[UUID, tuple[int, ...]]
+"""Partition numbers by topic id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

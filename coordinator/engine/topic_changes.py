@@ -1,4 +1,7 @@
-"""Topics were created, changed or deleted: consumer groups look at them anew with their next heartbeat.
+"""Topics were created, changed or deleted: the group epoch of consumer groups that subscribe to them moves on.
+
+A change only marks the groups. The next heartbeat of a member computes the hash of the subscribed topics anew, and
+where that is another one than the group's record has, the group epoch moves on (`next_epoch`).
 
 A topic that is deleted and created again under its name is another one, with another id.
 
@@ -7,13 +10,17 @@ Source: GroupMetadataManager.onMetadataUpdate.
 
 from __future__ import annotations
 
-from coordinator.engine.consumer_group import ConsumerGroup
+from collections.abc import Collection
+
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import Context
-from coordinator.engine.topics import TopicImage
+from coordinator.engine.offsets.delete import exists
+from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue, OffsetRecord
+from coordinator.engine.topics import TopicImage, metadata_hash
 
 
 def topics_changed(ctx: Context, image: TopicImage) -> None:
-    """Let the coordinator work with another image of the topics from now on."""
+    """Let the coordinator work with another image of the topics from now on, and delete the offsets of deleted ones."""
     old = ctx.topics
     ctx.topics = image
     if image.by_id.keys() - old.by_id.keys():
@@ -28,3 +35,31 @@ def topics_changed(ctx: Context, image: TopicImage) -> None:
     for group in ctx.state.groups.values():
         if isinstance(group, ConsumerGroup) and not changed.isdisjoint(group.subscribed_topics()):
             group.refresh_metadata = True
+    _delete_offsets_of_deleted_topics(ctx, old, image)
+
+
+def _delete_offsets_of_deleted_topics(ctx: Context, old: TopicImage, new: TopicImage) -> None:
+    """Delete the offsets of topics that are gone. One that was made again under its name is another topic."""
+    gone = {name: topic.id for name, topic in old.topics.items() if topic.id not in new.by_id}
+    if not gone:
+        return
+    for group in dict.fromkeys((*ctx.state.offsets, *ctx.state.pending.groups())):
+        committed = ctx.state.offsets.get(group, {}).items()
+        for (topic, partition), value in [*committed, *ctx.state.pending.of_group(group)]:
+            doomed = topic in gone and value.topic_id in (None, gone[topic])
+            if doomed and exists(ctx.state, group, (topic, partition)):
+                ctx.emit(OffsetRecord(group=group, topic=topic, partition=partition, value=None))
+
+
+def next_epoch(
+    ctx: Context, group: ConsumerGroup, names: Collection[str], *, moves: bool
+) -> ConsumerGroupRecord | None:
+    """The record that moves the group epoch on, with the hash of the subscribed topics.
+
+    None where neither the request `moves` it nor a topic of these names was created, changed or deleted.
+    """
+    fingerprint = metadata_hash(names, ctx.topics)
+    if not moves and fingerprint == group.metadata_hash:
+        return None
+    value = ConsumerGroupValue(epoch=group.epoch + 1, metadata_hash=fingerprint)
+    return ConsumerGroupRecord(group=group.id, value=value)

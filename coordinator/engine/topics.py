@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,9 +12,11 @@ from uuid import UUID
 from xxhash import xxh3_64_intdigest
 
 from assignors.java.java_order import utf16
-from coordinator.engine.java_string import length
+from wire.java_text import length
 
 _LONG = Struct("<Q")
+
+
 _INT = Struct("<i")
 
 
@@ -60,3 +63,17 @@ class TopicImage:
 
 def _text(text: str) -> bytes:
     return text.encode("utf-16-le", "surrogatepass") + _INT.pack(length(text))
+
+
+def metadata_hash(names: Iterable[str], image: TopicImage) -> int:
+    """What the subscribed topics that exist come to, in 64 bits, signed; 0 when there are none.
+
+    Two coordinators that know the same topics have the same number, whichever of them wrote it down.
+
+    Source: coordinator.group.Utils.computeGroupHash: XXH3 of the topics' own hashes in the order of their names.
+    """
+    topics = [image.topics[name] for name in sorted(names, key=utf16) if name in image.topics]
+    if not topics:
+        return 0
+    unsigned = xxh3_64_intdigest(struct.pack(f"<{len(topics)}Q", *(topic.metadata_hash for topic in topics)))
+    return unsigned - (1 << 64) if unsigned >> 63 else unsigned

@@ -12,15 +12,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assignors.java.timeline_order import FIRST_CAPACITY, grown
-from coordinator.engine import classic_rebalance
-from coordinator.engine.answers import JoinGroupAnswer, SyncGroupAnswer
-from coordinator.engine.calls import ClientMetadata
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.classic_member import ClassicMember
-from coordinator.engine.client_side import CLASSIC_VERSION, Word
-from coordinator.engine.consumer_group import ConsumerGroup
-from coordinator.engine.consumer_member import ConsumerMember, normal_assignment, normal_topics
-from coordinator.engine.consumer_replay import draft
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import ClassicGroup, ClassicMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.consumer.client_assignors import CLASSIC_VERSION, ClientMetadata, Payload
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import (
+    ConsumerMember,
+    normal_assignment,
+    normal_topics,
+    subscribed_names,
+)
 from coordinator.engine.context import Context
 from coordinator.engine.records import (
     ClassicMemberMetadata,
@@ -35,9 +37,10 @@ from coordinator.engine.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.engine.subscription import metadata_hash, subscribed_names
-from coordinator.engine.topics import TopicImage
-from wire.errors import CoordinatorError, ErrorCode
+from coordinator.engine.replay import draft
+from coordinator.engine.topics import TopicImage, metadata_hash
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     MalformedMetadata,
@@ -51,7 +54,7 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
 
     The broker walks through the draft to write the records: after them its map has another order than the draft.
 
-    :raises CoordinatorError: GROUP_ID_NOT_FOUND, with the reason why it cannot be
+    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why it cannot be
     """
     _validate(ctx, group)
     handed_out = {member.id: _handed_out(ctx, group, member) for member in group.in_order()}
@@ -62,7 +65,7 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
     for member, assignment in handed_out.items():
         if assignment.user_data:
             said = ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data)
-            made.client.words[member] = made.client.heard[member] = Word(metadata=said)
+            made.client.words[member] = made.client.heard[member] = Payload(metadata=said)
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
 
@@ -82,13 +85,13 @@ def take_over(ctx: Context, group: ClassicGroup) -> None:
     """The classic group is done with: parked requests are sent back, its members' sessions go on."""
     for member in group.in_order():
         again = JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member.id)
-        classic_rebalance.answer_join(ctx, group, member.id, again)
+        rebalance.answer_join(ctx, group, member.id, again)
         sync_again = SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS)
-        classic_rebalance.answer_sync(ctx, group, member.id, sync_again)
+        rebalance.answer_sync(ctx, group, member.id, sync_again)
     for key in list(group.timer_keys()):
         ctx.timers.cancel(key)
     for member in group.members.values():
-        classic_rebalance.keep_alive(ctx, group, member)
+        rebalance.keep_alive(ctx, group, member)
 
 
 def _validate(ctx: Context, group: ClassicGroup) -> None:
@@ -167,12 +170,12 @@ def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> Non
         raise _refused(group, "a partition is assigned to more than one member.")
 
 
-def _malformed(group: ClassicGroup) -> CoordinatorError:
+def _malformed(group: ClassicGroup) -> RequestRefused:
     return _refused(group, "the embedded consumer protocol is malformed.")
 
 
-def _refused(group: ClassicGroup, why: str) -> CoordinatorError:
-    return CoordinatorError(
+def _refused(group: ClassicGroup, why: str) -> RequestRefused:
+    return RequestRefused(
         ErrorCode.GROUP_ID_NOT_FOUND,
         f"Cannot upgrade classic group {group.id} to consumer group because {why}",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coordinator.engine.calls import Request
+from coordinator.engine.calls import A, Request
 from coordinator.server.node import Caller, Node
 
 
@@ -22,6 +22,6 @@ class Exchange:
     version: int
     caller: Caller
 
-    async def ask(self, call: Request) -> Any:
+    async def ask(self, call: Request[A]) -> A:
         """Hand a call to the engine and wait for the answer that belongs to its type."""
         return await self.node.ask(call, self.caller)

@@ -16,22 +16,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from typing import Any
 from uuid import uuid4
 
-from coordinator.engine.answers import Answer
-from coordinator.engine.calls import Call, Request
+from coordinator.engine.calls import A, Call, Request, Result
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
-from coordinator.engine.refusals import refusal
-from coordinator.engine.result import Result
 from coordinator.engine.topics import TopicImage
+from coordinator.errors import RequestRefused
 from coordinator.server.compactor import Compactor
 from coordinator.server.journal import Journal
 from coordinator.server.settings import NodeSettings
 from coordinator.server.topics import Topics
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.records import encode_record
-from wire.errors import CoordinatorError, ErrorCode
+from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
 from wire.uuids import format_uuid
 
@@ -63,7 +62,7 @@ class Node:
         self.group_settings: dict[str, dict[str, str]] = {}
         self._began = time.time() - time.monotonic()
         self._tickets = count(1)
-        self._waiting: dict[int, tuple[Request, asyncio.Future[Answer]]] = {}
+        self._waiting: dict[int, tuple[Request[Any], asyncio.Future[Any]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
         self._data = data
         self._journal: Journal | None = None
@@ -114,12 +113,12 @@ class Node:
         """Milliseconds since 1970, by a clock that never goes back."""
         return int((self._began + time.monotonic()) * 1000)
 
-    async def ask(self, request: Request, caller: Caller) -> Answer:
+    async def ask(self, request: Request[A], caller: Caller) -> A:
         """Hand a request to the engine and wait for its answer, however long that takes."""
         if self.failure is not None:
-            return refusal(request, ErrorCode.NOT_COORDINATOR)
+            return request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
         ticket = next(self._tickets)
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         self._waiting[ticket] = request, future
         call = Call(
             ticket=ticket,
@@ -147,7 +146,7 @@ class Node:
             try:
                 self._data.set_group_config(group, values)
             except StorageFailed as error:
-                raise CoordinatorError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+                raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self._engine.set_group_config(group, values)
         self.group_settings[group] = dict(values)
 
@@ -160,7 +159,7 @@ class Node:
         for group, values in data.group_configs.items():
             try:
                 self._engine.restore_group_config(group, values)
-            except CoordinatorError as error:
+            except RequestRefused as error:
                 raise Unusable(f"{data.path}: the settings of group {group}: {error}") from None
             self.group_settings[group] = dict(values)
         return recovered
@@ -187,7 +186,7 @@ class Node:
         self.failure = self.failure or error
         for request, future in self._waiting.values():
             if not future.done():
-                future.set_result(refusal(request, ErrorCode.NOT_COORDINATOR))
+                future.set_result(request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR)))
         self.failed.set()
 
     def _set_alarm(self) -> None:

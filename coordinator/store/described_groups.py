@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from coordinator.engine.assignor_choice import shown
-from coordinator.engine.calls import TopicPartitions
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_describe import held
-from coordinator.engine.consumer_group import ConsumerGroup
-from coordinator.engine.consumer_member import ConsumerMember
-from coordinator.engine.records import ClassicMemberValue
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.consumer.target_assignment import shown_assignor
+from coordinator.engine.describe_groups import held
+from coordinator.engine.records import ClassicMemberValue, TopicPartitions
 from coordinator.engine.records import CommittedOffset as StoredOffset
 from coordinator.store.share_groups import ShareGroup
 from coordinator.store.streams_groups import StreamsGroup
@@ -104,7 +103,7 @@ def consumer_group(group: ConsumerGroup, names: Names) -> Group:
 
 def wished_assignor(group: ConsumerGroup) -> str | None:
     """What most members wish for; None where nobody wishes, and the broker's settings decide."""
-    return shown(group.wishes(), "") or None
+    return shown_assignor(group.wishes(), "") or None
 
 
 def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> Member:

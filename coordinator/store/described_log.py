@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.store import described_groups
 from coordinator.store.described_groups import Names
 from coordinator.store.loader import LoadedLog

@@ -29,8 +29,7 @@ from coordinator.engine.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.engine.subscription import metadata_hash
-from coordinator.engine.topics import TopicImage
+from coordinator.engine.topics import TopicImage, metadata_hash
 from coordinator.errors import CoordinatorError
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, UserData
 from groups.regex.broker import compile_broker_regex

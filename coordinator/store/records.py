@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.engine.calls import TopicPartitions
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
@@ -34,6 +33,7 @@ from coordinator.engine.records import (
     RegexValue,
     TargetEpochRecord,
     TargetMemberRecord,
+    TopicPartitions,
 )
 from coordinator.engine.topics import TopicInfo
 from wire.messages.record_codec import decode_key, decode_value, encode_key, encode_value

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from coordinator.engine.calls import TopicPartitions
-from coordinator.engine.consumer_member import normal_partitions, normal_topics
+from coordinator.engine.consumer.member import normal_partitions, normal_topics
+from coordinator.engine.records import TopicPartitions
 from coordinator.store.group_drafts import DELETED_EPOCH, Fields, GroupDraft, GroupDrafts, target_metadata
 from wire.messages.schemas.share_groups import (
     SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT,

@@ -18,7 +18,7 @@ from cli.errors import (
     fault,
     is_expected,
 )
-from coordinator.engine.context import CannotBeWritten
+from coordinator.errors import CannotBeWritten
 from coordinator.server.run import CannotListen
 from groups.regex.broker import InvalidRegexError
 from groups.regex.program import UnsureError

@@ -8,9 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.calls import JoinProtocol
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.classic_member import ClassicMember
+from coordinator.engine.classic.group import ClassicGroup, ClassicMember, JoinProtocol
 from groups.model import Client, Group, GroupState, GroupType, Member
 from migration.succession import after_load, front_of, leader_of, leads, precedes, succession
 

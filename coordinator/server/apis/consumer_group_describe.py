@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.engine.answers import ConsumerGroupDescribeAnswer, DescribedConsumer, DescribedConsumerGroup
-from coordinator.engine.calls import ConsumerGroupDescribe, TopicPartitions
+from coordinator.engine.describe_groups import (
+    ConsumerGroupDescribe,
+    ConsumerGroupDescribeAnswer,
+    DescribedConsumer,
+    DescribedConsumerGroup,
+)
+from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import Each, group_operations
 from coordinator.server.exchange import Exchange

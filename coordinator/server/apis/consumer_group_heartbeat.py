@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.engine.calls import ConsumerGroupHeartbeat, TopicPartitions
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
+from coordinator.engine.records import TopicPartitions
 from coordinator.server.apis.fields import ZERO_ID, by_topic, milliseconds
 from coordinator.server.exchange import Exchange
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import DeleteGroupsAnswer
-from coordinator.engine.calls import DeleteGroups
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.server.exchange import Exchange
 
 

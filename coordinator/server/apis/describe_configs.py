@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.engine.config import Config
-from coordinator.engine.java_string import parse_number, trim
 from coordinator.server.apis.fields import MALFORMED, Each
 from coordinator.server.apis.resources import (
     BROKER,
@@ -24,6 +23,7 @@ from coordinator.server.exchange import Exchange
 from coordinator.server.node import Node
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
+from wire.java_text import parse_number, trim
 
 DEFAULTS = Config()
 _NUMBER = re.compile(r"[+-]?[0-9]+")

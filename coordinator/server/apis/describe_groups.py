@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import DescribedGroup, DescribeGroupsAnswer
-from coordinator.engine.calls import DescribeGroups
+from coordinator.engine.describe_groups import DescribedGroup, DescribeGroups, DescribeGroupsAnswer
 from coordinator.server.apis.fields import NO_OPERATIONS, Each, group_operations
 from coordinator.server.exchange import Exchange
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import HeartbeatAnswer
-from coordinator.engine.calls import Heartbeat
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.server.exchange import Exchange
 
 

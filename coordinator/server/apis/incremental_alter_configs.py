@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
+from coordinator.errors import RequestRefused
 from coordinator.server.apis.resources import GROUP, TYPES
 from coordinator.server.exchange import Exchange
 from coordinator.server.node import Node
-from wire.errors import CoordinatorError, ErrorCode
+from wire.errors import ErrorCode
 
 
 class Operation(IntEnum):
@@ -37,9 +38,9 @@ def _resource(node: Node, asked: Any, dry_run: bool, times: int) -> Mapping[str,
     error, message = ErrorCode.NONE, None
     try:
         if times > 1:
-            raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
         _alter(node, asked, dry_run)
-    except CoordinatorError as refused:
+    except RequestRefused as refused:
         error, message = refused.code, refused.message
     return {
         "error_code": error,
@@ -52,16 +53,16 @@ def _resource(node: Node, asked: Any, dry_run: bool, times: int) -> Mapping[str,
 def _alter(node: Node, asked: Any, dry_run: bool) -> None:
     """CoordinatorError: nothing is changed."""
     if asked.resource_type not in TYPES:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {asked.resource_type}")
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {asked.resource_type}")
     if asked.resource_type != GROUP:
-        raise CoordinatorError(
+        raise RequestRefused(
             ErrorCode.INVALID_REQUEST, "Only settings of groups (resource type 32) can be changed here."
         )
     if not asked.resource_name:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     names = [one.name for one in asked.configs]
     if len(set(names)) < len(names):
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     values = dict(node.group_settings.get(asked.resource_name, {}))
     for one in asked.configs:
         _apply(values, one.name, _operation(one.config_operation), one.value)
@@ -75,7 +76,7 @@ def _operation(number: int) -> Operation:
     try:
         return Operation(number)
     except ValueError:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unknown operation type {number}") from None
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown operation type {number}") from None
 
 
 def _apply(values: dict[str, str], name: str, operation: Operation, value: str | None) -> None:
@@ -83,9 +84,9 @@ def _apply(values: dict[str, str], name: str, operation: Operation, value: str |
         values.pop(name, None)
         return
     if value is None:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
     if operation is not Operation.SET:
-        raise CoordinatorError(
+        raise RequestRefused(
             ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST."
         )
     values[name] = value

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import JoinGroupAnswer
-from coordinator.engine.calls import JoinGroup, JoinProtocol
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.server.apis.fields import milliseconds
 from coordinator.server.exchange import Exchange
 from coordinator.server.node import Caller

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import LeaveGroupAnswer
-from coordinator.engine.calls import LeaveGroup, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
 from coordinator.server.apis.fields import Each
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode

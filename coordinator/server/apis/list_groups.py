@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import ListedGroup, ListGroupsAnswer
-from coordinator.engine.calls import ListGroups
+from coordinator.engine.list_groups import ListedGroup, ListGroups, ListGroupsAnswer
 from coordinator.server.apis.fields import Each
 from coordinator.server.exchange import Exchange
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import OffsetCommitAnswer
-from coordinator.engine.calls import Offset, OffsetCommit
+from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.server.apis.fields import Each, by_topic, judged_partition, milliseconds
 from coordinator.server.exchange import Exchange
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import OffsetDeleteAnswer
-from coordinator.engine.calls import OffsetDelete
+from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
 from coordinator.server.apis.fields import Each, by_topic, judged_partition
 from coordinator.server.exchange import Exchange
 

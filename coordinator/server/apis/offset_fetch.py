@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import FetchedGroupAnswer, FetchedOffset, OffsetFetchAnswer
-from coordinator.engine.calls import FetchedGroup, OffsetFetch
+from coordinator.engine.offsets.fetch import (
+    FetchedGroup,
+    FetchedGroupAnswer,
+    FetchedOffset,
+    OffsetFetch,
+    OffsetFetchAnswer,
+)
 from coordinator.server.apis.fields import ZERO_ID, Each
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.answers import SyncGroupAnswer
-from coordinator.engine.calls import SyncGroup
+from coordinator.engine.classic.rebalance import SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.server.exchange import Exchange
 
 

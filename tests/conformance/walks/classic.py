@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic.group import ClassicGroup
 from tests.conformance.walks.walk import LONG_MS, Move, Walk
 
 STRANGER = "stranger"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from tests.conformance.walks.walk import LONG_MS, Move, Walk
 from wire.uuids import format_uuid
 

@@ -13,10 +13,9 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
-from coordinator.engine.calls import Call
+from coordinator.engine.calls import Call, Result
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.engine.result import Result
 from coordinator.server import node as node_module
 from coordinator.server import topics as topics_module
 from coordinator.server.listener import Listener

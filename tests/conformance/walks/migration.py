@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from tests.conformance.walks.classic import ClassicWalk
 from tests.conformance.walks.consumer import ConsumerWalk
 from tests.conformance.walks.walk import LONG_MS, Move

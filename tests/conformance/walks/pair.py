@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
 
-from coordinator.engine.group import Group
+from coordinator.engine.context import Group
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Closed, Peer
 from tests.conformance.play import CLOSED, Play, Sent, Server, difference, group_name, topic_names

@@ -5,23 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 
-from coordinator.engine.answers import (
-    DescribedGroup,
-    DescribeGroupsAnswer,
-    HeartbeatAnswer,
-    JoinGroupAnswer,
-    LeaveGroupAnswer,
-    SyncGroupAnswer,
-)
-from coordinator.engine.calls import (
-    DescribeGroups,
-    Heartbeat,
-    JoinGroup,
-    JoinProtocol,
-    LeaveGroup,
-    LeavingMember,
-    SyncGroup,
-)
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.describe_groups import DescribedGroup, DescribeGroups, DescribeGroupsAnswer
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import Subscription, write_subscription

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from coordinator.engine.answers import (
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
+from coordinator.engine.describe_groups import (
+    ConsumerGroupDescribe,
     ConsumerGroupDescribeAnswer,
-    ConsumerGroupHeartbeatAnswer,
     DescribedConsumer,
     DescribedConsumerGroup,
 )
-from coordinator.engine.calls import ConsumerGroupDescribe, ConsumerGroupHeartbeat, TopicPartitions
-from coordinator.engine.consumer_group import ConsumerGroup
 from coordinator.engine.records import (
     ConsumerGroupRecord,
     ConsumerGroupValue,
@@ -24,9 +24,9 @@ from coordinator.engine.records import (
     Record,
     TargetEpochRecord,
     TargetMemberRecord,
+    TopicPartitions,
 )
-from coordinator.engine.subscription import metadata_hash
-from coordinator.engine.topics import TopicImage
+from coordinator.engine.topics import TopicImage, metadata_hash
 from tests.coordinator.engine.driver import Driver, topic
 from wire.errors import ErrorCode
 

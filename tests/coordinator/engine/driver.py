@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
-from coordinator.engine.answers import Answer
-from coordinator.engine.calls import Call, Request
+from coordinator.engine.calls import Call, Request, Result
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.engine.result import Result
 from coordinator.engine.topics import TopicImage, TopicInfo
 
 A = TypeVar("A")
@@ -27,11 +25,11 @@ class Driver:
         self.engine = Engine(Config.parse(named), TOPICS if topics is None else topics)
         self.now_ms = START_MS
         self.records: list[Record] = []
-        self.answers: dict[int, Answer] = {}
+        self.answers: dict[int, Any] = {}
         self.tickets = 0
         self.take(self.engine.loaded(self.now_ms))
 
-    def send(self, request: Request, client_id: str = "c") -> int:
+    def send(self, request: Request[Any], client_id: str = "c") -> int:
         """Play a call, and everything that is due at once; the ticket, answered or not."""
         self.tickets += 1
         call = Call(
@@ -46,7 +44,7 @@ class Driver:
         self.run_due()
         return call.ticket
 
-    def ask(self, request: Request, kind: type[A], client_id: str = "c") -> A:
+    def ask(self, request: Request[Any], kind: type[A], client_id: str = "c") -> A:
         """Play a call that is answered at once."""
         return self.answer(self.send(request, client_id), kind)
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from coordinator.engine.answers import HeartbeatAnswer, JoinGroupAnswer, LeaveGroupAnswer, SyncGroupAnswer
-from coordinator.engine.calls import Heartbeat, JoinGroup, JoinProtocol, LeaveGroup, LeavingMember, SyncGroup
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
 from tests.coordinator.engine.consumer import GROUP, Named
 from tests.coordinator.engine.driver import Driver

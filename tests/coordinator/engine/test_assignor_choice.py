@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.assignor_choice import chosen, shown
+from coordinator.engine.consumer.target_assignment import chosen_assignor, shown_assignor
 
 BOTH = ("uniform", "range")
 
@@ -28,13 +28,13 @@ BOTH = ("uniform", "range")
 def test_what_is_computed_with(
     wishes: dict[str, int], old: str | None, new: str | None, expected: str
 ) -> None:
-    assert chosen(wishes, old, new, BOTH) == expected
+    assert chosen_assignor(wishes, old, new, BOTH) == expected
 
 
 def test_an_assignor_that_is_not_configured_any_more_is_not_used() -> None:
-    assert chosen({"range": 3}, None, None, ("uniform",)) == "uniform"
+    assert chosen_assignor({"range": 3}, None, None, ("uniform",)) == "uniform"
 
 
 def test_describe_shows_uniform_for_a_tie() -> None:
-    assert shown({"uniform": 1, "range": 1}, "range") == "uniform"
-    assert shown({}, "range") == "range"
+    assert shown_assignor({"uniform": 1, "range": 1}, "range") == "uniform"
+    assert shown_assignor({}, "range") == "range"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.answers import DeleteGroupsAnswer, JoinGroupAnswer, ListGroupsAnswer
-from coordinator.engine.calls import DeleteGroups, JoinProtocol, LeaveGroup, LeavingMember, ListGroups
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.leave_group import LeaveGroup, LeavingMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
+from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
 from tests.coordinator.engine.classic import (
     GROUP,
     Member,
@@ -226,7 +229,7 @@ def test_while_completing_changed_metadata_restart_the_rebalance_and_send_syncs_
     leader.protocols = protocols("range", topics=("t2",))
     leader.join()
     assert leader.waits()
-    assert driver.answers[parked].error is ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[union-attr]
+    assert driver.answers[parked].error is ErrorCode.REBALANCE_IN_PROGRESS
     assert state(driver) == "PreparingRebalance"
 
 

@@ -6,26 +6,21 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
-from coordinator.engine.answers import JoinGroupAnswer
-from coordinator.engine.calls import (
-    DeleteGroups,
-    DescribeGroups,
-    FetchedGroup,
-    Heartbeat,
-    JoinGroup,
-    LeaveGroup,
-    LeavingMember,
-    ListGroups,
-    Offset,
-    OffsetCommit,
-    OffsetDelete,
-    OffsetFetch,
-    SyncGroup,
-)
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.classic_member import ClassicState
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.classic.heartbeat import Heartbeat
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.leave_group import LeaveGroup, LeavingMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.delete_groups import DeleteGroups
+from coordinator.engine.describe_groups import DescribeGroups
 from coordinator.engine.engine import Engine
+from coordinator.engine.list_groups import ListGroups
+from coordinator.engine.offsets.commit import Offset, OffsetCommit
+from coordinator.engine.offsets.delete import OffsetDelete
+from coordinator.engine.offsets.fetch import FetchedGroup, OffsetFetch
 from coordinator.engine.timers import TimerKey, TimerKind
+from groups.model import GroupState
 from tests.coordinator.engine.classic import protocols
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
@@ -267,13 +262,13 @@ def check(group: ClassicGroup) -> None:
     assert group.pending.isdisjoint(members)
     assert group._supported.keys() == {name for each in members.values() for name in each.protocol_names()}
     assert all(group.supports(group.protocol_type, each.protocols) for each in members.values())
-    if group.state is ClassicState.EMPTY:
+    if group.state is GroupState.EMPTY:
         assert not members
-    if group.state is not ClassicState.PREPARING_REBALANCE:
+    if group.state is not GroupState.PREPARING_REBALANCE:
         assert not group.joining
-    if group.state is not ClassicState.COMPLETING_REBALANCE:
+    if group.state is not GroupState.COMPLETING_REBALANCE:
         assert not group.syncing
-    if group.state is ClassicState.STABLE:
+    if group.state is GroupState.STABLE:
         assert group.stored is not None
         assert group.stored.generation == group.generation
         assert {each.member for each in group.stored.members} == members.keys()
@@ -288,9 +283,9 @@ def check_timers(group: ClassicGroup, engine: Engine) -> None:
     for member in group.members:
         assert runs(TimerKind.SESSION, member) or member in group.joining or member in group.syncing
     assert all(runs(TimerKind.PENDING_MEMBER, member) for member in group.pending)
-    preparing = group.state is ClassicState.PREPARING_REBALANCE
+    preparing = group.state is GroupState.PREPARING_REBALANCE
     assert (runs(TimerKind.JOIN) or runs(TimerKind.INITIAL_DELAY)) == preparing
-    if group.state is ClassicState.COMPLETING_REBALANCE:
+    if group.state is GroupState.COMPLETING_REBALANCE:
         assert runs(TimerKind.SYNC)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator.engine.answers import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from tests.coordinator.engine.classic import GROUP, Member
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.engine.classic_member import ClassicMember
+from coordinator.engine.classic.group import ClassicMember
 from coordinator.engine.records import ClassicMemberValue
 
 VALUE = ClassicMemberValue(

@@ -7,24 +7,13 @@ from typing import TypeAlias
 
 import pytest
 
-from coordinator.engine.answers import (
-    ConsumerGroupHeartbeatAnswer,
-    DeleteGroupsAnswer,
-    HeartbeatAnswer,
-    JoinGroupAnswer,
-    LeaveGroupAnswer,
-    ListGroupsAnswer,
-    SyncGroupAnswer,
-)
-from coordinator.engine.calls import (
-    ConsumerGroupHeartbeat,
-    DeleteGroups,
-    Heartbeat,
-    LeaveGroup,
-    LeavingMember,
-    ListGroups,
-    SyncGroup,
-)
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
+from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
 from tests.coordinator.engine.classic import (
     GROUP,
     Member,

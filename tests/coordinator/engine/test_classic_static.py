@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.answers import HeartbeatAnswer, JoinGroupAnswer, LeaveGroupAnswer, SyncGroupAnswer
-from coordinator.engine.calls import Heartbeat, LeaveGroup, LeavingMember
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from tests.coordinator.engine.classic import (
     GROUP,
     Member,

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic.group import ClassicGroup
 from tests.coordinator.engine.classic import protocols
 from tests.coordinator.engine.test_classic_machine import ClassicGroups
 

@@ -8,22 +8,17 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.answers import (
-    DescribeGroupsAnswer,
-    InstallAssignmentAnswer,
-    JoinGroupAnswer,
-    PrepareAssignmentAnswer,
-    SyncGroupAnswer,
-)
-from coordinator.engine.calls import (
-    ClientAssignor,
-    ClientMetadata,
-    DescribeGroups,
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
-    JoinProtocol,
+    InstallAssignmentAnswer,
     PrepareAssignment,
-    SyncGroup,
+    PrepareAssignmentAnswer,
 )
+from coordinator.engine.consumer.client_assignors import ClientAssignor, ClientMetadata
+from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
 from tests.coordinator.engine.consumer import Consumer, described, epochs, images, settled, targets
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.answers import SyncGroupAnswer
+from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from tests.coordinator.engine.classic import Member, described, protocols, stable, state, together
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.config import MAX_INT, Config, InvalidSetting, MigrationPolicy
+from coordinator.engine.config import (
+    MAX_INT,
+    Config,
+    GroupConfig,
+    InvalidSetting,
+    MigrationPolicy,
+    consumer_settings,
+)
 from coordinator.engine.engine import Engine
-from coordinator.engine.group_config import GroupConfig, consumer_settings
-from wire.errors import CoordinatorError, ErrorCode
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
 
 
 def test_defaults_are_kafkas() -> None:
@@ -97,19 +104,19 @@ def test_settings_of_a_group_win_over_the_brokers() -> None:
     ],
 )
 def test_settings_of_a_group_have_the_brokers_bounds(values: dict[str, str], message: str) -> None:
-    with pytest.raises(CoordinatorError, match=message) as refused:
+    with pytest.raises(RequestRefused, match=message) as refused:
         Engine().set_group_config("g", values)
     assert refused.value.code is ErrorCode.INVALID_CONFIG
 
 
 def test_the_session_of_a_group_is_longer_than_what_lies_between_its_heartbeats() -> None:
     broker = Config.parse({"group.consumer.min.session.timeout.ms": "1000"})
-    with pytest.raises(CoordinatorError, match=r"must be greater than consumer.heartbeat.interval.ms"):
+    with pytest.raises(RequestRefused, match=r"must be greater than consumer.heartbeat.interval.ms"):
         GroupConfig.parse({"consumer.session.timeout.ms": "5000"}, broker)
 
 
 def test_there_are_no_settings_for_all_groups() -> None:
-    with pytest.raises(CoordinatorError, match="Default group resources are not allowed") as refused:
+    with pytest.raises(RequestRefused, match="Default group resources are not allowed") as refused:
         Engine().set_group_config("", {})
     assert refused.value.code is ErrorCode.INVALID_REQUEST
 

@@ -6,25 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.answers import (
-    DeleteGroupsAnswer,
-    DescribeGroupsAnswer,
-    FetchedGroupAnswer,
-    HeartbeatAnswer,
-    ListGroupsAnswer,
-    OffsetCommitAnswer,
-    OffsetFetchAnswer,
-)
-from coordinator.engine.calls import (
-    DeleteGroups,
-    DescribeGroups,
-    FetchedGroup,
-    Heartbeat,
-    ListGroups,
-    Offset,
-    OffsetCommit,
-    OffsetFetch,
-)
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
+from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
+from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
+from coordinator.engine.offsets.fetch import FetchedGroup, FetchedGroupAnswer, OffsetFetch, OffsetFetchAnswer
 from tests.coordinator.engine.consumer import Consumer, described, described_member, epochs, images, settled
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from coordinator.engine.consumer.member import is_homogeneous
 from coordinator.engine.records import RegexRecord
-from coordinator.engine.subscription import is_homogeneous
 from tests.coordinator.engine.consumer import (
     Consumer,
     described_member,

@@ -7,8 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.answers import DeleteGroupsAnswer
-from coordinator.engine.calls import DeleteGroups
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import (
     ClassicGroupRecord,

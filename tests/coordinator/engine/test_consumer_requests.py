@@ -7,8 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.engine.calls import ConsumerGroupHeartbeat
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from tests.coordinator.engine.consumer import Consumer, epochs, images
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator.errors import RequestRefused
 from tests.coordinator.engine.consumer import (
     Consumer,
     described,
@@ -14,7 +15,7 @@ from tests.coordinator.engine.consumer import (
     targets,
 )
 from tests.coordinator.engine.driver import Driver
-from wire.errors import CoordinatorError, ErrorCode
+from wire.errors import ErrorCode
 
 TOPICS = images(("foo", 6), ("bar", 3))
 
@@ -105,7 +106,7 @@ def test_settings_from_before_a_restart_count_up_to_the_bounds_of_today() -> Non
 
 @pytest.mark.parametrize("stored", [{"consumer.session.timeout.ms": "long"}, {"consumer.sessions": "1"}])
 def test_settings_that_no_broker_can_have_kept_are_refused(stored: dict[str, str]) -> None:
-    with pytest.raises(CoordinatorError) as raised:
+    with pytest.raises(RequestRefused) as raised:
         without_interval().engine.restore_group_config("g", stored)
     assert raised.value.code is ErrorCode.INVALID_CONFIG
 

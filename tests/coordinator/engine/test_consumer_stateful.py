@@ -15,11 +15,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.consumer.member import subscribed_names
 from coordinator.engine.engine import Engine
-from coordinator.engine.subscription import subscribed_names
 from coordinator.engine.topics import TopicImage, TopicInfo
 from tests.coordinator.engine.consumer import GROUP, Consumer, Named
 from tests.coordinator.engine.driver import Driver

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coordinator.engine.answers import ConsumerGroupHeartbeatAnswer, JoinGroupAnswer
-from coordinator.engine.calls import ConsumerGroupHeartbeat
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from tests.coordinator.engine.classic import GROUP, Member
 from tests.coordinator.engine.driver import Driver

@@ -7,25 +7,13 @@ from typing import Any
 
 import pytest
 
-from coordinator.engine.answers import (
-    HeartbeatAnswer,
-    JoinGroupAnswer,
-    LeaveGroupAnswer,
-    OffsetCommitAnswer,
-    OffsetFetchAnswer,
-    SyncGroupAnswer,
-)
-from coordinator.engine.calls import (
-    FetchedGroup,
-    Heartbeat,
-    JoinProtocol,
-    LeaveGroup,
-    LeavingMember,
-    Offset,
-    OffsetCommit,
-    OffsetFetch,
-    SyncGroup,
-)
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
+from coordinator.engine.offsets.fetch import FetchedGroup, OffsetFetch, OffsetFetchAnswer
 from tests.coordinator.engine.consumer import Consumer, by_name, described_member, epochs, images, settled
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, subscription

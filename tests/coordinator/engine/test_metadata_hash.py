@@ -12,8 +12,7 @@ from uuid import UUID
 import pytest
 
 from assignors.model import TopicSpec
-from coordinator.engine.subscription import metadata_hash
-from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.engine.topics import TopicImage, TopicInfo, metadata_hash
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Peer
 from tests.kafka.broker import Broker

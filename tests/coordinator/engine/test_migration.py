@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.answers import (
-    DescribeGroupsAnswer,
-    FetchedOffset,
-    HeartbeatAnswer,
-    JoinGroupAnswer,
-    OffsetCommitAnswer,
-    OffsetFetchAnswer,
-    SyncGroupAnswer,
-)
-from coordinator.engine.calls import (
-    DescribeGroups,
-    FetchedGroup,
-    Heartbeat,
-    Offset,
-    OffsetCommit,
-    OffsetFetch,
-    SyncGroup,
-)
-from coordinator.engine.classic_group import ClassicGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
+from coordinator.engine.offsets.fetch import FetchedGroup, FetchedOffset, OffsetFetch, OffsetFetchAnswer
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,

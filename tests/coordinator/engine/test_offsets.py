@@ -7,24 +7,17 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.answers import (
-    DeleteGroupsAnswer,
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
+from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
+from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
+from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
+from coordinator.engine.offsets.fetch import (
+    FetchedGroup,
     FetchedGroupAnswer,
     FetchedOffset,
-    JoinGroupAnswer,
-    ListGroupsAnswer,
-    OffsetCommitAnswer,
-    OffsetDeleteAnswer,
-    OffsetFetchAnswer,
-)
-from coordinator.engine.calls import (
-    DeleteGroups,
-    FetchedGroup,
-    ListGroups,
-    Offset,
-    OffsetCommit,
-    OffsetDelete,
     OffsetFetch,
+    OffsetFetchAnswer,
 )
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.classic import GROUP, Member, described, protocols, stable, state, together

@@ -9,15 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.engine.answers import (
-    DeleteGroupsAnswer,
-    FetchedOffset,
-    ListGroupsAnswer,
-    OffsetDeleteAnswer,
-    OffsetFetchAnswer,
-)
-from coordinator.engine.calls import DeleteGroups, FetchedGroup, ListGroups, OffsetDelete, OffsetFetch
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.engine import Engine
+from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
+from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
+from coordinator.engine.offsets.fetch import FetchedGroup, FetchedOffset, OffsetFetch, OffsetFetchAnswer
 from coordinator.engine.records import CommittedOffset, OffsetRecord
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.driver import START_MS, TOPICS, Driver, topic

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from coordinator.errors import RequestRefused
 from coordinator.server.node import Node
 from coordinator.server.settings import parse_settings
 from coordinator.store.data_directory import DataDirectory
 from tests.coordinator.store.directories import SMALL
-from wire.errors import CoordinatorError
 from wire.log.errors import Unusable
 
 TIMEOUT = "consumer.session.timeout.ms"
@@ -31,7 +31,7 @@ def test_a_server_with_narrower_bounds_starts_and_keeps_what_was_set(tmp_path: P
     data.close()
     second, data = node(tmp_path, {"group.consumer.max.session.timeout.ms": "50000"})
     assert second.group_settings == {"g": {TIMEOUT: "58000"}}
-    with pytest.raises(CoordinatorError, match="less than or equal"):
+    with pytest.raises(RequestRefused, match="less than or equal"):
         second.check_group_settings("g", {TIMEOUT: "58000"})
     second.check_group_settings("g", {TIMEOUT: "49000"})
     assert second.group_settings == {"g": {TIMEOUT: "58000"}}

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
-from coordinator.engine.context import State
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.context import Group, State
 from coordinator.engine.engine import Engine
-from coordinator.engine.group import Group
 from coordinator.engine.records import OffsetRecord
 from coordinator.store import share_groups
 from coordinator.store.records import OtherRecord, decode_record

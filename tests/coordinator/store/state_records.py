@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import State
 from coordinator.engine.records import (
     ClassicGroupRecord,

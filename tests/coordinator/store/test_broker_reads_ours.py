@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import CommittedOffset, OffsetRecord
 from coordinator.store.compaction import CompactionSettings

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from coordinator.engine.answers import DeleteGroupsAnswer, JoinGroupAnswer, OffsetCommitAnswer
-from coordinator.engine.calls import DeleteGroups, Offset, OffsetCommit
+from coordinator.engine.calls import Result
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.context import State
+from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.engine import Engine
-from coordinator.engine.result import Result
+from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.store.data_directory import DataDirectory
 from tests.coordinator.engine.classic import Member
 from tests.coordinator.engine.consumer import Consumer, images

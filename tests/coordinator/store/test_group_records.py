@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup, ConsumerGroupState
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import ClassicGroupRecord
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -90,7 +90,7 @@ def test_consumer_members_are_there_with_targets_and_epochs(sample: Snapshot, en
 def test_what_a_member_gives_up_is_its_own_until_it_says_so(engine: Engine) -> None:
     fraud = engine.state.groups["fraud"]
     assert isinstance(fraud, ConsumerGroup)
-    assert fraud.state is ConsumerGroupState.RECONCILING
+    assert fraud.state is GroupState.RECONCILING
     (revoking,) = [member for member in fraud.members.values() if member.revoking]
     assert revoking.id == "R7dKc2VfQ8iYxA6oGs0NjQ"
     assert list(revoking.revoking.values()) == [(5,)]

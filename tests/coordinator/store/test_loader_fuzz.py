@@ -10,8 +10,8 @@ import random
 import tracemalloc
 from pathlib import Path
 
-from coordinator.engine.classic_group import ClassicGroup
-from coordinator.engine.consumer_group import ConsumerGroup
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.store.loader import LoadedLog, load
 from tests.coordinator.store.tampering import sealed
 from tests.wire.log.random_records import damaged, random_key, random_value

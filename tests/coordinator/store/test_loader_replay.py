@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.engine.consumer_member import NEW_METADATA
+from coordinator.engine.consumer.member import NEW_METADATA
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import (
     ClassicGroupRecord,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.engine.consumer_member import normal_assignment, normal_partitions, normal_topics
+from coordinator.engine.consumer.member import normal_assignment, normal_partitions, normal_topics
 from coordinator.engine.records import (
     ConsumerMemberRecord,
     CurrentAssignmentRecord,

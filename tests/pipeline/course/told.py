@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from coordinator.engine.calls import Result
 from coordinator.engine.records import Record
-from coordinator.engine.result import Result
 from coordinator.engine.topics import TopicImage
 from coordinator.store.records import encode_record
 from pipeline.course.events import COLUMNS, KEY_VERSIONS, Holding, Rebalance, event_of

@@ -8,22 +8,13 @@ from uuid import UUID
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import Side, find
 from cli.verbs.demo.history.stage import Client, Stage
-from coordinator.engine.answers import (
-    ConsumerGroupHeartbeatAnswer,
-    HeartbeatAnswer,
-    JoinedMember,
-    JoinGroupAnswer,
-    SyncGroupAnswer,
-)
-from coordinator.engine.calls import (
-    ConsumerGroupHeartbeat,
-    Heartbeat,
-    JoinGroup,
-    JoinProtocol,
-    LeaveGroup,
-    LeavingMember,
-    SyncGroup,
-)
+from coordinator.engine.classic.group import JoinProtocol
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.leave_group import LeaveGroup, LeavingMember
+from coordinator.engine.classic.rebalance import JoinedMember, JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.store.group_records import COOPERATIVE, REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import (

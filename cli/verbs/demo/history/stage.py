@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
-from coordinator.engine.answers import Answer
-from coordinator.engine.calls import Call, Offset, OffsetCommit, Request
+from coordinator.engine.calls import Call, Request, Result
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
+from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.records import Record
-from coordinator.engine.result import Result
 from coordinator.engine.topics import TopicImage
 
 HEARTBEAT_MS = 3_000
@@ -66,7 +65,7 @@ class Stage:
         self.written: list[tuple[int, tuple[Record, ...]]] = []
         """Times in ms, and the records written then."""
         self._engine = Engine(Config.parse({}), topics)
-        self._answers: dict[int, Answer] = {}
+        self._answers: dict[int, Any] = {}
         self._tickets = 0
         self._random = Random(group)  # noqa: S311  # ids that are the same in every sample
         for record in before:
@@ -82,7 +81,7 @@ class Stage:
         """A random id, the same ones in every run."""
         return UUID(int=self._random.getrandbits(128), version=4)
 
-    def send(self, request: Request, client: Client, fresh_id: UUID | None = None) -> int:
+    def send(self, request: Request[Any], client: Client, fresh_id: UUID | None = None) -> int:
         """Play a request; `answer` has what came of it."""
         self._tickets += 1
         call = Call(
@@ -96,7 +95,7 @@ class Stage:
         self._take(self._engine.handle(call))
         return self._tickets
 
-    def answer(self, ticket: int) -> Answer | None:
+    def answer(self, ticket: int) -> Any:
         """The answer, which is handed out once; None while the request waits."""
         return self._answers.pop(ticket, None)
 

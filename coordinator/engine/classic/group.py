@@ -1,0 +1,377 @@
+"""A classic group: its members, its generation, and the rebalance that may be going on.
+
+Theory of operation. What a record said last is `stored`, the hard part: it changes in `store` alone, when a record is
+replayed. Everything else is what the members have told since, and is forgotten by a restart: a rebalance in progress,
+parked requests, pending members. A rebalance ends with a record that makes the soft part hard (the leader's SyncGroup;
+the last member gone), so a restored group is Stable or Empty, at the generation of that record.
+
+Parked requests are tickets: `joining` and `syncing`, by member id. Methods here change one group and answer nobody.
+
+Source: classic.ClassicGroup.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from assignors.java.java_order import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
+from assignors.protocols import elect
+from coordinator.engine.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberValue,
+    Record,
+)
+from coordinator.engine.timers import TimerKey, TimerKind
+from groups.listing import GroupState, GroupType
+from wire.messages.byte_cursor import ByteCursor, MalformedMetadata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinProtocol:
+    """An assignor of a joining member, with its metadata for it."""
+
+    name: str
+    metadata: bytes
+
+
+PREVIOUS_STATES = {
+    GroupState.EMPTY: frozenset({GroupState.PREPARING_REBALANCE}),
+    GroupState.PREPARING_REBALANCE: frozenset(
+        {GroupState.STABLE, GroupState.COMPLETING_REBALANCE, GroupState.EMPTY}
+    ),
+    GroupState.COMPLETING_REBALANCE: frozenset({GroupState.PREPARING_REBALANCE}),
+    GroupState.STABLE: frozenset({GroupState.COMPLETING_REBALANCE}),
+}
+"""From which states a group may come into another one. Restoring from a record is no transition."""
+
+
+CONSUMER_PROTOCOL = "consumer"
+"""The protocol type whose metadata the broker can read."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ClassicGroup:
+    """See the module. `protocol_type` is empty until a member joined."""
+
+    type: ClassVar[GroupType] = GroupType.CLASSIC
+
+    id: str
+    state_since_ms: int
+    stored: ClassicGroupValue | None = None
+    """What the last record said; None for a group that only its offsets or its coming members made."""
+    state: GroupState = GroupState.EMPTY
+    previous_state: GroupState = GroupState.DEAD
+    protocol_type: str = ""
+    protocol: str | None = None
+    generation: int = 0
+    leader: str | None = None
+    members: dict[str, ClassicMember] = field(default_factory=dict)
+    static: dict[str, str] = field(default_factory=dict)
+    """Member ids by instance id."""
+    pending: set[str] = field(default_factory=set)
+    """Member ids that were given out and not yet used to join."""
+    joining: dict[str, int] = field(default_factory=dict)
+    syncing: dict[str, int] = field(default_factory=dict)
+    pending_sync: set[str] = field(default_factory=set)
+    """Members that have not sent SyncGroup in this generation."""
+    new_member_added: bool = False
+    """Somebody joined during the initial delay."""
+    initial_delay_ms: int = 0
+    initial_remaining_ms: int = 0
+    """How long the initial delay may still be prolonged after the running one."""
+    subscribed: frozenset[str] | None = None
+    """Topics of all members; None when they cannot be told."""
+    _supported: Counter[str] = field(default_factory=Counter)
+    """How many members support each protocol."""
+    _capacity: int = DEFAULT_CAPACITY
+    """Array length of the HashMap in which a broker keeps the members; it never shrinks."""
+
+    # What every group is asked.
+
+    @property
+    def state_name(self) -> str:
+        return self.state.value
+
+    def is_empty(self) -> bool:
+        return self.state is GroupState.EMPTY
+
+    def has_member(self, member: str) -> bool:
+        return member in self.members
+
+    def subscribed_to(self, topic: str) -> bool:
+        if self.subscribed is None:
+            return self.uses_consumer_protocol()
+        return topic in self.subscribed
+
+    def tombstones(self) -> tuple[Record, ...]:
+        return (ClassicGroupRecord(group=self.id, value=None),)
+
+    def timer_keys(self) -> Iterable[TimerKey]:
+        for kind in (TimerKind.INITIAL_DELAY, TimerKind.JOIN, TimerKind.SYNC):
+            yield TimerKey(kind, self.id)
+        for member in self.members:
+            yield TimerKey(TimerKind.SESSION, self.id, member)
+        for member in self.pending:
+            yield TimerKey(TimerKind.PENDING_MEMBER, self.id, member)
+
+    # What the handlers of the classic protocol ask.
+
+    def uses_consumer_protocol(self) -> bool:
+        return self.protocol_type == CONSUMER_PROTOCOL
+
+    def supports(self, protocol_type: str, protocols: Iterable[JoinProtocol]) -> bool:
+        """Whether a member with these protocols can be in the group."""
+        names = {each.name for each in protocols}
+        if self.is_empty():
+            return bool(protocol_type) and bool(names)
+        size = len(self.members)
+        return protocol_type == self.protocol_type and any(self._supported[name] == size for name in names)
+
+    def in_order(self) -> list[ClassicMember]:
+        """The members as a broker walks through them: in the order of a Java HashMap."""
+        ids = list(self.members)
+        if len(ids) < 2:
+            return list(self.members.values())
+        order = map_order(string_hashes(ids), capacity=self._capacity, keys=[utf16(each) for each in ids])
+        return [self.members[ids[i]] for i in order.indices.tolist()]
+
+    def elect_protocol(self) -> str:
+        """By the members' votes. There is a member, and each was let in because it shares a protocol with all."""
+        return elect([member.protocol_names() for member in self.in_order()])
+
+    def rebalance_timeout_ms(self) -> int:
+        """The longest of any member, never negative."""
+        return max((0, *(member.rebalance_timeout_ms for member in self.members.values())))
+
+    def not_joined(self) -> list[ClassicMember]:
+        """Members without a parked JoinGroup."""
+        return [member for member in self.members.values() if member.id not in self.joining]
+
+    def all_joined(self) -> bool:
+        return len(self.joining) == len(self.members) and not self.pending
+
+    def can_rebalance(self) -> bool:
+        return self.state in PREVIOUS_STATES[GroupState.PREPARING_REBALANCE]
+
+    # Soft changes.
+
+    def transition(self, state: GroupState, now_ms: int) -> None:
+        if self.state not in PREVIOUS_STATES[state]:
+            raise AssertionError(f"{self.id}: {self.state.value} does not become {state.value}")
+        self.previous_state, self.state, self.state_since_ms = self.state, state, now_ms
+
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
+        """Let a member in; the first one sets the protocol type, and leads."""
+        if not self.members:
+            self.protocol_type = protocol_type
+        if self.leader is None:
+            self.leader = member.id
+        self.pending.discard(member.id)
+        self._put(member)
+
+    def remove(self, member: str) -> None:
+        """Forget a member or a pending id; parked requests of it are to be answered before."""
+        removed = self.members.pop(member, None)
+        if removed is not None:
+            count(self._supported, removed.protocol_names(), -1)
+            if removed.instance is not None:
+                self.static.pop(removed.instance, None)
+        if self.leader == member:
+            self.leader = next((other.id for other in self.in_order()), None)
+        self.pending.discard(member)
+        self.pending_sync.discard(member)
+        self.joining.pop(member, None)
+        self.syncing.pop(member, None)
+
+    def replace_static(self, instance: str, new: str) -> ClassicMember:
+        """Give a static member another id; parked requests of the old one are to be answered before."""
+        old = self.static[instance]
+        member = replace(self.members.pop(old), id=new, is_new=False)
+        count(self._supported, member.protocol_names(), -1)
+        self.joining.pop(old, None)
+        self.syncing.pop(old, None)
+        self._put(member)
+        if self.leader == old:
+            self.leader = new
+        return member
+
+    def offer(self, member: ClassicMember, protocols: tuple[JoinProtocol, ...]) -> None:
+        """Let a member support other protocols from now on."""
+        count(self._supported, member.protocol_names(), -1)
+        member.protocols = protocols
+        count(self._supported, member.protocol_names(), 1)
+
+    def reelect_leader(self) -> bool:
+        """Make a member that has joined the leader, unless the present one has; False when nobody joined."""
+        if self.leader is None:
+            return False
+        if self.leader not in self.joining:
+            joined = next((member.id for member in self.in_order() if member.id in self.joining), None)
+            if joined is None:
+                return False
+            self.leader = joined
+        return True
+
+    def next_generation(self, now_ms: int) -> None:
+        """All who wanted to have joined: go on to CompletingRebalance or, without members, to Empty."""
+        self.generation += 1
+        self.protocol = self.elect_protocol() if self.members else None
+        self.learn_subscriptions()
+        self.transition(
+            GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY,
+            now_ms,
+        )
+        self.pending_sync.clear()
+
+    # Hard changes.
+
+    def value(self, assignments: Mapping[str, bytes], state_since_ms: int) -> ClassicGroupValue:
+        """What a record is to say, with these assignments; members that get none get an empty one."""
+        return ClassicGroupValue(
+            protocol_type=self.protocol_type,
+            generation=self.generation,
+            protocol=self.protocol,
+            leader=self.leader,
+            state_since_ms=state_since_ms,
+            members=tuple(
+                ClassicMemberValue(
+                    member=member.id,
+                    instance=member.instance,
+                    client_id=member.client_id,
+                    host=member.host,
+                    rebalance_timeout_ms=member.rebalance_timeout_ms,
+                    session_timeout_ms=member.session_timeout_ms,
+                    subscription=member.metadata(self.protocol) or b"",
+                    assignment=assignments.get(member.id, b""),
+                )
+                for member in self.in_order()
+            ),
+        )
+
+    def store(self, value: ClassicGroupValue) -> None:
+        """Make true what a record says. Members that stay keep what a record does not know.
+
+        A record of the present generation replaces a static member; the group goes on with the topics that it
+        knew, and learns of others with the next generation or a restart.
+        """
+        replaces = self.state is GroupState.STABLE and self.generation == value.generation
+        self.stored = value
+        self.protocol_type, self.protocol = value.protocol_type, value.protocol
+        self.generation, self.leader = value.generation, value.leader
+        for gone in self.members.keys() - {member.member for member in value.members}:
+            self.remove(gone)
+        for stored in value.members:
+            self._restore(stored)
+        self.leader = value.leader
+        settled = GroupState.STABLE if value.members else GroupState.EMPTY
+        if self.state is not settled:
+            self.previous_state, self.state = self.state, settled
+        self.state_since_ms = value.state_since_ms
+        if not replaces:
+            self.learn_subscriptions()
+
+    def learn_subscriptions(self) -> None:
+        """Read the members' metadata for the topics that they want."""
+        if not self.uses_consumer_protocol():
+            self.subscribed = None
+            return
+        metadata = [member.metadata(self.protocol) or b"" for member in self.members.values()]
+        self.subscribed = subscribed_topics(metadata)
+
+    def _restore(self, value: ClassicMemberValue) -> None:
+        protocol = self.protocol or ""
+        member = self.members.get(value.member)
+        if member is None:
+            self._put(ClassicMember.restored(value, protocol))
+            return
+        member.restore(value)
+        if member.metadata(protocol) != value.subscription:
+            self.offer(member, (JoinProtocol(name=protocol, metadata=value.subscription),))
+
+    def _put(self, member: ClassicMember) -> None:
+        self.members[member.id] = member
+        self._capacity = grown_capacity(len(self.members), self._capacity)
+        count(self._supported, member.protocol_names(), 1)
+        if member.instance is not None:
+            self.static[member.instance] = member.id
+
+
+@dataclass(slots=True, kw_only=True)
+class ClassicMember:
+    """What a member joined with, and what it was given. Protocols stand in the member's order of preference."""
+
+    id: str
+    instance: str | None
+    client_id: str
+    host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    protocols: tuple[JoinProtocol, ...]
+    assignment: bytes = b""
+    is_new: bool = False
+    """In its first rebalance: even a parked JoinGroup does not keep it alive."""
+
+    @classmethod
+    def restored(cls, value: ClassicMemberValue, protocol: str) -> ClassicMember:
+        """From a record, which knows only the chosen protocol's metadata."""
+        return cls(
+            id=value.member,
+            instance=value.instance,
+            client_id=value.client_id,
+            host=value.host,
+            rebalance_timeout_ms=_restored_timeout(value),
+            session_timeout_ms=value.session_timeout_ms,
+            protocols=(JoinProtocol(name=protocol, metadata=value.subscription),),
+            assignment=value.assignment,
+        )
+
+    def restore(self, value: ClassicMemberValue) -> None:
+        """Take a record's word for a member that is already known, except for its protocols."""
+        if value.rebalance_timeout_ms != self.rebalance_timeout_ms:
+            self.rebalance_timeout_ms = _restored_timeout(value)
+        self.session_timeout_ms = value.session_timeout_ms
+        self.client_id, self.host = value.client_id, value.host
+        self.assignment = value.assignment
+
+    def metadata(self, protocol: str | None) -> bytes | None:
+        """For the protocol; None when the member does not support it."""
+        return next((each.metadata for each in self.protocols if each.name == protocol), None)
+
+    def protocol_names(self) -> list[str]:
+        """Preferred first; a name that was sent twice counts once."""
+        return list(dict.fromkeys(each.name for each in self.protocols))
+
+
+def _restored_timeout(value: ClassicMemberValue) -> int:
+    # Records older than version 1 have no rebalance timeout.
+    return value.session_timeout_ms if value.rebalance_timeout_ms == -1 else value.rebalance_timeout_ms
+
+
+def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
+    """The topics that members subscribe to; None as soon as the metadata of one cannot be read.
+
+    Only the fields of version 0 are looked at, as ClassicGroup.computeSubscribedTopics does. Metadata that lie about
+    a length make Kafka 4.3 fail (and leave the group stuck); here they are metadata that cannot be read.
+    """
+    topics: set[str] = set()
+    for data in metadata:
+        cursor = ByteCursor(data)
+        try:
+            cursor.int16("the version")
+            topics.update(cursor.strings("the topics"))
+            cursor.nullable_bytes("the user data")
+        except MalformedMetadata:
+            return None
+    return frozenset(topics)
+
+
+def count(counts: Counter[str], names: Iterable[str], change: int) -> None:
+    """Add `change` to the count of each name."""
+    for name in names:
+        counts[name] += change
+        if not counts[name]:
+            del counts[name]

@@ -1,0 +1,97 @@
+"""Heartbeat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicMemberMetadata, MemberState
+from coordinator.engine.static_members import check_classic_member, static_member
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.errors import RequestRefused
+from groups.listing import GroupState
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatAnswer:
+    error: ErrorCode = ErrorCode.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat(Request[HeartbeatAnswer]):
+    """Heartbeat v0–v4."""
+
+    group: str
+    generation: int
+    member: str
+    instance: str | None
+
+    def refused(self, error: RequestRefused) -> HeartbeatAnswer:
+        return HeartbeatAnswer(error=error.code)
+
+
+def handle(ctx: Context, call: Call, request: Heartbeat) -> None:
+    group = ctx.group_of_member(request.group)
+    if isinstance(group, ClassicGroup):
+        _beat_in_classic_group(ctx, call, request, group)
+    else:
+        _beat_in_consumer_group(ctx, call, request, group)
+
+
+def _beat_in_classic_group(ctx: Context, call: Call, request: Heartbeat, group: ClassicGroup) -> None:
+    """Keep the member alive, and tell it to join again while a rebalance is prepared."""
+    check_classic_member(group, request.member, request.instance)
+    if request.generation != group.generation:
+        raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+    rebalance.keep_alive(ctx, group, group.members[request.member])
+    preparing = group.state is GroupState.PREPARING_REBALANCE
+    error = ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
+    ctx.answer(call.ticket, HeartbeatAnswer(error=error))
+
+
+def _beat_in_consumer_group(ctx: Context, call: Call, request: Heartbeat, group: ConsumerGroup) -> None:
+    """REBALANCE_IN_PROGRESS where there is something for the member to give up or to get."""
+    member, classic = classic_member(group, request.member, request.instance, request.generation)
+    keep_classic_member_alive(ctx, group, member, classic)
+    state = member.current.state
+    must_join = (
+        member.epoch < group.assignment_epoch
+        or state is MemberState.UNREVOKED_PARTITIONS
+        or (state is MemberState.UNRELEASED_PARTITIONS and not group.waits_for_others(member))
+    )
+    if must_join:
+        expect_join(ctx, group, member)
+    error = ErrorCode.REBALANCE_IN_PROGRESS if must_join else ErrorCode.NONE
+    ctx.answer(call.ticket, HeartbeatAnswer(error=error))
+
+
+def classic_member(
+    group: ConsumerGroup, member_id: str, instance: str | None, generation: int
+) -> tuple[ConsumerMember, ClassicMemberMetadata]:
+    """The member, if it speaks the classic protocol and knows its epoch. Raises RequestRefused."""
+    member = group.member(member_id) if instance is None else static_member(group, member_id, instance)
+    if member.classic is None:
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+    if generation != member.epoch:
+        raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+    return member, member.classic
+
+
+def keep_classic_member_alive(
+    ctx: Context, group: ConsumerGroup, member: ConsumerMember, classic: ClassicMemberMetadata
+) -> None:
+    session = TimerKey(TimerKind.SESSION, group.id, member.id)
+    ctx.timers.set(session, ctx.now_ms + classic.session_timeout_ms)
+
+
+def expect_join(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> None:
+    """The member has been told to join again: from the first time on it has its rebalance timeout."""
+    key = TimerKey(TimerKind.JOIN, group.id, member.id)
+    if ctx.timers.deadline(key) is None:
+        ctx.timers.set(key, ctx.now_ms + member.metadata.rebalance_timeout_ms)

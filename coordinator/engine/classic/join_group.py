@@ -1,0 +1,332 @@
+"""JoinGroup: a member of the classic protocol joins a classic group, or a consumer group that is being migrated.
+
+A member comes with an empty id (new, or a static member that restarted) or with one that it was given. Refusals
+echo the member id that was sent, except where the group is full.
+
+In a consumer group (KIP-848 "Online Migration") it is reconciled like any other member, with what its subscription says
+it owns, and answered at once: there is no leader and no member list, the generation is its member epoch. A static one
+that takes the place of the last member of the consumer protocol turns the group into a classic one.
+
+Source: GroupMetadataManager.classicGroupJoinToClassicGroup, classicGroupJoinToConsumerGroup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from coordinator.engine import downgrade
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember, JoinProtocol
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS, MigrationPolicy
+from coordinator.engine.consumer.group import ConsumerGroup, check_room
+from coordinator.engine.consumer.member import ConsumerMember, normal_topics
+from coordinator.engine.consumer.update import Update, commit, reconcile_member, retarget, subscribe
+from coordinator.engine.context import Context, require_group_id
+from coordinator.engine.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ClassicMemberMetadata,
+    ConsumerMemberValue,
+    Record,
+    TopicPartitions,
+)
+from coordinator.engine.static_members import (
+    check_classic_member,
+    replace_in_classic_group,
+    replace_in_consumer_group,
+    static_member,
+)
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.topics import TopicImage
+from coordinator.errors import RequestRefused
+from groups.listing import GroupState
+from wire.errors import ErrorCode
+from wire.messages.embedded_protocol import MalformedMetadata, Subscription, read_subscription
+from wire.uuids import format_uuid
+
+REQUIRES_MEMBER_ID = 4
+"""The first version of JoinGroup whose dynamic members have to come back with the id that they are given (KIP-394)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinGroup(Request[JoinGroupAnswer]):
+    """JoinGroup v0–v9. In v0, which has one timeout for both, the session timeout is the rebalance timeout, too."""
+
+    group: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    member: str
+    instance: str | None
+    protocol_type: str
+    protocols: tuple[JoinProtocol, ...]
+    version: int = 9
+
+    def refused(self, error: RequestRefused) -> JoinGroupAnswer:
+        return JoinGroupAnswer(error=error.code, member=self.member)
+
+
+def handle(ctx: Context, call: Call, request: JoinGroup) -> None:
+    """Judge what needs no group, in the order of KafkaApis and GroupCoordinatorService; then by the group's type."""
+    if request.group in ctx.state.foreign:
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    require_group_id(request.group)
+    shortest, longest = ctx.config.group_min_session_timeout_ms, ctx.config.group_max_session_timeout_ms
+    if not shortest <= request.session_timeout_ms <= longest:
+        raise RequestRefused(ErrorCode.INVALID_SESSION_TIMEOUT)
+    group = ctx.state.groups.get(request.group)
+    if isinstance(group, ConsumerGroup) and not group.is_empty():
+        _join_consumer_group(ctx, call, request, group)
+    else:
+        _join_classic_group(ctx, call, request)
+
+
+def _join_classic_group(ctx: Context, call: Call, request: JoinGroup) -> None:
+    """Join, park or refuse. The group is a classic one, an Empty consumer group, or none yet."""
+    group = _find_classic_group(ctx, request)
+    if not _has_room(ctx, group, request.member):
+        rebalance.dismiss(ctx, group, request.member)
+        ctx.answer(call.ticket, JoinGroupAnswer(error=ErrorCode.GROUP_MAX_SIZE_REACHED))
+    elif not group.supports(request.protocol_type, request.protocols):
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    elif not request.member:
+        _join_without_id(ctx, call, request, group)
+    else:
+        _join_with_id(ctx, call, request, group)
+
+
+def _find_classic_group(ctx: Context, request: JoinGroup) -> ClassicGroup:
+    """The group, made where there is none. An Empty consumer group makes way, whatever the migration policy says."""
+    group = ctx.state.groups.get(request.group)
+    if isinstance(group, ClassicGroup):
+        return group
+    if request.member:
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+    if group is not None:
+        ctx.remove_group(group)
+    return _create(ctx, request.group)
+
+
+def _create(ctx: Context, name: str) -> ClassicGroup:
+    """A group comes into being with the first JoinGroup, even if that is refused."""
+    value = ClassicGroupValue(
+        protocol_type="", generation=0, protocol=None, leader=None, state_since_ms=ctx.now_ms
+    )
+    ctx.emit(ClassicGroupRecord(group=name, value=value))
+    group = ctx.state.groups[name]
+    if not isinstance(group, ClassicGroup):
+        raise AssertionError(f"{name} is not a classic group")
+    return group
+
+
+def _has_room(ctx: Context, group: ClassicGroup, member: str) -> bool:
+    """While a rebalance is prepared only those count who have joined it, so newcomers may take a known one's place."""
+    most = ctx.config.group_max_size
+    if group.is_empty():
+        return True
+    if group.state is GroupState.PREPARING_REBALANCE:
+        return member in group.joining or len(group.joining) < most
+    return group.has_member(member) or len(group.members) < most
+
+
+def _join_without_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup) -> None:
+    prefix = call.client_id if request.instance is None else request.instance
+    member = f"{prefix}-{call.fresh_id}"
+    if request.instance is not None and request.instance in group.static:
+        new = _new_member(call, request, member)
+        replace_in_classic_group(ctx, call, group, new, request.version)
+    elif request.instance is None and request.version >= 4:
+        _give_id(ctx, call, request, group, member)
+    else:
+        _add(ctx, call, request, group, member)
+
+
+def _give_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, member: str) -> None:
+    """KIP-394: a dynamic member is to come back with its id, so that lost answers leave no ghosts behind."""
+    group.pending.add(member)
+    key = TimerKey(TimerKind.PENDING_MEMBER, group.id, member)
+    ctx.timers.set(key, ctx.now_ms + request.session_timeout_ms)
+    ctx.answer(call.ticket, JoinGroupAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member=member))
+
+
+def _join_with_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup) -> None:
+    if request.member in group.pending and request.instance is None:
+        ctx.timers.cancel(TimerKey(TimerKind.PENDING_MEMBER, group.id, request.member))
+        _add(ctx, call, request, group, request.member)
+        return
+    check_classic_member(group, request.member, request.instance)
+    member = group.members[request.member]
+    if _knows_generation(group, member, request):
+        ctx.answer(call.ticket, rebalance.joined(group, member.id))
+        return
+    group.offer(member, request.protocols)
+    member.rebalance_timeout_ms = request.rebalance_timeout_ms
+    member.session_timeout_ms = request.session_timeout_ms
+    rebalance.park_join(ctx, group, member.id, call.ticket)
+    rebalance.prepare_or_complete(ctx, group)
+
+
+def _knows_generation(group: ClassicGroup, member: ClassicMember, request: JoinGroup) -> bool:
+    """Whether nothing changes, so that the present generation answers at once. A leader of a Stable group who
+    joins again wants a rebalance."""
+    if member.protocols != request.protocols:
+        return False
+    if group.state is GroupState.STABLE:
+        return member.id != group.leader
+    return group.state is GroupState.COMPLETING_REBALANCE
+
+
+def _new_member(call: Call, request: JoinGroup, member: str) -> ClassicMember:
+    return ClassicMember(
+        id=member,
+        instance=request.instance,
+        client_id=call.client_id,
+        host=call.host,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        session_timeout_ms=request.session_timeout_ms,
+        protocols=request.protocols,
+        is_new=True,
+    )
+
+
+def _add(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, id_: str) -> None:
+    member = _new_member(call, request, id_)
+    if group.state is GroupState.PREPARING_REBALANCE and group.previous_state is GroupState.EMPTY:
+        group.new_member_added = True
+    group.add(member, request.protocol_type)
+    rebalance.park_join(ctx, group, id_, call.ticket)
+    rebalance.keep_alive(ctx, group, member, NEW_MEMBER_JOIN_TIMEOUT_MS)
+    rebalance.prepare_or_complete(ctx, group)
+
+
+def _join_consumer_group(ctx: Context, call: Call, request: JoinGroup, group: ConsumerGroup) -> None:
+    """Let the member in or refuse it. A refusal names no member id."""
+    try:
+        ctx.answer(call.ticket, _reconciled(ctx, call, request, group))
+    except RequestRefused as error:
+        ctx.answer(call.ticket, JoinGroupAnswer(error=error.code))
+
+
+def _reconciled(ctx: Context, call: Call, request: JoinGroup, group: ConsumerGroup) -> JoinGroupAnswer:
+    if ctx.config.group_consumer_migration_policy is MigrationPolicy.DISABLED:
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    member_id = request.member or format_uuid(call.fresh_id)
+    check_room(group, member_id, ctx.config)
+    _check_protocols(group, request)
+    if not request.member and request.instance is None and request.version >= REQUIRES_MEMBER_ID:
+        return JoinGroupAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member=member_id)
+    before, records = _find_member(group, request, member_id)
+    subscription = _subscription(request)
+    metadata = _metadata(before.metadata, call, request, subscription)
+    update = Update(
+        ctx=ctx, group=group, before=before, after=replace(before, metadata=metadata), records=records
+    )
+    subscribe(update, regex_moves_epoch=True)
+    owned = _owned(ctx.topics, subscription)
+    replaced = group.static_member(request.instance)
+    if replaced is not None and downgrade.may_replace(ctx, group, replaced):
+        _downgrade(update, replaced, owned)
+    else:
+        target_epoch, target = retarget(update)
+        reconcile_member(update, target_epoch, target, owned)
+        _stay(update, request)
+    return JoinGroupAnswer(
+        generation=update.after.epoch,
+        protocol_type=CONSUMER_PROTOCOL,
+        protocol=request.protocols[0].name,
+        member=member_id,
+    )
+
+
+def _stay(update: Update, request: JoinGroup) -> None:
+    """The group remains a consumer group; now the member has to sync."""
+    ctx, group, member = update.ctx, update.group, update.after
+    commit(update)
+    ctx.timers.cancel(TimerKey(TimerKind.JOIN, group.id, member.id))
+    session = TimerKey(TimerKind.SESSION, group.id, member.id)
+    ctx.timers.set(session, ctx.now_ms + request.session_timeout_ms)
+    sync = TimerKey(TimerKind.SYNC, group.id, member.id)
+    ctx.timers.set(sync, ctx.now_ms + request.rebalance_timeout_ms)
+
+
+def _downgrade(update: Update, replaced: ConsumerMember, owned: TopicPartitions) -> None:
+    group = update.group
+    stale = group.assignment_epoch < update.epoch
+    if not stale:
+        reconcile_member(
+            update, group.assignment_epoch, group.target_of(update.after.id, update.after.instance), owned
+        )
+    downgrade.convert(
+        update.ctx,
+        group,
+        replacement=downgrade.Replacement(old=replaced, new=update.after, records=update.records),
+        must_rebalance=stale,
+    )
+
+
+def _check_protocols(group: ConsumerGroup, request: JoinGroup) -> None:
+    """Whether the member shares a protocol with all classic members. Raises INCONSISTENT_GROUP_PROTOCOL."""
+    offered = {protocol.name for protocol in request.protocols}
+    supported = [
+        {name for name, _ in member.classic.protocols}
+        for member in group.members.values()
+        if member.classic is not None
+    ]
+    if request.protocol_type != CONSUMER_PROTOCOL or not offered.intersection(*supported):
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def _subscription(request: JoinGroup) -> Subscription:
+    """What the member's first protocol says. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka fails there."""
+    try:
+        return read_subscription(request.protocols[0].metadata)
+    except MalformedMetadata:
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL) from None
+
+
+def _find_member(
+    group: ConsumerGroup, request: JoinGroup, member_id: str
+) -> tuple[ConsumerMember, list[Record]]:
+    """The member as it is, and the records that make it one where it replaces another.
+
+    A dynamic member's id is accepted as it comes; an instance id is taken even from a member that is there.
+    """
+    if request.instance is None:
+        return group.members.get(member_id) or ConsumerMember(id=member_id), []
+    if request.member:
+        return static_member(group, request.member, request.instance), []
+    holder = group.static_member(request.instance)
+    if holder is None:
+        return ConsumerMember(id=member_id), []
+    current = replace(holder.current, epoch=0, previous_epoch=0)
+    new = ConsumerMember(id=member_id, metadata=holder.metadata, current=current)
+    return new, replace_in_consumer_group(group, holder, new)
+
+
+def _metadata(
+    old: ConsumerMemberValue, call: Call, request: JoinGroup, subscription: Subscription
+) -> ConsumerMemberValue:
+    timeout_ms = request.rebalance_timeout_ms
+    return replace(
+        old,
+        instance=old.instance if request.instance is None else request.instance,
+        rack=subscription.rack or old.rack,
+        client_id=call.client_id,
+        host=call.host,
+        topics=normal_topics(subscription.topics),
+        regex="",
+        rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
+        classic=ClassicMemberMetadata(
+            session_timeout_ms=request.session_timeout_ms,
+            protocols=tuple((protocol.name, protocol.metadata) for protocol in request.protocols),
+        ),
+    )
+
+
+def _owned(topics: TopicImage, subscription: Subscription) -> TopicPartitions:
+    return {
+        topics.topics[name].id: numbers
+        for name, numbers in subscription.owned.items()
+        if name in topics.topics
+    }

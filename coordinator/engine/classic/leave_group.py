@@ -1,0 +1,124 @@
+"""LeaveGroup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.consumer.update import remove
+from coordinator.engine.context import Context, require_group_id
+from coordinator.engine.static_members import check_classic_member, static_member
+from coordinator.errors import RequestRefused
+from groups.listing import GroupState
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeavingMember:
+    """A member of a LeaveGroup."""
+
+    member: str
+    instance: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveGroupAnswer:
+    """`members`: member id, instance id and error of each that was to leave."""
+
+    error: ErrorCode = ErrorCode.NONE
+    members: tuple[tuple[str, str | None, ErrorCode], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveGroup(Request[LeaveGroupAnswer]):
+    """LeaveGroup v0–v5; below v3 exactly one member."""
+
+    group: str
+    members: tuple[LeavingMember, ...]
+    version: int = 5
+
+    def refused(self, error: RequestRefused) -> LeaveGroupAnswer:
+        return LeaveGroupAnswer(error=error.code)
+
+
+def handle(ctx: Context, call: Call, request: LeaveGroup) -> None:
+    require_group_id(request.group)
+    group = ctx.state.groups.get(request.group)
+    if isinstance(group, ClassicGroup):
+        _leave_classic_group(ctx, call, request, group)
+    elif isinstance(group, ConsumerGroup):
+        _leave_consumer_group(ctx, call, request, group)
+    else:
+        unknown = [ErrorCode.UNKNOWN_MEMBER_ID] * len(request.members)
+        ctx.answer(call.ticket, _answer(request, unknown))
+
+
+def _leave_classic_group(ctx: Context, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
+    """Remove the members one after the other, then rebalance once."""
+    codes = [_remove(ctx, group, each) for each in request.members]
+    ctx.answer(call.ticket, _answer(request, codes))
+    if ErrorCode.NONE not in codes:
+        return
+    if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
+        rebalance.prepare_or_complete(ctx, group)
+    else:
+        rebalance.complete_if_all_joined(ctx, group)
+
+
+def _answer(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer:
+    """The answer, given each member's error. Below version 3 there is one member, and its error is the request's."""
+    members = tuple(
+        (each.member, each.instance, code) for each, code in zip(request.members, codes, strict=True)
+    )
+    error = codes[0] if request.version < 3 and codes else ErrorCode.NONE
+    return LeaveGroupAnswer(error=error, members=members)
+
+
+def _remove(ctx: Context, group: ClassicGroup, leaving: LeavingMember) -> ErrorCode:
+    """An administrator names a static member by its instance id alone."""
+    try:
+        member = _leaving_id(group, leaving)
+    except RequestRefused as error:
+        return error.code
+    rebalance.dismiss(ctx, group, member)
+    return ErrorCode.NONE
+
+
+def _leaving_id(group: ClassicGroup, leaving: LeavingMember) -> str:
+    if not leaving.member:
+        holder = None if leaving.instance is None else group.static.get(leaving.instance)
+        if holder is None:
+            raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+        return holder
+    if leaving.member not in group.pending:
+        check_classic_member(group, leaving.member, leaving.instance)
+    return leaving.member
+
+
+def _leave_consumer_group(ctx: Context, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
+    """Remove all that can be removed at once: members of either protocol."""
+    leaving: dict[str, ConsumerMember] = {}
+    codes = []
+    for each in request.members:
+        try:
+            member = _leaving_member(group, each)
+        except RequestRefused as error:
+            codes.append(error.code)
+        else:
+            leaving[member.id] = member
+            codes.append(ErrorCode.NONE)
+    remove(ctx, group, tuple(leaving.values()))
+    ctx.answer(call.ticket, _answer(request, codes))
+
+
+def _leaving_member(group: ConsumerGroup, leaving: LeavingMember) -> ConsumerMember:
+    """An administrator names a static member by its instance id alone."""
+    if leaving.instance is None:
+        return group.member(leaving.member)
+    holder = group.static_member(leaving.instance)
+    return static_member(group, leaving.member or (holder.id if holder else ""), leaving.instance)

@@ -1,0 +1,199 @@
+"""The rebalance of a classic group: prepare, complete, hand out.
+
+PreparingRebalance waits for every known member's JoinGroup (or the rebalance timeout), CompletingRebalance for the
+leader's SyncGroup. Source: GroupMetadataManager.prepareRebalance, completeClassicGroupJoin, propagateAssignment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coordinator.engine.classic.group import ClassicGroup, ClassicMember
+from coordinator.engine.context import Context
+from coordinator.engine.records import ClassicGroupRecord
+from coordinator.engine.timers import TimerKey, TimerKind
+from groups.listing import GroupState
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedMember:
+    """A member in the leader's list; metadata are those for the chosen protocol."""
+
+    member: str
+    instance: str | None
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinGroupAnswer:
+    """A refusal has generation -1, leader "" and no protocol."""
+
+    error: ErrorCode = ErrorCode.NONE
+    generation: int = -1
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str = ""
+    skip_assignment: bool = False
+    member: str = ""
+    members: tuple[JoinedMember, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncGroupAnswer:
+    error: ErrorCode = ErrorCode.NONE
+    protocol_type: str | None = None
+    protocol: str | None = None
+    assignment: bytes = b""
+
+
+def keep_alive(
+    ctx: Context, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
+) -> None:
+    """Start a member's session timer anew."""
+    timeout = member.session_timeout_ms if timeout_ms is None else timeout_ms
+    ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + timeout)
+
+
+def prepare_or_complete(ctx: Context, group: ClassicGroup) -> None:
+    """Start a rebalance or, when one is being prepared, see whether it can go on."""
+    if group.can_rebalance():
+        prepare(ctx, group)
+    else:
+        complete_if_all_joined(ctx, group)
+
+
+def prepare(ctx: Context, group: ClassicGroup) -> None:
+    """To PreparingRebalance: parked SyncGroups are sent back, and every member must join again."""
+    if group.state is GroupState.COMPLETING_REBALANCE:
+        for member in group.members.values():
+            member.assignment = b""
+        answer_syncs(ctx, group, ErrorCode.REBALANCE_IN_PROGRESS)
+    group.pending_sync.clear()
+    ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id))
+    initial = group.is_empty()
+    group.transition(GroupState.PREPARING_REBALANCE, ctx.now_ms)
+    if initial:
+        _delay_initially(ctx, group)
+    elif group.all_joined():
+        complete(ctx, group)
+    else:
+        ctx.timers.set(TimerKey(TimerKind.JOIN, group.id), ctx.now_ms + group.rebalance_timeout_ms())
+
+
+def _delay_initially(ctx: Context, group: ClassicGroup) -> None:
+    delay = max(0, ctx.config.group_initial_rebalance_delay_ms)
+    group.initial_delay_ms = delay
+    group.initial_remaining_ms = max(0, group.rebalance_timeout_ms() - delay)
+    ctx.timers.set(TimerKey(TimerKind.INITIAL_DELAY, group.id), ctx.now_ms + delay)
+
+
+def complete_if_all_joined(ctx: Context, group: ClassicGroup) -> None:
+    """Go on when nobody is waited for; the initial delay always runs to its end."""
+    initial = group.previous_state is GroupState.EMPTY
+    if group.state is GroupState.PREPARING_REBALANCE and not initial and group.all_joined():
+        complete(ctx, group)
+
+
+def complete(ctx: Context, group: ClassicGroup) -> None:
+    """End PreparingRebalance: dynamic members that did not join are out, the others get the next generation."""
+    ctx.timers.cancel(TimerKey(TimerKind.INITIAL_DELAY, group.id))
+    ctx.timers.cancel(TimerKey(TimerKind.JOIN, group.id))
+    for member in group.not_joined():
+        if member.instance is None:
+            group.remove(member.id)
+            ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, member.id))
+    if not group.reelect_leader() and group.members:
+        # Only static members are left and none of them came: wait for them once more.
+        wait = max(1, group.rebalance_timeout_ms())
+        ctx.timers.set(TimerKey(TimerKind.JOIN, group.id), ctx.now_ms + wait)
+        return
+    group.next_generation(ctx.now_ms)
+    if group.is_empty():
+        ctx.emit(ClassicGroupRecord(group=group.id, value=group.value({}, ctx.now_ms)))
+    else:
+        _begin_sync(ctx, group)
+
+
+def _begin_sync(ctx: Context, group: ClassicGroup) -> None:
+    for member in group.members.values():
+        answer_join(ctx, group, member.id, joined(group, member.id))
+        keep_alive(ctx, group, member)
+        member.is_new = False
+        group.pending_sync.add(member.id)
+    ctx.timers.set(TimerKey(TimerKind.SYNC, group.id), ctx.now_ms + group.rebalance_timeout_ms())
+
+
+def joined(group: ClassicGroup, member: str) -> JoinGroupAnswer:
+    """The present generation; for the leader with all members and their metadata for the chosen protocol."""
+    return JoinGroupAnswer(
+        generation=group.generation,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol,
+        leader=group.leader or "",
+        member=member,
+        members=member_list(group) if member == group.leader else (),
+    )
+
+
+def member_list(group: ClassicGroup) -> tuple[JoinedMember, ...]:
+    return tuple(
+        JoinedMember(
+            member=member.id, instance=member.instance, metadata=member.metadata(group.protocol) or b""
+        )
+        for member in group.in_order()
+    )
+
+
+def answer_join(ctx: Context, group: ClassicGroup, member: str, answer: JoinGroupAnswer) -> None:
+    """Answer a parked JoinGroup, if there is one."""
+    ticket = group.joining.pop(member, None)
+    if ticket is not None:
+        ctx.answer(ticket, answer)
+
+
+def answer_sync(ctx: Context, group: ClassicGroup, member: str, answer: SyncGroupAnswer) -> bool:
+    """Answer a parked SyncGroup; False when there is none."""
+    ticket = group.syncing.pop(member, None)
+    if ticket is None:
+        return False
+    ctx.answer(ticket, answer)
+    return True
+
+
+def answer_syncs(ctx: Context, group: ClassicGroup, error: ErrorCode = ErrorCode.NONE) -> None:
+    """Answer every parked SyncGroup, with the member's assignment unless there is an error."""
+    for member in group.members.values():
+        answer = SyncGroupAnswer(error=error) if error else assigned(group, member)
+        if answer_sync(ctx, group, member.id, answer):
+            keep_alive(ctx, group, member)
+
+
+def assigned(group: ClassicGroup, member: ClassicMember) -> SyncGroupAnswer:
+    return SyncGroupAnswer(
+        protocol_type=group.protocol_type, protocol=group.protocol, assignment=member.assignment
+    )
+
+
+def park_join(ctx: Context, group: ClassicGroup, member: str, ticket: int) -> None:
+    """Keep a JoinGroup until the rebalance goes on; an earlier one of the same member is sent back.
+
+    Kafka never answers the earlier one. Its connection may still be open, and would wait for ever.
+    """
+    answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member))
+    group.joining[member] = ticket
+
+
+def park_sync(ctx: Context, group: ClassicGroup, member: str, ticket: int) -> None:
+    """Keep a SyncGroup until the leader's arrives; see `park_join` for an earlier one."""
+    answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
+    group.syncing[member] = ticket
+
+
+def dismiss(ctx: Context, group: ClassicGroup, member: str) -> None:
+    """Remove a member or a pending id with its timers; requests that it has parked get UNKNOWN_MEMBER_ID."""
+    answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
+    answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
+    group.remove(member)
+    ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, member))
+    ctx.timers.cancel(TimerKey(TimerKind.PENDING_MEMBER, group.id, member))

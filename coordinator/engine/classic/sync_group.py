@@ -1,0 +1,104 @@
+"""SyncGroup."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup
+from coordinator.engine.classic.heartbeat import classic_member, expect_join, keep_classic_member_alive
+from coordinator.engine.classic.rebalance import SyncGroupAnswer
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.context import Context
+from coordinator.engine.downgrade import encode_assignment
+from coordinator.engine.records import ClassicGroupRecord, MemberState
+from coordinator.engine.static_members import check_classic_member
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.errors import RequestRefused
+from groups.listing import GroupState
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncGroup(Request[SyncGroupAnswer]):
+    """SyncGroup v0–v5; protocol type and name are null below v5."""
+
+    group: str
+    generation: int
+    member: str
+    instance: str | None
+    protocol_type: str | None
+    protocol: str | None
+    assignments: tuple[tuple[str, bytes], ...]
+    version: int = 5
+
+    def refused(self, error: RequestRefused) -> SyncGroupAnswer:
+        return SyncGroupAnswer(error=error.code)
+
+
+def handle(ctx: Context, call: Call, request: SyncGroup) -> None:
+    if request.version >= 5 and (request.protocol_type is None or request.protocol is None):
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    group = ctx.group_of_member(request.group)
+    if group.is_empty():
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+    if isinstance(group, ClassicGroup):
+        _sync_classic_group(ctx, call, request, group)
+    else:
+        _sync_consumer_group(ctx, call, request, group)
+
+
+def _sync_classic_group(ctx: Context, call: Call, request: SyncGroup, group: ClassicGroup) -> None:
+    """Take the leader's assignments and hand them out; a follower waits for them."""
+    _validate(request, group)
+    if group.state is GroupState.PREPARING_REBALANCE:
+        raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
+    group.pending_sync.discard(request.member)
+    if not group.pending_sync:
+        ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id))
+    if group.state is GroupState.STABLE:
+        ctx.answer(call.ticket, rebalance.assigned(group, group.members[request.member]))
+        return
+    rebalance.park_sync(ctx, group, request.member, call.ticket)
+    if request.member == group.leader:
+        value = group.value(dict(request.assignments), group.state_since_ms)
+        ctx.emit(ClassicGroupRecord(group=group.id, value=value))
+        rebalance.answer_syncs(ctx, group)
+
+
+def _validate(request: SyncGroup, group: ClassicGroup) -> None:
+    check_classic_member(group, request.member, request.instance)
+    if request.generation != group.generation:
+        raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+    for asked, actual in (
+        (request.protocol_type, group.protocol_type or None),
+        (request.protocol, group.protocol),
+    ):
+        if asked is not None and actual is not None and asked != actual:
+            raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def _sync_consumer_group(ctx: Context, call: Call, request: SyncGroup, group: ConsumerGroup) -> None:
+    """Answer with the member's assignment, which may still be one that it has to get smaller from."""
+    member, classic = classic_member(group, request.member, request.instance, request.generation)
+    first, subscription = classic.protocols[0]
+    for asked, actual in ((request.protocol_type, CONSUMER_PROTOCOL), (request.protocol, first)):
+        if asked is not None and asked != actual:
+            raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    unrevoked = member.current.state is MemberState.UNREVOKED_PARTITIONS
+    if group.assignment_epoch > member.epoch and not unrevoked:
+        expect_join(ctx, group, member)
+        raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
+    ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id, member.id))
+    keep_classic_member_alive(ctx, group, member, classic)
+    if member.epoch == group.assignment_epoch:
+        group.client.reach_target(member.id)
+    word = group.client.word_for(member.id)
+    assignment = encode_assignment(ctx.topics, member.assigned, subscription, word)
+    ctx.answer(
+        call.ticket,
+        SyncGroupAnswer(
+            protocol_type=request.protocol_type, protocol=request.protocol, assignment=assignment
+        ),
+    )

@@ -1,0 +1,1 @@
+"""The consumer protocol (KIP-848): ConsumerGroupHeartbeat, and what the coordinator works out for it."""

@@ -1,0 +1,247 @@
+"""A member computes the group's assignment: it is asked in a heartbeat's answer, prepares, computes and installs.
+
+The chosen member has its rebalance timeout, from the answer that asks it. If it does not manage another one is chosen;
+it is not removed. The group epoch may move on meanwhile: the assignment is judged by what it was computed from and
+installed for that epoch, and the next computation follows at once.
+
+What the assignor says beside the partitions, metadata for each member and an error for all, reaches a member with the
+target: in the answer that brings it to the target's epoch, or as the user data of its SyncGroup.
+
+Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.consumer.client_assignors import (
+    Choice,
+    ClientAssignor,
+    ClientMetadata,
+    Computation,
+    Payload,
+    choose,
+)
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import ConsumerMember, names_of, normal_partitions
+from coordinator.engine.context import Context
+from coordinator.engine.records import TargetEpochRecord, TargetMemberRecord, TopicPartitions
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareAssignmentAnswer:
+    """The group at an epoch. `topics`: id, name and number of partitions."""
+
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+    group_epoch: int = 0
+    assignor: str = ""
+    members: tuple[PreparedMember, ...] = ()
+    topics: tuple[tuple[UUID, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareAssignment(Request[PrepareAssignmentAnswer]):
+    """KIP-848's ConsumerGroupPrepareAssignment, which never got a wire form: what is the group to be assigned?"""
+
+    group: str
+    member: str
+    epoch: int
+
+    def refused(self, error: RequestRefused) -> PrepareAssignmentAnswer:
+        return PrepareAssignmentAnswer(error=error.code, message=error.message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedMember:
+    """A member as a client-side assignor sees it; `target` is the one that it has now."""
+
+    member: str
+    epoch: int
+    instance: str | None
+    rack: str | None
+    topics: tuple[UUID, ...]
+    assignor: ClientAssignor
+    target: TopicPartitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallAssignmentAnswer:
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallAssignment(Request[InstallAssignmentAnswer]):
+    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, in the assignor's own numbers, is 0 or
+    why it could not compute one; all members are told."""
+
+    group: str
+    member: str
+    epoch: int
+    group_epoch: int
+    assignments: Mapping[str, TopicPartitions]
+    metadata: Mapping[str, ClientMetadata] = field(default_factory=dict)
+    error: int = 0
+
+    def refused(self, error: RequestRefused) -> InstallAssignmentAnswer:
+        return InstallAssignmentAnswer(error=error.code, message=error.message)
+
+
+def should_compute(ctx: Context, group_id: str, member: ConsumerMember) -> bool:
+    """Whether the answer to this member's heartbeat asks it to compute. Its time begins with the first one."""
+    group = ctx.consumer_group(group_id)
+    choice = _choice(ctx, group)
+    if choice is None or group.epoch <= group.assignment_epoch:
+        return False
+    client = group.client
+    if client.chosen not in choice.able:
+        client.chosen, client.computation = _next(group, choice), None
+    if client.chosen != member.id or client.computation is not None:
+        return False
+    key = TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, member.id)
+    if ctx.timers.deadline(key) is None:
+        ctx.timers.set(key, ctx.now_ms + member.metadata.rebalance_timeout_ms)
+    return True
+
+
+def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
+    """Tell the chosen member what it is to assign. Raises RequestRefused."""
+    group = _check(ctx, request.group, request.member, request.epoch)
+    choice = _choice(ctx, group)
+    if choice is None:
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, "No client-side assignor is in use.")
+    topics = ctx.topics.topics
+    members = tuple(_prepared(ctx, group, member, choice) for member in group.in_order())
+    known = [topics[name] for name in sorted(group.subscribed_topics()) if name in topics]
+    group.client.computation = Computation(
+        member=request.member,
+        group_epoch=group.epoch,
+        members=frozenset(group.members),
+        partitions={topic.id: topic.partitions for topic in known},
+    )
+    answer = PrepareAssignmentAnswer(
+        group_epoch=group.epoch,
+        assignor=choice.name,
+        members=members,
+        topics=tuple((topic.id, topic.name, topic.partitions) for topic in known),
+    )
+    ctx.answer(call.ticket, answer)
+
+
+def install(ctx: Context, call: Call, request: InstallAssignment) -> None:
+    """Make a computed assignment the target. Raises RequestRefused.
+
+    An assignor that could not compute one says so to all members, with what it gives them in spite of it.
+    """
+    group = _check(ctx, request.group, request.member, request.epoch)
+    computation = group.client.computation
+    if computation is None or computation.group_epoch != request.group_epoch:
+        raise RequestRefused(
+            ErrorCode.INVALID_ASSIGNMENT, f"The assignment for epoch {request.group_epoch} was not prepared."
+        )
+    _validate(computation, request)
+    _install(ctx, group, request)
+    ctx.answer(call.ticket, InstallAssignmentAnswer())
+
+
+def computing_timed_out(_ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:
+    """The chosen member took too long. It stays in the group."""
+    client = group.client
+    if client.chosen == key.member:
+        client.failed.append(key.member)
+        client.chosen = client.computation = None
+
+
+def _choice(ctx: Context, group: ConsumerGroup) -> Choice | None:
+    if not ctx.config.group_consumer_client_assignors_enable:
+        return None
+    return choose(group.in_order(), group.client.assignors)
+
+
+def _next(group: ConsumerGroup, choice: Choice) -> str:
+    """The first that can and has not failed; when all have, each gets another turn, the last one last."""
+    client = group.client
+    if set(choice.able) <= set(client.failed):
+        client.failed = client.failed[-1:] if len(choice.able) > 1 else []
+    return next(member for member in choice.able if member not in client.failed)
+
+
+def _check(ctx: Context, group_id: str, member_id: str, epoch: int) -> ConsumerGroup:
+    if not group_id or not member_id or epoch < 0:
+        raise RequestRefused(ErrorCode.INVALID_REQUEST)
+    group = ctx.consumer_group(group_id)
+    member = group.member(member_id)
+    if member.epoch != epoch:
+        raise RequestRefused(
+            ErrorCode.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not at {epoch}."
+        )
+    if group.client.chosen != member_id:
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not to compute.")
+    return group
+
+
+def _prepared(ctx: Context, group: ConsumerGroup, member: ConsumerMember, choice: Choice) -> PreparedMember:
+    topics = ctx.topics.topics
+    names = sorted(name for name in names_of(member.metadata, group.regexes) if name in topics)
+    return PreparedMember(
+        member=member.id,
+        epoch=member.epoch,
+        instance=member.instance,
+        rack=member.metadata.rack,
+        topics=tuple(topics[name].id for name in names),
+        assignor=choice.offers[member.id],
+        target=group.targets.get(member.id, {}),
+    )
+
+
+def _validate(computation: Computation, request: InstallAssignment) -> None:
+    """Every partition is assigned, and only once, to a member that there was. Raises INVALID_ASSIGNMENT.
+
+    Where the assignor failed there may be partitions that nobody is given.
+    """
+    strangers = request.assignments.keys() - computation.members
+    if strangers:
+        raise _invalid(f"{min(strangers)} is not a member of the group.")
+    given = [
+        (topic, partition)
+        for partitions in request.assignments.values()
+        for topic, numbers in partitions.items()
+        for partition in numbers
+    ]
+    if len(set(given)) != len(given):
+        raise _invalid("a partition is assigned twice.")
+    expected = {
+        (topic, partition) for topic, count in computation.partitions.items() for partition in range(count)
+    }
+    if expected - set(given) and not request.error:
+        raise _invalid("not all partitions are assigned.")
+    if set(given) - expected:
+        raise _invalid("there are partitions that do not exist or that nobody subscribes to.")
+
+
+def _install(ctx: Context, group: ConsumerGroup, request: InstallAssignment) -> None:
+    """Members that left meanwhile get nothing, those that came wait for the next assignment."""
+    client = group.client
+    for member in group.in_order():
+        target = normal_partitions(request.assignments.get(member.id, {}))
+        if group.targets.get(member.id) != target:
+            ctx.emit(TargetMemberRecord(group=group.id, member=member.id, value=target))
+    ctx.emit(TargetEpochRecord(group=group.id, epoch=request.group_epoch, assigned_ms=ctx.now_ms))
+    client.words = {
+        member: Payload(error=request.error, metadata=request.metadata.get(member))
+        for member in group.members
+    }
+    client.chosen = client.computation = None
+    client.failed.clear()
+    ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, request.member))
+
+
+def _invalid(why: str) -> RequestRefused:
+    return RequestRefused(ErrorCode.INVALID_ASSIGNMENT, f"The assignment is invalid: {why}")

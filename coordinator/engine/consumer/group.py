@@ -1,0 +1,299 @@
+"""A consumer group (KIP-848): three epochs, the members, their targets, and who has which partition.
+
+    group epoch        moves on when the members or what they subscribe to change
+    assignment epoch   the group epoch that the target assignment was computed for
+    member epoch       how far a member has come
+
+Hard state is what the records 3 to 8 and 16 say; `consumer_replay` alone changes it. The rest is derived from it.
+
+Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGroup.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Set
+from dataclasses import replace
+from uuid import UUID
+
+from assignors.java.timeline_order import FIRST_CAPACITY, grown, timeline_order
+from coordinator.engine.classic.group import count
+from coordinator.engine.config import Config
+from coordinator.engine.consumer.client_assignors import ClientSide
+from coordinator.engine.consumer.member import (
+    DELETED_ASSIGNMENT,
+    ConsumerMember,
+    normal_assignment,
+    normal_partitions,
+    normal_topics,
+)
+from coordinator.engine.records import (
+    ConsumerGroupRecord,
+    ConsumerGroupValue,
+    ConsumerMemberRecord,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    MemberState,
+    PartitionMetadataRecord,
+    Record,
+    RegexRecord,
+    RegexValue,
+    TargetEpochRecord,
+    TargetMemberRecord,
+    TopicPartitions,
+)
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.errors import RequestRefused
+from groups.listing import GroupState, GroupType
+from wire.errors import ErrorCode
+
+MEMBER_TIMERS = (
+    TimerKind.SESSION,
+    TimerKind.REBALANCE,
+    TimerKind.JOIN,
+    TimerKind.SYNC,
+    TimerKind.CLIENT_ASSIGNOR,
+)
+
+
+class ConsumerGroup:
+    """A group of type consumer. A new one stands at group epoch 1 with an empty assignment of epoch 1."""
+
+    type = GroupType.CONSUMER
+    protocol_type = "consumer"
+
+    def __init__(self, group_id: str) -> None:
+        self.id = group_id
+        self.epoch = 1
+        self.metadata_hash = 0
+        self.has_partition_metadata = False
+        """Whether a broker before 4.1 left a record of key 4 behind, which is to be deleted."""
+        self.assignment_epoch = 1
+        self.assigned_ms = 0
+        """When the target was computed; 0 when none was, or before brokers noted it."""
+        self.members: dict[str, ConsumerMember] = {}
+        self.targets: dict[str, TopicPartitions] = {}
+        self.regexes: dict[str, RegexValue] = {}
+        """Resolved regexes; one that is not in here matches nothing yet."""
+        self.refresh_metadata = True
+        """Soft: whether a topic may have changed since the metadata hash was computed."""
+        self.client = ClientSide()
+        """Soft: who has which client-side assignors, who is computing, and what the assignor said."""
+        self.capacity = FIRST_CAPACITY
+        """Slots of the map in which a broker keeps the members; they never become fewer."""
+        self.regex_users: Counter[str] = Counter()
+        """How many members subscribe by each regex."""
+        self._subscriptions: Counter[str] = Counter()
+        """How many members and resolved regexes want each topic."""
+        self._static: dict[str, str] = {}
+        self._owners: dict[UUID, dict[int, str]] = {}
+
+    # What the records say
+
+    def set_epoch(self, value: ConsumerGroupValue) -> None:
+        self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+
+    def set_target_epoch(self, epoch: int | None, assigned_ms: int) -> None:
+        """None: the target was deleted."""
+        self.assignment_epoch = -1 if epoch is None else epoch
+        self.assigned_ms = assigned_ms
+
+    def set_target(self, member: str, target: TopicPartitions | None) -> None:
+        if target is None:
+            self.targets.pop(member, None)
+        else:
+            self.targets[member] = normal_partitions(target)
+
+    def set_metadata(self, member_id: str, value: ConsumerMemberValue) -> None:
+        old = self.members.get(member_id, ConsumerMember(id=member_id))
+        self._put(replace(old, metadata=replace(value, topics=normal_topics(value.topics))))
+
+    def set_current(self, member_id: str, value: CurrentAssignmentValue | None) -> None:
+        old = self.members.get(member_id)
+        if value is None:
+            if old is not None:
+                self._put(replace(old, current=DELETED_ASSIGNMENT))
+            return
+        self._put(replace(old or ConsumerMember(id=member_id), current=normal_assignment(value)))
+
+    def remove_member(self, member_id: str) -> None:
+        member = self.members.pop(member_id, None)
+        if member is None:
+            return
+        self._disown(member)
+        self._count(member, -1)
+        self.client.forget(member_id)
+        if member.instance is not None and self._static.get(member.instance) == member_id:
+            del self._static[member.instance]
+
+    def set_regex(self, regex: str, value: RegexValue | None) -> None:
+        old = self.regexes.pop(regex, None)
+        if old is not None:
+            count(self._subscriptions, old.topics, -1)
+        if value is not None:
+            self.regexes[regex] = replace(value, topics=normal_topics(value.topics))
+            count(self._subscriptions, self.regexes[regex].topics, 1)
+
+    def _put(self, member: ConsumerMember) -> None:
+        old = self.members.get(member.id)
+        if old is None or old.current is not member.current:
+            if old is not None:
+                self._disown(old)
+            for topic, partition in _partitions(member):
+                self._owners.setdefault(topic, {})[partition] = member.id
+        if old is None or old.metadata is not member.metadata:
+            if old is not None:
+                self._count(old, -1)
+            self._count(member, 1)
+        # The broker's map makes room for one more even when it only replaces a member.
+        self.capacity = grown(self.capacity, len(self.members) + 1)
+        self.members[member.id] = member
+        if member.instance is not None:
+            self._static[member.instance] = member.id
+
+    def _count(self, member: ConsumerMember, change: int) -> None:
+        count(self._subscriptions, member.metadata.topics, change)
+        if member.metadata.regex:
+            count(self.regex_users, (member.metadata.regex,), change)
+
+    def _disown(self, member: ConsumerMember) -> None:
+        for topic, partition in _partitions(member):
+            owners = self._owners.get(topic, {})
+            if owners.get(partition) == member.id:
+                del owners[partition]
+                if not owners:
+                    del self._owners[topic]
+
+    # What follows from it
+
+    @property
+    def state(self) -> GroupState:
+        if not self.members:
+            return GroupState.EMPTY
+        if self.epoch > self.assignment_epoch:
+            return GroupState.ASSIGNING
+        if all(member.reconciled_to(self.assignment_epoch) for member in self.members.values()):
+            return GroupState.STABLE
+        return GroupState.RECONCILING
+
+    def in_order(self) -> list[ConsumerMember]:
+        """The members as a broker walks through them."""
+        members = list(self.members.values())
+        order = timeline_order([member.id for member in members], self.capacity) if members else []
+        return [members[index] for index in order]
+
+    def owner(self, topic: UUID, partition: int) -> str | None:
+        """Who has the partition, or is giving it up; None when it is free."""
+        return self._owners.get(topic, {}).get(partition)
+
+    def is_free(self, topic: UUID, partition: int) -> bool:
+        return self.owner(topic, partition) is None
+
+    def static_member(self, instance: str | None) -> ConsumerMember | None:
+        return None if instance is None else self.members.get(self._static.get(instance, ""))
+
+    def target_of(self, member: str, instance: str | None) -> TopicPartitions:
+        """The member's target; under an instance id, that of the member which has it now."""
+        if instance is None:
+            return self.targets.get(member, {})
+        return self.targets.get(self._static.get(instance, ""), {})
+
+    def member(self, member_id: str) -> ConsumerMember:
+        """Raises UNKNOWN_MEMBER_ID when it is not there."""
+        if member_id not in self.members:
+            raise RequestRefused(
+                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.id}."
+            )
+        return self.members[member_id]
+
+    def subscribed_topics(self) -> Set[str]:
+        """Names that members subscribe to, and those that their resolved regexes bring. For looking at at once."""
+        return self._subscriptions.keys()
+
+    def waits_for_others(self, member: ConsumerMember) -> bool:
+        """Whether something in the target of a member with unreleased partitions still belongs to somebody."""
+        if member.current.state is not MemberState.UNRELEASED_PARTITIONS:
+            return False
+        return any(
+            partition not in member.assigned.get(topic, ()) and not self.is_free(topic, partition)
+            for topic, partitions in self.targets.get(member.id, {}).items()
+            for partition in partitions
+        )
+
+    def wishes(self) -> dict[str, int]:
+        """How many members wish for each assignor, in the order of the broker's map."""
+        wished = Counter(
+            m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None
+        )
+        names = list(wished)
+        return {names[index]: wished[names[index]] for index in (timeline_order(names) if names else ())}
+
+    # What every group answers (coordinator.engine.group.Group)
+
+    @property
+    def state_name(self) -> str:
+        return self.state.value
+
+    def is_empty(self) -> bool:
+        return not self.members
+
+    def has_member(self, member: str) -> bool:
+        return member in self.members
+
+    def subscribed_to(self, topic: str) -> bool:
+        return topic in self._subscriptions
+
+    def timer_keys(self) -> Iterator[TimerKey]:
+        yield TimerKey(TimerKind.REGEX, self.id)
+        for member in self.members:
+            yield from member_timer_keys(self.id, member)
+
+    def member_tombstones(self, member: str) -> tuple[Record, ...]:
+        """The records that remove a member, in the broker's order."""
+        return (
+            CurrentAssignmentRecord(group=self.id, member=member, value=None),
+            TargetMemberRecord(group=self.id, member=member, value=None),
+            ConsumerMemberRecord(group=self.id, member=member, value=None),
+        )
+
+    def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
+        """The records that delete the group, in the broker's order. It deletes type 4 whether it is there or not.
+
+        With `new` in the place of the member `old`, when records not replayed yet put it there.
+        """
+        members = [new if new is not None and member.id == old else member.id for member in self.in_order()]
+        aimed = dict.fromkeys((*members, *(member for member in self.targets if member != old)))
+        return (
+            *(CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in members),
+            *(TargetMemberRecord(group=self.id, member=member, value=None) for member in aimed),
+            TargetEpochRecord(group=self.id, epoch=None),
+            *(ConsumerMemberRecord(group=self.id, member=member, value=None) for member in members),
+            *(RegexRecord(group=self.id, regex=regex, value=None) for regex in self.regexes),
+            PartitionMetadataRecord(group=self.id, value=None),
+            ConsumerGroupRecord(group=self.id, value=None),
+        )
+
+
+def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
+    """Every timer that a member of a consumer group may have; JOIN and SYNC are those of classic members."""
+    for kind in MEMBER_TIMERS:
+        yield TimerKey(kind, group, member)
+
+
+def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
+    """What the member has and what it is giving up."""
+    for partitions in (member.revoking, member.assigned):
+        for topic, numbers in partitions.items():
+            for partition in numbers:
+                yield topic, partition
+
+
+def check_room(group: ConsumerGroup, member: str, config: Config) -> None:
+    """Whether the group has room for the member, known or not. Raises GROUP_MAX_SIZE_REACHED."""
+    limit = config.group_consumer_max_size
+    if len(group.members) >= limit and not (member and group.has_member(member)):
+        raise RequestRefused(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"The consumer group has reached its maximum capacity of {limit} members.",
+        )

@@ -1,0 +1,337 @@
+"""ConsumerGroupHeartbeat: joining, staying and leaving under the consumer protocol.
+
+    epoch 0     join, or rejoin after having given up everything
+    epoch > 0   alive; None in a field means unchanged
+    epoch -1    leave
+    epoch -2    a static member goes away for a while
+
+Source: KIP-848 "ConsumerGroupHeartbeat"; GroupMetadataManager.consumerGroupHeartbeat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from coordinator.engine import upgrade
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.config import Config
+from coordinator.engine.consumer import client_assignment
+from coordinator.engine.consumer.client_assignors import (
+    NO_PAYLOAD,
+    ClientAssignor,
+    ClientMetadata,
+    check_reads_classic,
+)
+from coordinator.engine.consumer.group import ConsumerGroup, check_room
+from coordinator.engine.consumer.member import (
+    AWAY,
+    LEFT,
+    ConsumerMember,
+    normal_assignment,
+    normal_topics,
+    same_assigned,
+)
+from coordinator.engine.consumer.update import Update, commit, reconcile_member, remove, retarget, subscribe
+from coordinator.engine.context import Context
+from coordinator.engine.records import ConsumerMemberValue, CurrentAssignmentRecord, Record, TopicPartitions
+from coordinator.engine.static_members import (
+    check_instance_released,
+    replace_in_consumer_group,
+    static_member,
+)
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
+from wire.java_text import trim
+from wire.uuids import format_uuid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerGroupHeartbeatAnswer:
+    """`assignment` None: unchanged."""
+
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+    member: str | None = None
+    epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    assignment: TopicPartitions | None = None
+    should_compute: bool = False
+    """The member is to compute the group's assignment with a client-side assignor."""
+    metadata: ClientMetadata | None = None
+    """What a client-side assignor has to say to the member, with an assignment."""
+    assignment_error: int = 0
+    """Why a client-side assignor could not compute an assignment, in its own numbers, with an assignment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
+    """ConsumerGroupHeartbeat v0–v1; None is "unchanged since the last heartbeat"."""
+
+    group: str
+    member: str
+    epoch: int
+    instance: str | None = None
+    rack: str | None = None
+    rebalance_timeout_ms: int = -1
+    topics: tuple[str, ...] | None = None
+    regex: str | None = None
+    assignor: str | None = None
+    owned: TopicPartitions | None = None
+    client_assignors: tuple[ClientAssignor, ...] | None = None
+    """Preferred first. Kafka never gave them a wire form: they come from within the process."""
+    version: int = 1
+
+    def refused(self, error: RequestRefused) -> ConsumerGroupHeartbeatAnswer:
+        return ConsumerGroupHeartbeatAnswer(error=error.code, message=error.message)
+
+
+def handle(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> None:
+    """Answer a heartbeat. Raises RequestRefused when it is refused; then nothing changed."""
+    if request.group in ctx.state.foreign:
+        raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group} is not a consumer group.")
+    _check_request(request, ctx.config)
+    answer = _leave(ctx, request) if request.epoch in (LEFT, AWAY) else _heartbeat(ctx, call, request)
+    ctx.answer(call.ticket, answer)
+
+
+def _heartbeat(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
+    opened = _open_group(ctx, request.group, joins=request.epoch == 0)
+    group = opened.group
+    check_room(group, request.member, ctx.config)
+    member_id = request.member or format_uuid(call.fresh_id)
+    before, records = _find(group, request, member_id)
+    if request.epoch == 0 and request.client_assignors:
+        others = [member for member in group.members.values() if member.id not in (member_id, before.id)]
+        check_reads_classic(others, request.client_assignors)
+    update = Update(
+        ctx=ctx,
+        group=group,
+        before=before,
+        after=replace(before, metadata=_metadata(before.metadata, request, call)),
+        records=[*opened.records, *records],
+        client_assignors=request.client_assignors,
+    )
+    subscribe(update)
+    target_epoch, target = retarget(update)
+    reconcile_member(update, target_epoch, target, request.owned)
+    opened.enter(ctx)
+    commit(update)
+    if before.classic is not None:
+        # It has nothing to join or to sync any more; Kafka lets these timers run and removes the member.
+        for kind in (TimerKind.JOIN, TimerKind.SYNC):
+            ctx.timers.cancel(TimerKey(kind, group.id, member_id))
+    return _answer(ctx, request, update)
+
+
+def _find(
+    group: ConsumerGroup, request: ConsumerGroupHeartbeat, member_id: str
+) -> tuple[ConsumerMember, list[Record]]:
+    """The member as it is, and the records that make it one where it replaces another."""
+    joins, instance = request.epoch == 0, request.instance
+    if instance is None:
+        member = group.members.get(member_id) if joins else group.member(member_id)
+        member = member or ConsumerMember(id=member_id)
+        _check_epoch(member, request.epoch, request.owned)
+        return member, []
+    if not joins:
+        member = static_member(group, member_id, instance)
+        _check_epoch(member, request.epoch, request.owned)
+        return member, []
+    holder = group.static_member(instance)
+    if holder is None:
+        return group.members.get(member_id) or ConsumerMember(id=member_id), []
+    if holder.classic is None:
+        check_instance_released(holder, member_id, instance)
+    new = ConsumerMember(
+        id=member_id, metadata=holder.metadata, current=replace(holder.current, epoch=0, previous_epoch=0)
+    )
+    return new, replace_in_consumer_group(group, holder, new)
+
+
+def _metadata(old: ConsumerMemberValue, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMemberValue:
+    """The member's metadata with what the request says; whoever sends this speaks the consumer protocol."""
+    timeout_ms = request.rebalance_timeout_ms
+    return ConsumerMemberValue(
+        instance=old.instance if request.instance is None else request.instance,
+        rack=old.rack if request.rack is None else request.rack,
+        client_id=call.client_id,
+        host=call.host,
+        topics=old.topics if request.topics is None else normal_topics(request.topics),
+        regex=old.regex if request.regex is None else request.regex,
+        rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
+        assignor=old.assignor if request.assignor is None else request.assignor,
+    )
+
+
+def _answer(ctx: Context, request: ConsumerGroupHeartbeat, update: Update) -> ConsumerGroupHeartbeatAnswer:
+    group = ctx.consumer_group(request.group)
+    settings = ctx.consumer_settings(request.group)
+    session = TimerKey(TimerKind.SESSION, request.group, update.after.id)
+    ctx.timers.set(session, ctx.now_ms + settings.session_timeout_ms)
+    full = (
+        request.rebalance_timeout_ms != -1
+        and (request.topics is not None or request.regex is not None)
+        and request.owned is not None
+    )
+    client = group.client
+    heard = update.after.epoch == group.assignment_epoch and client.reach_target(update.after.id)
+    moved = not same_assigned(update.before.current, update.after.current)
+    tell = request.epoch == 0 or full or moved or heard
+    word = client.word_for(update.after.id) if tell else NO_PAYLOAD
+    return ConsumerGroupHeartbeatAnswer(
+        member=update.after.id,
+        epoch=update.after.epoch,
+        heartbeat_interval_ms=settings.heartbeat_interval_ms,
+        assignment=update.after.assigned if tell else None,
+        should_compute=client_assignment.should_compute(ctx, request.group, update.after),
+        metadata=word.metadata,
+        assignment_error=word.error,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """A group to work with. A draft becomes part of the state with the records."""
+
+    group: ConsumerGroup
+    records: tuple[Record, ...] = ()
+    """They come before all others."""
+    replaces: ClassicGroup | None = None
+
+    def enter(self, ctx: Context) -> None:
+        """The request succeeds: a classic group that is replaced is done with."""
+        if self.replaces is not None:
+            upgrade.take_over(ctx, self.replaces)
+
+
+def _open_group(ctx: Context, group_id: str, *, joins: bool) -> _Opened:
+    """The group that a heartbeat speaks to; a member that joins makes one where there is none.
+
+    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason when a classic group cannot be upgraded
+    """
+    group = ctx.state.groups.get(group_id)
+    if isinstance(group, ConsumerGroup):
+        return _Opened(group=group)
+    if group is None:
+        if not joins:
+            raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {group_id} not found.")
+        return _Opened(group=ConsumerGroup(group_id))
+    if not joins or not isinstance(group, ClassicGroup):
+        raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
+    if group.is_empty():
+        return _Opened(group=ConsumerGroup(group_id), records=group.tombstones(), replaces=group)
+    records, draft = upgrade.convert(ctx, group)
+    return _Opened(group=draft, records=records, replaces=group)
+
+
+def _leave(ctx: Context, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
+    """A heartbeat with epoch -1 or -2. Raises RequestRefused."""
+    group = ctx.consumer_group(request.group)
+    if request.instance is None:
+        member = group.member(request.member)
+    else:
+        member = static_member(group, request.member, request.instance)
+    if request.epoch == AWAY:
+        _go_away(ctx, group, member)
+    else:
+        remove(ctx, group, (member,))
+    return ConsumerGroupHeartbeatAnswer(member=request.member, epoch=request.epoch)
+
+
+def _go_away(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> None:
+    """Keep the member's place, target and partitions until its session ends; it may come back under another id."""
+    current = replace(
+        member.current,
+        epoch=AWAY,
+        revoking={},
+        assigned_epochs=dict.fromkeys(member.current.assigned_epochs, 0),
+    )
+    ctx.emit(CurrentAssignmentRecord(group=group.id, member=member.id, value=normal_assignment(current)))
+    ctx.timers.cancel(TimerKey(TimerKind.REBALANCE, group.id, member.id))
+
+
+def _check_request(request: ConsumerGroupHeartbeat, config: Config) -> None:
+    """Whether the request makes sense by itself. Raises RequestRefused."""
+    if request.version >= 1 or request.epoch > 0 or request.epoch == LEFT:
+        _not_blank(request.member, "MemberId")
+    _not_blank(request.group, "GroupId")
+    _not_blank(request.instance, "InstanceId")
+    _not_blank(request.rack, "RackId")
+    if request.epoch == 0:
+        _check_join(request)
+    elif request.epoch == AWAY:
+        if request.instance is None:
+            raise _invalid("InstanceId can't be null.")
+    elif request.epoch < AWAY:
+        raise _invalid("MemberEpoch is invalid.")
+    known = config.group_consumer_assignors
+    if request.assignor is not None and request.assignor not in known:
+        raise RequestRefused(
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            f"ServerAssignor {request.assignor} is not supported. Supported assignors: {', '.join(known)}.",
+        )
+    if request.client_assignors:
+        _check_client_assignors(request, config)
+
+
+def _check_client_assignors(request: ConsumerGroupHeartbeat, config: Config) -> None:
+    """KIP-848, "Request Validation" of ConsumerGroupHeartbeat."""
+    if not config.group_consumer_client_assignors_enable:
+        raise _invalid("ClientAssignors are not enabled (group.consumer.client.assignors.enable).")
+    if request.assignor is not None:
+        raise _invalid("ServerAssignor and ClientAssignors cannot be used together.")
+    for assignor in request.client_assignors or ():
+        _not_blank(assignor.name, "Assignor.Name")
+        lowest, highest = assignor.minimum_version, assignor.maximum_version
+        if lowest < -1 or highest < max(lowest, 0) or not lowest <= assignor.metadata.version <= highest:
+            raise _invalid(f"The versions of the assignor {assignor.name} are invalid.")
+
+
+def _check_join(request: ConsumerGroupHeartbeat) -> None:
+    if request.rebalance_timeout_ms == -1:
+        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+    if request.owned is None or request.owned:
+        raise _invalid("TopicPartitions must be empty when (re-)joining.")
+    if request.topics is None and request.regex is None:
+        raise _invalid(
+            "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
+        )
+
+
+def _check_epoch(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
+    """Whether the member may speak with this epoch. Raises FENCED_MEMBER_EPOCH.
+
+    The previous epoch will do when the answer that told the new one may have been lost: then the member reports
+    nothing that it was not assigned.
+    """
+    if epoch in (0, member.epoch):
+        return
+    if epoch > member.epoch:
+        raise _fenced("greater", epoch, member)
+    if epoch != member.current.previous_epoch or not _is_subset(owned, member.assigned):
+        raise _fenced("smaller", epoch, member)
+
+
+def _is_subset(owned: TopicPartitions | None, assigned: TopicPartitions) -> bool:
+    if owned is None:
+        return False
+    return all(topic in assigned and set(numbers) <= set(assigned[topic]) for topic, numbers in owned.items())
+
+
+def _not_blank(value: str | None, name: str) -> None:
+    if value is not None and not trim(value):
+        raise _invalid(f"{name} can't be empty.")
+
+
+def _invalid(message: str) -> RequestRefused:
+    return RequestRefused(ErrorCode.INVALID_REQUEST, message)
+
+
+def _fenced(how: str, epoch: int, member: ConsumerMember) -> RequestRefused:
+    return RequestRefused(
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        f"The consumer group member has a {how} member epoch ({epoch}) than the one known by the group coordinator "
+        f"({member.epoch}). The member must abandon all its partitions and rejoin.",
+    )

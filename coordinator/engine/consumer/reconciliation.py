@@ -1,0 +1,136 @@
+"""Reconciliation: how a member gets from what it has to its target, never owning what somebody else still has.
+
+A member gives up first what its target no longer holds; until it reports without those partitions it keeps its
+epoch. Then it takes over the target's epoch and gets those partitions that nobody else has any more. It waits for
+the rest at its new epoch.
+
+    STABLE                    has its target and nothing else
+    UNREVOKED_PARTITIONS      was told to give up partitions and has not reported without them
+    UNRELEASED_PARTITIONS     waits for partitions that others still have
+    UNKNOWN                   written by a broker with other states: the member has to start over
+
+Source: KIP-848 "Member Reconciliation"; modern.consumer.CurrentAssignmentBuilder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from coordinator.engine.consumer.member import normal_partitions
+from coordinator.engine.records import CurrentAssignmentValue, MemberState, TopicPartitions
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """Where a member is to get, and what stands in its way."""
+
+    epoch: int
+    """Of the target assignment."""
+    target: TopicPartitions
+    subscribed: Container[UUID]
+    """Topics that the member wants: the rest of its target is not given to it (any more)."""
+    owned: TopicPartitions | None
+    """What the member reports to have; None when it does not say."""
+    is_free: Callable[[UUID, int], bool]
+    """Whether no member has the partition, nor is giving it up."""
+    subscription_changed: bool = False
+
+
+def reconcile(current: CurrentAssignmentValue, goal: Goal) -> CurrentAssignmentValue:
+    """The member's next assignment; `current` itself where nothing changes.
+
+    :raises RequestRefused: FENCED_MEMBER_EPOCH, the member has to give up everything and rejoin
+    """
+    match current.state:
+        case MemberState.STABLE if current.epoch == goal.epoch:
+            return _trim(current, goal) if goal.subscription_changed else current
+        case MemberState.UNREVOKED_PARTITIONS if _still_has(current.revoking, goal.owned):
+            return _trim(current, goal) if goal.subscription_changed else current
+        case MemberState.UNKNOWN:
+            if goal.owned is None or goal.owned:
+                raise RequestRefused(
+                    ErrorCode.FENCED_MEMBER_EPOCH,
+                    "The consumer group member is in a unknown state. "
+                    "The member must abandon all its partitions and rejoin.",
+                )
+            return _next(current, goal, goal.epoch)
+    return _next(current, goal, current.epoch)
+
+
+def _still_has(revoking: TopicPartitions, owned: TopicPartitions | None) -> bool:
+    """Whether the member may still have some of the partitions; it may when it does not say."""
+    if owned is None:
+        return True
+    return any(not set(numbers).isdisjoint(owned.get(topic, ())) for topic, numbers in revoking.items())
+
+
+def _next(current: CurrentAssignmentValue, goal: Goal, epoch: int) -> CurrentAssignmentValue:
+    """One step towards the target; a member that has to revoke stays at `epoch`."""
+    kept: dict[UUID, set[int]] = {}
+    revoking: dict[UUID, set[int]] = {}
+    free: dict[UUID, set[int]] = {}
+    waits = False
+    for topic in (*goal.target, *(each for each in current.assigned if each not in goal.target)):
+        target = set(goal.target.get(topic, ())) if topic in goal.subscribed else set()
+        has = set(current.assigned.get(topic, ()))
+        own = set(current.revoking.get(topic, ()))
+        kept[topic], revoking[topic], wanted = has & target, has - target, target - has
+        free[topic] = {
+            partition for partition in wanted if partition in own or goal.is_free(topic, partition)
+        }
+        waits = waits or len(free[topic]) < len(wanted)
+    giving_up = normal_partitions(revoking)
+    if giving_up and _still_has(giving_up, goal.owned):
+        return _moved(current, epoch, MemberState.UNREVOKED_PARTITIONS, kept, giving_up)
+    # The broker's map has topics that are new to the member in front of those that share a bin with them.
+    new = [topic for topic, numbers in kept.items() if not numbers]
+    assigned = {topic: kept[topic] | free[topic] for topic in (*reversed(new), *kept)}
+    state = MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE
+    gained = {(topic, partition): goal.epoch for topic, numbers in free.items() for partition in numbers}
+    return _moved(current, goal.epoch, state, assigned, {}, gained)
+
+
+def _trim(current: CurrentAssignmentValue, goal: Goal) -> CurrentAssignmentValue:
+    """Take back topics that the member no longer subscribes to, before there is a new target (KIP-848, since 4.2)."""
+    gone = {topic: numbers for topic, numbers in current.assigned.items() if topic not in goal.subscribed}
+    if not gone:
+        return current
+    kept = {topic: set(numbers) for topic, numbers in current.assigned.items() if topic not in gone}
+    revoking = {topic: set(numbers) for topic, numbers in current.revoking.items()}
+    for topic, numbers in gone.items():
+        revoking.setdefault(topic, set()).update(numbers)
+    giving_up = normal_partitions(revoking)
+    if _still_has(giving_up, goal.owned):
+        return _moved(current, current.epoch, MemberState.UNREVOKED_PARTITIONS, kept, giving_up)
+    return _moved(current, current.epoch, current.state, kept, current.revoking)
+
+
+def _moved(
+    current: CurrentAssignmentValue,
+    epoch: int,
+    state: MemberState,
+    assigned: Mapping[UUID, set[int]],
+    revoking: TopicPartitions,
+    gained: Mapping[tuple[UUID, int], int] | None = None,
+) -> CurrentAssignmentValue:
+    """Partitions keep the epoch at which they were assigned; `gained` holds that of the new ones."""
+    known = {**current.assigned_epochs, **(gained or {})}
+    now = normal_partitions(assigned)
+    return replace(
+        current,
+        epoch=epoch,
+        previous_epoch=current.epoch,
+        state=state,
+        assigned=now,
+        revoking=revoking,
+        assigned_epochs={
+            (topic, partition): known[topic, partition]
+            for partitions in (revoking, now)
+            for topic, numbers in partitions.items()
+            for partition in numbers
+        },
+    )

@@ -1,0 +1,69 @@
+"""When a group's regexes are resolved, and what follows from it.
+
+Resolving is a step of its own, never part of an answer: a heartbeat sets the timer, the timer matches all regexes of
+the group against all topics. At least 10 s lie between two refreshes of a group; one is due for a regex that is not
+resolved, a topic that was created, and every `group.consumer.regex.refresh.interval.ms`. The engine's time is linear
+in the names and bounded in memory (groups.regex.broker).
+
+Source: GroupMetadataManager.maybeUpdateRegularExpressions, handleRegularExpressionsResult; TopicRegexResolver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.context import Context
+from coordinator.engine.records import RegexRecord, RegexValue
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.topic_changes import next_epoch
+from groups.regex.broker import judge
+
+SHORTEST_INTERVAL_MS = 10_000
+
+
+def refresh_is_due(ctx: Context, group: ConsumerGroup, used: Set[str], *, unresolved: bool) -> bool:
+    """Whether a heartbeat is to have the group's regexes resolved.
+
+    `used` are those that its members subscribe to after the heartbeat, `unresolved` says that one of them is new.
+    """
+    if not used or ctx.timers.deadline(TimerKey(TimerKind.REGEX, group.id)) is not None:
+        return False
+    last = next(iter(group.regexes.values()), None)
+    if last is None:
+        return True
+    if ctx.now_ms <= last.resolved_ms + SHORTEST_INTERVAL_MS:
+        return False
+    newest = ctx.topics.version if ctx.new_topics_version == -1 else ctx.new_topics_version
+    return (
+        unresolved
+        or len(used) != len(group.regexes)
+        or last.version < newest
+        or last.version > ctx.topics.version  # of another coordinator's numbering
+        or ctx.now_ms > last.resolved_ms + ctx.config.group_consumer_regex_refresh_interval_ms
+    )
+
+
+def resolve(ctx: Context, group: ConsumerGroup) -> None:
+    """Match the group's regexes against all topics; the group epoch moves on when that changed anything."""
+    regexes = sorted(group.regex_users)
+    if not regexes:
+        return
+    names = list(ctx.topics.topics)
+    resolved: dict[str, RegexValue] = {}
+    for regex in regexes:
+        verdict = judge(regex)
+        matched = verdict.regex.matches(names) if verdict.regex is not None else []
+        resolved[regex] = RegexValue(
+            topics=tuple(matched), version=ctx.topics.version, resolved_ms=ctx.now_ms
+        )
+    moved = any(
+        set(value.topics) != set(group.regexes[regex].topics if regex in group.regexes else ())
+        for regex, value in resolved.items()
+    )
+    for regex, value in resolved.items():
+        ctx.emit(RegexRecord(group=group.id, regex=regex, value=value))
+    record = next_epoch(ctx, group, group.subscribed_topics(), moves=moved)
+    if record is not None:
+        ctx.emit(record)
+        group.refresh_metadata = False

@@ -1,0 +1,52 @@
+"""ListGroups. Source: GroupMetadataManager.listGroups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.context import Context
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListGroupsAnswer:
+    groups: tuple[ListedGroup, ...] = ()
+    error: ErrorCode = ErrorCode.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListGroups(Request[ListGroupsAnswer]):
+    """ListGroups v0–v5; empty filters let everything pass."""
+
+    states: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+    def refused(self, error: RequestRefused) -> ListGroupsAnswer:
+        return ListGroupsAnswer(error=error.code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedGroup:
+    group: str
+    protocol_type: str
+    state: str
+    type: str
+
+
+def handle(ctx: Context, call: Call, request: ListGroups) -> None:
+    """All groups that pass the filters, which ignore letter case; a name that means nothing lets nothing pass."""
+    states = {each.strip().lower() for each in request.states}
+    types = {each.lower() for each in request.types}
+    listed = tuple(
+        ListedGroup(
+            group=group.id,
+            protocol_type=group.protocol_type,
+            state=group.state_name,
+            type=group.type.value,
+        )
+        for group in ctx.state.groups.values()
+        if (not states or group.state_name.lower() in states) and (not types or group.type.value in types)
+    )
+    ctx.answer(call.ticket, ListGroupsAnswer(groups=listed))

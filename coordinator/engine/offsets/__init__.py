@@ -1,0 +1,1 @@
+"""Committed offsets: commit, fetch, delete, expire, and those of open transactions."""

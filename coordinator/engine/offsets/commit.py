@@ -1,0 +1,211 @@
+"""OffsetCommit. Source: KafkaApis.handleOffsetCommitRequest, OffsetMetadataManager.commitOffset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+from uuid import UUID
+
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import stale_epoch
+from coordinator.engine.context import Context, Group
+from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.static_members import check_classic_member
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.errors import RequestRefused
+from groups.listing import GroupState
+from wire.errors import ErrorCode
+from wire.java_text import length
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offset:
+    """An offset to commit; `topic_id` is None below v10. Expires after `retention_ms` where given (v2–v4)."""
+
+    topic: str
+    topic_id: UUID | None
+    partition: int
+    offset: int
+    leader_epoch: int = -1
+    metadata: str | None = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetCommitAnswer:
+    """Topic name, topic id, partition and error, in the order of the request."""
+
+    partitions: tuple[tuple[str, UUID | None, int, ErrorCode], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetCommit(Request[OffsetCommitAnswer]):
+    """OffsetCommit v2–v10."""
+
+    group: str
+    generation_or_epoch: int
+    member: str
+    instance: str | None
+    offsets: tuple[Offset, ...]
+    retention_ms: int | None = None
+    version: int = 9
+
+    def refused(self, error: RequestRefused) -> OffsetCommitAnswer:
+        return _answer(self, [error.code] * len(self.offsets))
+
+
+PartitionCheck: TypeAlias = Callable[[str, UUID | None, int], None]
+"""Raises a RequestRefused when the member may not commit this topic (name, id if known) and partition."""
+
+
+BY_ID = 10
+"""The version from which on topics are named by id."""
+
+
+NEEDS_EPOCH = 9
+"""The first version of OffsetCommit that a member of the consumer protocol may use."""
+BY_EPOCH = 9
+"""The version from which on an unknown group is told from an old generation."""
+
+
+def handle(ctx: Context, call: Call, request: OffsetCommit) -> None:
+    """Commit what may be committed; a refusal of the group spoils every partition that exists."""
+    found = [_find(ctx.topics, each, by_id=request.version >= BY_ID) for each in request.offsets]
+    codes = [each if isinstance(each, ErrorCode) else ErrorCode.NONE for each in found]
+    topics = {i: each for i, each in enumerate(found) if isinstance(each, TopicInfo)}
+    if topics:
+        try:
+            codes = _commit(ctx, request, topics, codes)
+        except RequestRefused as error:
+            codes = [error.code if i in topics else code for i, code in enumerate(codes)]
+    ctx.answer(call.ticket, _answer(request, codes))
+
+
+def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
+    """The topic, if it and the partition exist; else why not."""
+    if by_id:
+        topic = None if offset.topic_id is None else image.by_id.get(offset.topic_id)
+        if topic is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        topic = image.topics.get(offset.topic)
+    if topic is None or not 0 <= offset.partition < topic.partitions:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return topic
+
+
+def _commit(
+    ctx: Context, request: OffsetCommit, topics: dict[int, TopicInfo], codes: list[ErrorCode]
+) -> list[ErrorCode]:
+    """Judge everything, then write. RequestRefused: nothing may be committed.
+
+    An unknown group comes into being with its first offset, when that is replayed.
+    """
+    group = ctx.state.groups.get(request.group)
+    check = _check_group(group, request)
+    records = []
+    codes = list(codes)
+    for i, topic in topics.items():
+        offset = request.offsets[i]
+        if length(offset.metadata or "") > ctx.config.offset_metadata_max_bytes:
+            codes[i] = ErrorCode.OFFSET_METADATA_TOO_LARGE
+        else:
+            records.append(_record(ctx, request, offset, topic, check))
+    _keep_alive(ctx, request, group)
+    for record in records:
+        ctx.emit(record)
+    return codes
+
+
+def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck | None:
+    """Whether the request may commit; None where every partition is allowed. :raises RequestRefused:"""
+    if group is None:
+        if request.generation_or_epoch >= 0:
+            by_epoch = request.version >= BY_EPOCH
+            raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND if by_epoch else ErrorCode.ILLEGAL_GENERATION)
+        return None
+    if group.is_empty() and request.generation_or_epoch < 0:
+        return None
+    if isinstance(group, ClassicGroup):
+        _check_classic_group(group, request)
+        return None
+    return _check_consumer_group(group, request)
+
+
+def _check_classic_group(group: ClassicGroup, request: OffsetCommit) -> None:
+    """Source: classic.ClassicGroup.validateOffsetCommit."""
+    if request.generation_or_epoch >= 0 or request.member or request.instance is not None:
+        check_classic_member(group, request.member, request.instance)
+        if request.generation_or_epoch != group.generation:
+            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+    elif not group.is_empty():
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+    if group.state is GroupState.COMPLETING_REBALANCE:
+        raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+def _check_consumer_group(group: ConsumerGroup, request: OffsetCommit) -> PartitionCheck | None:
+    """A commit may come late: an older epoch will do for a partition that was assigned to the member at that epoch
+    or before (4.3, KIP-1251). Source: modern.consumer.ConsumerGroup.validateOffsetCommit.
+    """
+    epoch = request.generation_or_epoch
+    member = group.member(request.member)
+    if member.classic is None and request.version < NEEDS_EPOCH:
+        raise RequestRefused(
+            ErrorCode.UNSUPPORTED_VERSION,
+            "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
+        )
+    if epoch == member.epoch:
+        return None
+    if epoch > member.epoch:
+        raise stale_epoch(member, f"epoch {epoch} is newer than current member epoch {member.epoch}.")
+
+    def check(topic: str, topic_id: UUID | None, partition: int) -> None:
+        since = None if topic_id is None else member.current.assigned_epochs.get((topic_id, partition))
+        if since is None:
+            raise stale_epoch(
+                member,
+                f"epoch {epoch} is old, and partition {topic}-{partition} is not assigned to the member.",
+            )
+        if epoch < since:
+            raise stale_epoch(
+                member,
+                f"epoch {epoch} is older than assignment epoch {since} for partition {topic}-{partition}.",
+            )
+
+    return check
+
+
+def _record(
+    ctx: Context, request: OffsetCommit, offset: Offset, topic: TopicInfo, check: PartitionCheck | None
+) -> OffsetRecord:
+    if check is not None:
+        check(topic.name, topic.id, offset.partition)
+    kept = request.retention_ms is None or request.retention_ms == -1
+    value = CommittedOffset(
+        offset=offset.offset,
+        leader_epoch=offset.leader_epoch,
+        metadata=offset.metadata or "",
+        commit_ms=ctx.now_ms,
+        expire_ms=None if kept else ctx.now_ms + (request.retention_ms or 0),
+        topic_id=topic.id,
+    )
+    return OffsetRecord(group=request.group, topic=topic.name, partition=offset.partition, value=value)
+
+
+def _keep_alive(ctx: Context, request: OffsetCommit, group: Group | None) -> None:
+    """A commit keeps a member of a classic group alive, as a heartbeat does, except while nobody may commit."""
+    if isinstance(group, ClassicGroup) and group.has_member(request.member):
+        rebalance.keep_alive(ctx, group, group.members[request.member])
+
+
+def _answer(request: OffsetCommit, codes: list[ErrorCode]) -> OffsetCommitAnswer:
+    return OffsetCommitAnswer(
+        partitions=tuple(
+            (each.topic, each.topic_id, each.partition, code)
+            for each, code in zip(request.offsets, codes, strict=True)
+        )
+    )

@@ -1,0 +1,157 @@
+"""OffsetFetch, for one group or for many at once.
+
+Source: KafkaApis.fetchOffsetsForGroup, OffsetMetadataManager.fetchOffsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+from uuid import UUID
+
+from coordinator.engine.calls import Call, Request
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import stale_epoch
+from coordinator.engine.context import Context
+from coordinator.engine.offsets.pending import Partition
+from coordinator.engine.records import CommittedOffset
+from coordinator.engine.topics import TopicImage
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedGroup:
+    """One group of an OffsetFetch; `topics` None is all, keyed by name or, from v10 on, by id."""
+
+    group: str
+    member: str | None = None
+    epoch: int = -1
+    topics: tuple[tuple[str | UUID, tuple[int, ...]], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetFetchAnswer:
+    groups: tuple[FetchedGroupAnswer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetFetch(Request[OffsetFetchAnswer]):
+    """OffsetFetch v1–v10; below v8 exactly one group."""
+
+    groups: tuple[FetchedGroup, ...]
+    require_stable: bool = False
+    version: int = 9
+
+    def refused(self, error: RequestRefused) -> OffsetFetchAnswer:
+        return OffsetFetchAnswer(
+            groups=tuple(FetchedGroupAnswer(group=each.group, error=error.code) for each in self.groups)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedOffset:
+    offset: int = -1
+    leader_epoch: int = -1
+    metadata: str = ""
+    error: ErrorCode = ErrorCode.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedGroupAnswer:
+    """Offsets by topic (name or id, as asked) and partition."""
+
+    group: str
+    error: ErrorCode = ErrorCode.NONE
+    topics: tuple[tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]], ...] = ()
+
+
+Topic: TypeAlias = tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]]
+
+
+BY_ID = 10
+"""The version from which on topics are named by id."""
+
+
+def handle(ctx: Context, call: Call, request: OffsetFetch) -> None:
+    """Answer for every group that is asked for; one that refuses does not spoil the others."""
+    groups = tuple(_fetch(ctx, each, request) for each in request.groups)
+    ctx.answer(call.ticket, OffsetFetchAnswer(groups=groups))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offsets:
+    """What a fetch may see of a group."""
+
+    committed: Mapping[Partition, CommittedOffset]
+    unstable: Container[Partition]
+
+    def fetched(self, topic: str, partition: int, topic_id: UUID | None = None) -> FetchedOffset:
+        """An offset that was committed to another topic of the same name is none of this topic."""
+        if (topic, partition) in self.unstable:
+            return FetchedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
+        value = self.committed.get((topic, partition))
+        if value is None or (topic_id is not None and value.topic_id not in (None, topic_id)):
+            return FetchedOffset()
+        return FetchedOffset(offset=value.offset, leader_epoch=value.leader_epoch, metadata=value.metadata)
+
+
+def _fetch(ctx: Context, fetch: FetchedGroup, request: OffsetFetch) -> FetchedGroupAnswer:
+    group = ctx.state.groups.get(fetch.group)
+    if isinstance(group, ConsumerGroup):  # member id and epoch mean nothing to a classic group
+        try:
+            _check_member(group, fetch)
+        except RequestRefused as error:
+            return FetchedGroupAnswer(group=fetch.group, error=error.code)
+    offsets = _Offsets(
+        committed={} if group is None else ctx.state.offsets.get(fetch.group, {}),
+        unstable=ctx.state.pending.partitions(fetch.group) if request.require_stable else (),
+    )
+    if fetch.topics is None:
+        topics = _all(offsets, ctx.topics, by_id=request.version >= BY_ID)
+    else:
+        asked = [_asked(offsets, ctx.topics, topic, partitions) for topic, partitions in fetch.topics]
+        # Topics that do not exist stand last, as a broker answers for them itself.
+        topics = tuple(sorted(asked, key=_is_unknown))
+    return FetchedGroupAnswer(group=fetch.group, topics=topics)
+
+
+def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, ...]:
+    """Every offset, by topic and partition. By id, a topic that has none any more cannot be named."""
+    by_topic: dict[str, list[tuple[int, FetchedOffset]]] = {}
+    for topic, partition in sorted(offsets.committed):
+        by_topic.setdefault(topic, []).append((partition, offsets.fetched(topic, partition)))
+    if not by_id:
+        return tuple((topic, tuple(found)) for topic, found in by_topic.items())
+    return tuple(
+        (image.topics[topic].id, tuple(found)) for topic, found in by_topic.items() if topic in image.topics
+    )
+
+
+def _asked(offsets: _Offsets, image: TopicImage, topic: str | UUID, partitions: tuple[int, ...]) -> Topic:
+    if isinstance(topic, str):
+        return topic, tuple((each, offsets.fetched(topic, each)) for each in partitions)
+    info = image.by_id.get(topic)
+    if info is None:
+        unknown = FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)
+        return topic, tuple((each, unknown) for each in partitions)
+    return topic, tuple((each, offsets.fetched(info.name, each, topic)) for each in partitions)
+
+
+def _is_unknown(topic: Topic) -> bool:
+    return any(offset.error is ErrorCode.UNKNOWN_TOPIC_ID for _, offset in topic[1])
+
+
+def _check_member(group: ConsumerGroup, fetch: FetchedGroup) -> None:
+    """Whether a member that names itself is at the epoch that it names. :raises RequestRefused:
+
+    A null member id with an epoch crashes Kafka's handler (UNKNOWN_SERVER_ERROR); here it is an unknown member.
+    """
+    if fetch.member is None and fetch.epoch < 0:
+        return
+    member = group.member(fetch.member or "")
+    if fetch.epoch != member.epoch:
+        raise stale_epoch(
+            member, f"epoch {fetch.epoch} does not match the expected member epoch {member.epoch}."
+        )

@@ -1,0 +1,141 @@
+"""Records made true: the only way in which hard state changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, get_args
+
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.context import State
+from coordinator.engine.offsets.pending import Partition
+from coordinator.engine.records import (
+    ClassicGroupRecord,
+    ConsumerGroupRecord,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    OffsetRecord,
+    PartitionMetadataRecord,
+    Record,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetMemberRecord,
+)
+
+
+def replay_classic_group(state: State, record: ClassicGroupRecord) -> None:
+    """A value makes or changes the group (of whatever type it was), a tombstone removes it."""
+    group = state.groups.get(record.group)
+    if record.value is None:
+        if isinstance(group, ClassicGroup):
+            del state.groups[record.group]
+        return
+    if not isinstance(group, ClassicGroup):
+        group = ClassicGroup(id=record.group, state_since_ms=record.value.state_since_ms)
+        state.groups[record.group] = group
+    group.store(record.value)
+
+
+ConsumerRecord: TypeAlias = (
+    ConsumerGroupRecord
+    | PartitionMetadataRecord
+    | ConsumerMemberRecord
+    | TargetEpochRecord
+    | TargetMemberRecord
+    | CurrentAssignmentRecord
+    | RegexRecord
+)
+
+
+CONSUMER_RECORDS: tuple[type[ConsumerRecord], ...] = get_args(ConsumerRecord)
+
+
+def replay_consumer_group(state: State, record: ConsumerRecord) -> None:
+    """Make a record true."""
+    group = state.groups.get(record.group)
+    if not isinstance(group, ConsumerGroup):
+        if _is_tombstone(record):
+            return
+        group = ConsumerGroup(record.group)
+        state.groups[record.group] = group
+    if isinstance(record, ConsumerGroupRecord) and record.value is None:
+        del state.groups[record.group]
+        return
+    apply(group, record)
+
+
+def draft(group_id: str, records: Iterable[Record]) -> ConsumerGroup:
+    """A group that is not part of the state: what these records would make of nothing."""
+    group = ConsumerGroup(group_id)
+    for record in records:
+        if isinstance(record, CONSUMER_RECORDS):
+            apply(group, record)
+    return group
+
+
+def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
+    """Make a record of the group true, unless it deletes the whole group."""
+    match record:
+        case ConsumerGroupRecord(value=value):
+            if value is not None:
+                group.set_epoch(value)
+        case PartitionMetadataRecord(value=topics):
+            group.has_partition_metadata = topics is not None
+        case ConsumerMemberRecord(member=member, value=value):
+            if value is None:
+                group.remove_member(member)
+            else:
+                group.set_metadata(member, value)
+        case TargetEpochRecord(epoch=epoch, assigned_ms=assigned_ms):
+            group.set_target_epoch(epoch, assigned_ms)
+        case TargetMemberRecord(member=member, value=target):
+            group.set_target(member, target)
+        case CurrentAssignmentRecord(member=member, value=current):
+            group.set_current(member, current)
+        case RegexRecord(regex=regex, value=resolved):
+            group.set_regex(regex, resolved)
+
+
+def _is_tombstone(record: ConsumerRecord) -> bool:
+    if isinstance(record, TargetEpochRecord):
+        return record.epoch is None
+    return record.value is None
+
+
+def replay_offset(state: State, record: OffsetRecord, producer_id: int | None = None) -> None:
+    """Keep or delete an offset; that of a transaction, which has a producer id, stays pending until its end.
+
+    The first one of an unknown group makes it a simple group, be it pending. A tombstone deletes at once.
+    """
+    key = (record.topic, record.partition)
+    if record.value is None:
+        _remove_offset(state, record.group, key)
+        return
+    if record.group not in state.groups and record.group not in state.foreign:
+        state.groups[record.group] = ClassicGroup(id=record.group, state_since_ms=record.value.commit_ms)
+    if producer_id is not None:
+        state.pending.add(producer_id, record.group, key, record.value)
+        return
+    state.pending.supersede(record.group, key)
+    state.offsets.setdefault(record.group, {})[key] = record.value
+
+
+def _remove_offset(state: State, group: str, key: Partition) -> None:
+    state.pending.drop(group, key)
+    offsets = state.offsets.get(group, {})
+    offsets.pop(key, None)
+    if not offsets:
+        state.offsets.pop(group, None)
+
+
+def end_transaction(state: State, producer_id: int, *, committed: bool) -> None:
+    """Make what the producer's transaction committed visible, or forget it; without any, nothing happens."""
+    for group, key, value in state.pending.end(producer_id, committed=committed):
+        state.offsets.setdefault(group, {})[key] = value
+
+
+REPLAYERS: dict[type, Callable[[State, Any], None]] = {
+    ClassicGroupRecord: replay_classic_group,
+    **dict.fromkeys(CONSUMER_RECORDS, replay_consumer_group),
+}
+"""By type of record, but for offsets, which know of transactions."""

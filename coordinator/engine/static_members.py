@@ -1,0 +1,133 @@
+"""Static members (KIP-345): whose an instance id is, who is fenced, and how a restarted member takes its place again.
+
+A static member that restarts comes without its member id. Its JoinGroup or ConsumerGroupHeartbeat gets a new one, under
+which it has the old one's partitions; whoever still uses the old id is fenced. In a consumer group the old one must
+be away (epoch -2) before. A classic group does not rebalance for it unless its protocol would change.
+"""
+
+from __future__ import annotations
+
+from coordinator.engine.calls import Call
+from coordinator.engine.classic import rebalance
+from coordinator.engine.classic.group import ClassicGroup, ClassicMember
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import AWAY, ConsumerMember
+from coordinator.engine.context import Context
+from coordinator.engine.records import (
+    ClassicGroupRecord,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    Record,
+    TargetMemberRecord,
+)
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.errors import RequestRefused
+from groups.listing import GroupState
+from wire.errors import ErrorCode
+
+
+def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
+    """Whether the member holds the instance id, which `holder` has now.
+
+    :raises RequestRefused: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when it is another one's
+    """
+    if holder is None:
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance} is unknown.")
+    if holder != member:
+        raise RequestRefused(
+            ErrorCode.FENCED_INSTANCE_ID,
+            f"Static member {member} with instance id {instance} was fenced by member {holder}.",
+        )
+
+
+def check_classic_member(group: ClassicGroup, member: str, instance: str | None) -> None:
+    """Whether the group has the member. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID"""
+    if instance is not None:
+        check_not_fenced(group.static.get(instance), member, instance)
+    if member not in group.members:
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+
+
+def static_member(group: ConsumerGroup, member: str, instance: str) -> ConsumerMember:
+    """The member with that instance id. Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when it is another one."""
+    holder = group.static_member(instance)
+    check_not_fenced(None if holder is None else holder.id, member, instance)
+    return group.member(member)
+
+
+def check_instance_released(holder: ConsumerMember, member: str, instance: str) -> None:
+    """Whether a static member's place may be taken. Raises UNRELEASED_INSTANCE_ID unless it is away."""
+    if holder.epoch != AWAY:
+        raise RequestRefused(
+            ErrorCode.UNRELEASED_INSTANCE_ID,
+            f"Static member {member} with instance id {instance} cannot join the group because the instance id "
+            f"is owned by {holder.id} member.",
+        )
+
+
+def replace_in_consumer_group(group: ConsumerGroup, old: ConsumerMember, new: ConsumerMember) -> list[Record]:
+    """Another member takes a static member's place, with its target and its partitions."""
+    return [
+        *group.member_tombstones(old.id),
+        ConsumerMemberRecord(group=group.id, member=new.id, value=new.metadata),
+        TargetMemberRecord(group=group.id, member=new.id, value=group.targets.get(old.id, {})),
+        CurrentAssignmentRecord(group=group.id, member=new.id, value=new.current),
+    ]
+
+
+def replace_in_classic_group(
+    ctx: Context, call: Call, group: ClassicGroup, new: ClassicMember, version: int
+) -> None:
+    """Give the instance a new member id, fence the old one, and rebalance only if the group's protocol would change.
+
+    `new` is the member as its JoinGroup of that version describes it. Source:
+    GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin.
+    """
+    instance = new.instance or ""
+    old = group.static[instance]
+    was_leader = group.leader == old
+    _fence(ctx, group, old)
+    member = group.replace_static(instance, new.id)
+    rebalance.keep_alive(ctx, group, member)
+    group.offer(member, new.protocols)
+    member.session_timeout_ms = new.session_timeout_ms
+    member.rebalance_timeout_ms = new.rebalance_timeout_ms
+    if group.state is GroupState.STABLE and group.elect_protocol() == group.protocol:
+        ctx.answer(call.ticket, _replace_silently(ctx, group, member, version, old if was_leader else None))
+        return
+    rebalance.park_join(ctx, group, new.id, call.ticket)
+    if group.state is GroupState.PREPARING_REBALANCE:
+        rebalance.complete_if_all_joined(ctx, group)
+    else:
+        rebalance.prepare(ctx, group)
+
+
+def _fence(ctx: Context, group: ClassicGroup, old: str) -> None:
+    fenced = ErrorCode.FENCED_INSTANCE_ID
+    rebalance.answer_join(ctx, group, old, JoinGroupAnswer(error=fenced, member=old))
+    rebalance.answer_sync(ctx, group, old, SyncGroupAnswer(error=fenced))
+    ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, old))
+
+
+def _replace_silently(
+    ctx: Context, group: ClassicGroup, member: ClassicMember, version: int, old_leader: str | None
+) -> JoinGroupAnswer:
+    """Write the new id down, and hand out the present generation.
+
+    From v9 on a replaced leader gets the members and skips the assignment (KIP-814). Below, its answer names its old
+    id as the leader, so that it takes itself for a follower.
+    """
+    assignments = {each.id: each.assignment for each in group.members.values()}
+    value = group.value(assignments, group.state_since_ms)
+    ctx.emit(ClassicGroupRecord(group=group.id, value=value))
+    leads = group.leader == member.id and version >= 9
+    return JoinGroupAnswer(
+        generation=group.generation,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol,
+        leader=(group.leader or "") if version >= 9 or old_leader is None else old_leader,
+        skip_assignment=leads,
+        member=member.id,
+        members=rebalance.member_list(group) if leads else (),
+    )
