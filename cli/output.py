@@ -28,7 +28,7 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
         notice(remark)
     document = arranged(document, options)
     # Headings over nothing would look like an answer; a document for programs also carries the errors.
-    if document.rows_or_text or not document.errors or options.output in FOR_PROGRAMS:
+    if options.output in FOR_PROGRAMS or not document.errors or document.rows_or_text:
         write_out(lambda stream: render(document, options.output, stream))
     for error in document.errors:
         notice(f"{error.subject}: {error.message}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cli.dropin.reading import Place, by_name
 from cli.dropin.tables import or_missing, row, width_of
 from cli.render.cells import MISSING
+from groups.lag import lag_of
 from groups.model import CommittedOffset, Group, Offsets, Partitions
 
 _NUMBER = 15
@@ -76,7 +77,6 @@ def offset_table(
 def _numbers(committed: CommittedOffset | None, end: int | None, verbose: bool) -> list[str]:
     """Leader epoch where `verbose`, committed offset, end and lag."""
     offset = None if committed is None else committed.offset
-    lag = None if offset is None or end is None else end - offset
-    numbers = [or_missing(number) for number in (offset, end, lag)]
+    numbers = [or_missing(number) for number in (offset, end, lag_of(committed, end))]
     epoch = None if committed is None else committed.leader_epoch
     return [or_missing(epoch), *numbers] if verbose else numbers

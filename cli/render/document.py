@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -80,6 +80,50 @@ class Picture:
     title: str
     text: str
     timeline: Timeline
+
+
+class Deferred(Mapping[str, Any]):
+    """Data that are worked out when they are read: a table needs none of them."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
+        self._make: Callable[[], Mapping[str, Any]] | None = make
+        self._made: Mapping[str, Any] = {}
+
+    def _data(self) -> Mapping[str, Any]:
+        if self._make is not None:
+            self._made, self._make = self._make(), None
+        return self._made
+
+    def __getitem__(self, key: str) -> Any:
+        return self._data()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data())
+
+    def __len__(self) -> int:
+        return len(self._data())
+
+
+class DeferredRows(Sequence[Sequence[Cell]]):
+    """Rows that are worked out when they are read: a program's document needs none of them."""
+
+    def __init__(self, make: Callable[[], Sequence[Sequence[Cell]]]) -> None:
+        self._make: Callable[[], Sequence[Sequence[Cell]]] | None = make
+        self._made: Sequence[Sequence[Cell]] = ()
+
+    def _rows(self) -> Sequence[Sequence[Cell]]:
+        if self._make is not None:
+            self._made, self._make = self._make(), None
+        return self._made
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows()[index]
+
+    def __iter__(self) -> Iterator[Sequence[Cell]]:
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        return len(self._rows())
 
 
 Block: TypeAlias = Table | Heading | Text | Code | Checklist | Picture

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from groups.lag import records_between
 from groups.model import GroupState, GroupType, Member, Offsets, Problem
 
 Place: TypeAlias = tuple[str, int]
@@ -55,12 +56,12 @@ class OffsetChange:
     @property
     def lag_before(self) -> int | None:
         """Records behind the committed offset; None unless it and the end are known."""
-        return None if self.before is None or self.before < 0 or self.end is None else self.end - self.before
+        return records_between(self.before, self.end)
 
     @property
     def lag_after(self) -> int | None:
         """Records behind the new offset; None unless the end is known."""
-        return None if self.end is None else self.end - self.after
+        return records_between(self.after, self.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

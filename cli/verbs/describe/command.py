@@ -52,9 +52,9 @@ def describe(
 
     from cli.errors import UsageError
     from cli.selection import describe_chosen
-    from cli.verbs.describe.offset_facts import read_offset_facts
+    from cli.verbs.describe.action import read_offset_facts
     from cli.verbs.describe.view import DescribeMode, describe_document
-    from cli.verbs.watch.show import show
+    from cli.verbs.show import show
 
     asked = [
         mode for mode, given in zip(DescribeMode, (offsets, members, state, migration), strict=True) if given

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from cli.render.cells import partitions_text
-from cli.render.document import Block, Cell, Document, Duration, Table, columns
+from cli.render.document import Block, Cell, Deferred, DeferredRows, Document, Duration, Table, columns
 from cli.times import format_moment
-from cli.verbs.describe.lag_totals import all_totals, group_totals, total_tables
-from cli.verbs.describe.offsets import OffsetRow, offset_rows, with_lag_times
+from groups.lag import PartitionLag, partition_lags, total_lag, with_lag_times
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
 
 
@@ -43,9 +42,9 @@ class OffsetsView:
         """Whether there is a column of lag times."""
         return self.times is not None
 
-    def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[OffsetRow]:
+    def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
         """All rows of a group, whether they lag or not."""
-        rows = offset_rows(group, topics)
+        rows = partition_lags(group, topics)
         return rows if self.times is None else with_lag_times(rows, self.times, self.now_ms)
 
 
@@ -70,11 +69,9 @@ def describe_document(
         table = _members_table(groups, verbose=verbose)
     else:
         table = _state_table(groups, verbose=verbose)
-    data = [group_data(group, None) for group in groups]
+    data = Deferred(lambda: {"groups": [group_data(group, None) for group in groups]})
     remarks = tuple(filter(None, map(remark_on, groups)))
-    return Document(
-        command="describe", data={"groups": data}, blocks=[table], errors=problems, remarks=remarks
-    )
+    return Document(command="describe", data=data, blocks=[table], errors=problems, remarks=remarks)
 
 
 def _offsets_document(
@@ -95,16 +92,19 @@ def _offsets_document(
             if not unknown
             else (f"{unknown} partition{'' if unknown == 1 else 's'} left out: their lag is not known",)
         )
-    data: dict[str, Any] = {"groups": [group_data(group, rows[group.id], view) for group in groups]}
+
+    def data() -> dict[str, Any]:
+        found: dict[str, Any] = {"groups": [group_data(group, rows[group.id], view) for group in groups]}
+        return found | ({"totals": all_totals(rows, lag_time=view.lag_time)} if view.totals else {})
+
     blocks: list[Block] = [_offsets_table(groups, rows, view, verbose=verbose)]
     if view.totals:
-        data["totals"] = all_totals(rows, lag_time=view.lag_time)
         blocks += total_tables(rows, lag_time=view.lag_time)
     remarks = (*filter(None, map(remark_on, groups)), *remarks)
-    return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
+    return Document(command="describe", data=Deferred(data), blocks=blocks, errors=problems, remarks=remarks)
 
 
-def lagging(rows: Mapping[str, Sequence[OffsetRow]]) -> tuple[dict[str, list[OffsetRow]], int]:
+def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[PartitionLag]], int]:
     """The groups and rows that are known not to be at the end, and of how many rows the lag is not known.
 
     A negative lag stays: an offset committed beyond the end of the log is one that nothing can be read from.
@@ -122,7 +122,11 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
     inspected = [inspect(group) for group in groups]
     return Document(
         command="describe",
-        data={"groups": [{**group_data(each.group, None), **migration_data(each)} for each in inspected]},
+        data=Deferred(
+            lambda: {
+                "groups": [{**group_data(each.group, None), **migration_data(each)} for each in inspected]
+            }
+        ),
         blocks=list(migration_blocks(inspected, verbose=verbose)),
         errors=problems,
         remarks=tuple(filter(None, map(remark_on, groups))),
@@ -130,7 +134,7 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
 
 
 def group_data(
-    group: Group, offsets: Sequence[OffsetRow] | None, view: OffsetsView = PLAIN
+    group: Group, offsets: Sequence[PartitionLag] | None, view: OffsetsView = PLAIN
 ) -> dict[str, Any]:
     """A group of the JSON document; offsets are null when they were not asked for."""
     numbers = (
@@ -152,9 +156,7 @@ def group_data(
         "coordinator": _node_data(group.coordinator),
         **numbers,
         "members": [_member_data(group, member) for member in group.members],
-        "offsets": None
-        if offsets is None
-        else [row.as_data(lag_time=view.lag_time, last_commit=view.last_commit) for row in offsets],
+        "offsets": None if offsets is None else [_offset_data(row, view) for row in offsets],
         **told,
     }
 
@@ -197,12 +199,34 @@ def _member_data(group: Group, member: Member) -> dict[str, Any]:
     }
 
 
+def _offset_data(row: PartitionLag, view: OffsetsView) -> dict[str, Any]:
+    data = {
+        "topic": row.topic,
+        "partition": row.partition,
+        "committed": row.committed,
+        "end": row.end,
+        "lag": row.lag,
+        "leader_epoch": row.leader_epoch,
+        "metadata": row.metadata,
+        "member": row.member and row.member.id,
+    }
+    if view.lag_time:
+        data["lag_ms"] = row.lag_ms
+    if view.last_commit:
+        data["last_commit_ms"] = row.last_commit_ms
+    return data
+
+
 def _partitions_data(partitions: Mapping[str, tuple[int, ...]] | None) -> dict[str, list[int]] | None:
     return None if partitions is None else {topic: list(partitions[topic]) for topic in sorted(partitions)}
 
 
 def _offsets_table(
-    groups: Sequence[Group], offsets: Mapping[str, Sequence[OffsetRow]], view: OffsetsView, *, verbose: bool
+    groups: Sequence[Group],
+    offsets: Mapping[str, Sequence[PartitionLag]],
+    view: OffsetsView,
+    *,
+    verbose: bool,
 ) -> Table:
     epoch = ["#LEADER-EPOCH"] if verbose else []
     names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET", "#LOG-END-OFFSET", "#LAG"]
@@ -215,6 +239,7 @@ def _offsets_table(
             for row in offsets[group.id]:
                 epochs = (row.leader_epoch,) if verbose else ()
                 numbers = (row.committed, row.end, row.lag)
+                member = row.member
                 yield (
                     group.id,
                     row.topic,
@@ -222,15 +247,19 @@ def _offsets_table(
                     *epochs,
                     *numbers,
                     *(_times(row, view) if more else ()),
-                    row.member,
-                    row.host,
-                    row.client_id,
+                    *(
+                        (None, None, None)
+                        if member is None
+                        else (member.id, member.client.host, member.client.id)
+                    ),
                 )
 
-    return Table(columns=columns(*names, "CONSUMER-ID", "HOST", "CLIENT-ID"), rows=list(cells()))
+    return Table(
+        columns=columns(*names, "CONSUMER-ID", "HOST", "CLIENT-ID"), rows=DeferredRows(lambda: list(cells()))
+    )
 
 
-def _times(row: OffsetRow, view: OffsetsView) -> tuple[Cell, ...]:
+def _times(row: PartitionLag, view: OffsetsView) -> tuple[Cell, ...]:
     lag = (None if row.lag_ms is None else Duration(row.lag_ms),) if view.lag_time else ()
     if not view.last_commit:
         return lag
@@ -303,3 +332,95 @@ def _state_table(groups: Sequence[Group], *, verbose: bool) -> Table:
         )
 
     return Table(columns=columns(*names), rows=[row(group) for group in groups])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Of some partitions.
+
+    Attributes:
+        lag: the sum of the lags that are known, None where none is. Offsets that are committed beyond the end of the
+            log count as none: they must not hide that others lag.
+        unknown: how many partitions have a lag that is not known, and is not in the sum.
+        longest_ms: the longest lag time that is known.
+    """
+
+    partitions: int
+    lag: int | None
+    unknown: int
+    longest_ms: int | None
+
+    @classmethod
+    def of(cls, rows: Sequence[PartitionLag]) -> Totals:
+        """Of the rows of a table of offsets."""
+        times = [row.lag_ms for row in rows if row.lag_ms is not None]
+        return cls(
+            partitions=len(rows),
+            lag=total_lag(row.lag for row in rows),
+            unknown=sum(row.lag is None for row in rows),
+            longest_ms=max(times, default=None),
+        )
+
+    def as_data(self, *, lag_time: bool) -> dict[str, Any]:
+        """Fields of the JSON document."""
+        data: dict[str, Any] = {
+            "partitions": self.partitions,
+            "lag": self.lag,
+            "lag_unknown": self.unknown,
+        }
+        return data | {"max_lag_ms": self.longest_ms} if lag_time else data
+
+    def cells(self, *, lag_time: bool) -> tuple[Cell, ...]:
+        """Under the headings of `_HEADINGS`."""
+        longest = None if self.longest_ms is None else Duration(self.longest_ms)
+        return (self.partitions, self.lag, self.unknown, *((longest,) if lag_time else ()))
+
+
+_HEADINGS = ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN")
+_LAG_TIME = "#MAX-LAG-TIME"
+
+
+def group_totals(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, Any]:
+    """The sums of a group for the JSON document, topic by topic too."""
+    topics = [
+        {"topic": topic, **Totals.of(own).as_data(lag_time=lag_time)}
+        for topic, own in _by_topic(rows).items()
+    ]
+    return {**Totals.of(rows).as_data(lag_time=lag_time), "topics": topics}
+
+
+def all_totals(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> dict[str, Any]:
+    """The sums over all groups for the JSON document."""
+    return {"groups": len(rows), **Totals.of(_flat(rows)).as_data(lag_time=lag_time)}
+
+
+def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> list[Table]:
+    """A table with a row per topic of each group, one with a row per group, and of several groups one over all."""
+    headings = (*_HEADINGS, *((_LAG_TIME,) if lag_time else ()))
+    topics, groups = [], []
+    for group, own in rows.items():
+        by_topic = _by_topic(own)
+        topics += [
+            (group, topic, *Totals.of(each).cells(lag_time=lag_time)) for topic, each in by_topic.items()
+        ]
+        groups.append((group, len(by_topic), *Totals.of(own).cells(lag_time=lag_time)))
+    tables = [
+        Table(columns=columns("GROUP", "TOPIC", *headings), rows=topics),
+        Table(columns=columns("GROUP", "##TOPICS", *headings), rows=groups),
+    ]
+    if len(rows) > 1:
+        overall = (len(rows), *Totals.of(_flat(rows)).cells(lag_time=lag_time))
+        tables.append(Table(columns=columns("##GROUPS", *headings), rows=[overall]))
+    return tables
+
+
+def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
+    """By name."""
+    found: dict[str, list[PartitionLag]] = {}
+    for row in rows:
+        found.setdefault(row.topic, []).append(row)
+    return dict(sorted(found.items()))
+
+
+def _flat(rows: Mapping[str, Sequence[PartitionLag]]) -> list[PartitionLag]:
+    return [row for own in rows.values() for row in own]

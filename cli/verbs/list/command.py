@@ -45,7 +45,7 @@ def list_groups(
     """List groups: type, state, protocol, members."""
     from cli.selection import listing_filter
     from cli.verbs.list.view import list_document
-    from cli.verbs.watch.show import show
+    from cli.verbs.show import show
 
     wanted = listing_filter(types, states, protocols, match)
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from cli.verbs.watch.course import LEAST_RATE_MS
 from cli.verbs.watch.observation import Observation
-from groups.model import CommittedOffset, Group
-
-NOTHING = -1
-"""An offset that some brokers give where nothing is committed."""
+from groups.lag import NOTHING_COMMITTED, lag_of, total_lag
+from groups.model import Group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +48,8 @@ def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str
     return [
         TopicLag(
             topic=topic,
-            lag=sum(max(lag, 0) for lag in known)
-            if (known := [lag for lag in lags.values() if lag is not None])
-            else None,
-            unknown=max(partitions.get(topic, 0), len(lags)) - len(known),
+            lag=total_lag(lags.values()),
+            unknown=max(partitions.get(topic, 0), len(lags)) - sum(lag is not None for lag in lags.values()),
             consumed_per_s=_rate(_committed(earlier, topic), _committed(group, topic), elapsed_ms),
             produced_per_s=_rate(_ends(oldest, topic), _ends(newest, topic), elapsed_ms),
         )
@@ -66,17 +62,9 @@ def lags_of(seen: Observation, group: Group, topic: str) -> dict[int, int | None
     """The lag of every committed partition of a topic; None where it is not known."""
     ends = _ends(seen, topic)
     return {
-        number: _lag(committed, ends.get(number))
+        number: lag_of(committed, ends.get(number))
         for number, committed in (group.offsets or {}).get(topic, {}).items()
     }
-
-
-def _lag(committed: CommittedOffset, end: int | None) -> int | None:
-    if committed.lag is not None:
-        return committed.lag
-    if committed.offset is None or committed.offset == NOTHING or end is None:
-        return None
-    return end - committed.offset
 
 
 def _committed(group: Group, topic: str) -> dict[int, int]:
@@ -84,7 +72,7 @@ def _committed(group: Group, topic: str) -> dict[int, int]:
     return {
         number: each.offset
         for number, each in partitions.items()
-        if each.offset is not None and each.offset != NOTHING
+        if each.offset is not None and each.offset != NOTHING_COMMITTED
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cli.sources.source import Source
-from cli.verbs.describe.offsets import topics_of
+from groups.lag import topics_with_offsets
 from groups.model import Cause, Group, Problem, Topic
 
 
@@ -51,4 +51,4 @@ def topics_read(groups: Iterable[Group]) -> set[str]:
     members = [member for group in listed for member in group.members]
     wanted = {topic for member in members for topic in member.target or ()}
     named = {topic for member in members if member.subscription for topic in member.subscription.topics}
-    return topics_of(listed) | wanted | named
+    return topics_with_offsets(listed) | wanted | named

@@ -21,6 +21,7 @@ from cli.verbs.watch.course import Happening, Span
 from cli.verbs.watch.lag import lags_of
 from cli.verbs.watch.observation import Observation
 from cli.verbs.watch.words import happening_text
+from groups.lag import total_lag
 from groups.model import Group, Problem
 from groups.snapshot import Snapshot, SnapshotError
 from groups.snapshot.read import parse_snapshot
@@ -268,13 +269,7 @@ def _without_user_data(group: Group) -> Group:
 
 def _lag(seen: Observation, group: Group) -> dict[str, int | None]:
     """By topic, of the partitions of which it is known."""
-    lags = {topic: lags_of(seen, group, topic).values() for topic in group.offsets or {}}
-    return {
-        topic: sum(max(lag, 0) for lag in known)
-        if (known := [each for each in values if each is not None])
-        else None
-        for topic, values in sorted(lags.items())
-    }
+    return {topic: total_lag(lags_of(seen, group, topic).values()) for topic in sorted(group.offsets or {})}
 
 
 def _told(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Printing what a command finds: once, or every few seconds."""
+"""Printing what a command finds: once, or with `--watch` every few seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the table of committed offsets shows: ends of logs, and when records were written and offsets committed."""
+"""Reading what the table of committed offsets shows: ends of logs, and when records were written, offsets committed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.sources.source import Source
-from cli.verbs.describe.offsets import offset_rows, topics_of
 from cli.verbs.describe.view import OffsetsView
+from groups.lag import partition_lags, topics_with_offsets
 from groups.model import Group, GroupType, Problem, Topic
 
 
@@ -33,7 +33,7 @@ def read_offset_facts(
     only_with_lag: bool,
 ) -> OffsetFacts:
     """Of groups with their committed offsets."""
-    read = source.topics(topics_of(groups), end_offsets=True)
+    read = source.topics(topics_with_offsets(groups), end_offsets=True)
     topics = {topic.name: topic for topic in read.items}
     found, problems, remarks = tuple(groups), read.problems, tuple[str, ...]()
     times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
@@ -61,7 +61,7 @@ def _unread(
     """The committed offsets behind which there are records."""
     offsets: dict[tuple[str, int], set[int]] = {}
     for group in groups:
-        for row in offset_rows(group, topics):
+        for row in partition_lags(group, topics):
             if row.committed is not None and (row.lag or 0) > 0:
                 offsets.setdefault((row.topic, row.partition), set()).add(row.committed)
     return offsets

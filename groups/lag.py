@@ -1,0 +1,135 @@
+"""Lag: how many records a group has not read, by one rule for every table, picture and document.
+
+The lag of a partition is its log's end less the committed offset. It is not known where either is not, or where nothing
+is committed (null, or -1 from brokers before 2.1). What the coordinator counts itself wins: the offset of a share group
+is where it starts to deliver, not how far it has come. An offset committed beyond the end has a negative lag, as
+kafka-consumer-groups prints it; in a sum it counts as none, so that it does not hide that other partitions lag.
+
+Kafka's tool (`ConsumerGroupCommand.getLag`) has the same rule; it never meets a counted lag, because it shows no share
+groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from groups.model import CommittedOffset, Group, Member, Topic
+
+NOTHING_COMMITTED = -1
+
+
+def lag_of(committed: CommittedOffset | None, end: int | None) -> int | None:
+    """The lag of a partition; None where it is not known."""
+    if committed is None:
+        return None
+    return records_between(committed.offset, end) if committed.lag is None else committed.lag
+
+
+def records_between(offset: int | None, end: int | None) -> int | None:
+    """Records from a committed offset to the end of the log; None unless both are known."""
+    return None if offset is None or offset <= NOTHING_COMMITTED or end is None else end - offset
+
+
+def total_lag(lags: Iterable[int | None]) -> int | None:
+    """The sum of the lags that are known; None where none is."""
+    known = [lag for lag in lags if lag is not None]
+    return sum(max(lag, 0) for lag in known) if known else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLag:
+    """A partition of a group. None is unknown; `committed` is also None where nothing was committed."""
+
+    topic: str
+    partition: int
+    committed: int | None
+    end: int | None
+    lag: int | None
+    leader_epoch: int | None
+    metadata: str | None
+    member: Member | None = None
+    last_commit_ms: int | None = None
+    """When the offset was committed, in ms since 1970."""
+    lag_ms: int | None = None
+    """How long ago the first record was written that is not read; 0 where there is none."""
+
+
+def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
+    """Owned partitions first, the member with most of them leading, then those that no member owns.
+
+    That is the order of kafka-consumer-groups.
+    """
+    owners = sorted(
+        (member for member in group.members if member.owned),
+        key=lambda member: -sum(map(len, (member.owned or {}).values())),
+    )
+    rows: list[PartitionLag] = []
+    owned: set[tuple[str, int]] = set()
+    for member in owners:
+        for topic, partitions in sorted((member.owned or {}).items()):
+            rows += _of_topic(group, topics, topic, sorted(partitions), member)
+            owned.update((topic, partition) for partition in partitions)
+    for topic, committed in sorted((group.offsets or {}).items()):
+        left = [partition for partition in sorted(committed) if (topic, partition) not in owned]
+        rows += _of_topic(group, topics, topic, left, None)
+    return rows
+
+
+_NOTHING = CommittedOffset(offset=None)
+
+
+def _of_topic(
+    group: Group, topics: Mapping[str, Topic], topic: str, partitions: Iterable[int], member: Member | None
+) -> list[PartitionLag]:
+    committed = (group.offsets or {}).get(topic, {})
+    ends = (topics[topic].end_offsets if topic in topics else None) or {}
+    rows = []
+    for partition in partitions:
+        offset, end = committed.get(partition, _NOTHING), ends.get(partition)
+        rows.append(
+            PartitionLag(
+                topic=topic,
+                partition=partition,
+                committed=offset.offset,
+                end=end,
+                lag=lag_of(offset, end),
+                leader_epoch=offset.leader_epoch,
+                metadata=offset.metadata,
+                member=member,
+                last_commit_ms=offset.timestamp,
+            )
+        )
+    return rows
+
+
+def with_lag_times(
+    rows: Iterable[PartitionLag], times: Mapping[tuple[str, int], Mapping[int, int | None]], now_ms: int
+) -> list[PartitionLag]:
+    """The rows with their lag times, by when the first record after each committed offset was written.
+
+    `times` are by partition and offset; None: there is no such record. A record of a time to come is 0 ms old: the
+    clock of who wrote it goes before this one.
+    """
+    return [replace(row, lag_ms=_lag_ms(row, times, now_ms)) for row in rows]
+
+
+def _lag_ms(
+    row: PartitionLag, times: Mapping[tuple[str, int], Mapping[int, int | None]], now_ms: int
+) -> int | None:
+    if not row.lag:
+        return row.lag  # nothing is left to read, or it is not known
+    if row.committed is None:
+        return None
+    known = times.get((row.topic, row.partition), {})
+    if row.committed not in known:
+        return None
+    written_ms = known[row.committed]
+    return 0 if written_ms is None else max(0, now_ms - written_ms)
+
+
+def topics_with_offsets(groups: Iterable[Group]) -> set[str]:
+    """Every topic that a member owns or a group committed to: those whose end offsets are needed."""
+    listed = list(groups)
+    owned = {topic for group in listed for member in group.members for topic in member.owned or ()}
+    return owned | {topic for group in listed for topic in group.offsets or ()}
