@@ -19,8 +19,6 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.errors import AssignorError
-
 Ints = NDArray[np.int64]
 Partitions = Mapping[str, Sequence[int]]
 """Partition numbers by topic name."""
@@ -79,6 +77,13 @@ class GroupSpec:
     members: tuple[MemberSpec, ...]
 
 
+def starts_of(lengths: Ints | Sequence[int]) -> Ints:
+    """Where each of several runs of these lengths starts, and where the last ends."""
+    start = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=start[1:])
+    return start
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """Ragged rows of integers: row i is `values[start[i]:start[i + 1]]`."""
@@ -88,8 +93,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int] | Ints]) -> Rows:
-        start = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum([len(row) for row in rows], out=start[1:])
+        start = starts_of([len(row) for row in rows])
         values = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows]) if rows else start[:0]
         return cls(start, values)
 
@@ -140,8 +144,7 @@ class DenseGroup:
             raise ValueError("a topic is named twice")
         if len({member.id for member in spec.members}) != len(spec.members):
             raise ValueError("a member is named twice")
-        start = np.zeros(len(spec.topics) + 1, dtype=np.int64)
-        np.cumsum([topic.partitions for topic in spec.topics], out=start[1:])
+        start = starts_of([topic.partitions for topic in spec.topics])
         interner = _Interner(spec.topics, index, start)
         subscriptions = Rows.of([sorted({index[t] for t in m.topics if t in index}) for m in spec.members])
         owned = interner.claims([m.owned for m in spec.members])
@@ -158,6 +161,45 @@ class DenseGroup:
         topics: Ints = np.repeat(np.arange(len(self.spec.topics)), np.diff(self.topic_start))
         return topics
 
+    @cached_property
+    def all_alike(self) -> bool:
+        """Whether every member subscribes to the same existing topics."""
+        rows = self.subscriptions
+        members = len(rows)
+        if members == 0:
+            return True
+        width = int(rows.start[1])
+        if len(rows.values) != members * width or not np.array_equal(
+            rows.start, np.arange(members + 1) * width
+        ):
+            return False
+        return bool((rows.values.reshape(members, width) == rows.values[:width]).all())
+
+    def subscribers(self, order: Ints) -> Rows:
+        """By topic: positions in `order` (a permutation of the members) of its subscribers, ascending."""
+        topics = len(self.spec.topics)
+        rows = self.subscriptions
+        if self.all_alike:
+            subscribed = rows.values[: int(rows.start[1])] if len(rows) else rows.values
+            lengths = np.zeros(topics, dtype=np.int64)
+            lengths[subscribed] = len(order)
+            return Rows(starts_of(lengths), np.tile(np.arange(len(order)), len(subscribed)))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        positions = np.repeat(rank, rows.lengths)
+        lengths = np.bincount(rows.values, minlength=topics)
+        if topics * len(order) <= _SPARSE * len(rows.values):
+            cells = np.zeros((topics, len(order)), dtype=bool)
+            cells[rows.values, positions] = True
+            return Rows(starts_of(lengths), np.nonzero(cells)[1])
+        return Rows(starts_of(lengths), positions[np.lexsort((positions, rows.values))])
+
+    def subscribed(self) -> NDArray[np.bool_]:
+        """Members × topics: who subscribes to what. One byte a cell."""
+        cells = np.zeros((len(self.spec.members), len(self.spec.topics)), dtype=bool)
+        cells[self.subscriptions.row_of, self.subscriptions.values] = True
+        return cells
+
     def name_of(self, partition: int) -> tuple[str, int]:
         """Topic name and partition number of a dense id."""
         if partition >= self.partition_count:
@@ -165,6 +207,9 @@ class DenseGroup:
         topic = int(np.searchsorted(self.topic_start, partition, side="right")) - 1
         return self.spec.topics[topic].name, partition - int(self.topic_start[topic])
 
+
+_SPARSE = 16
+"""A matrix of members and topics may have this many cells for each subscription before it costs too much."""
 
 _LONG = 32
 """Partitions of one topic from which on numpy is quicker than a loop."""
@@ -220,9 +265,18 @@ class Assignment:
         key = owners.astype(np.int16) if members < 2**15 else owners
         order = np.argsort(key, kind="stable")
         counts = np.bincount(owners + 1, minlength=members + 1)
-        start = np.zeros(members + 1, dtype=np.int64)
-        np.cumsum(counts[1:], out=start[1:])
-        return cls(group, Rows(start, order[counts[0] :]))
+        return cls(group, Rows(starts_of(counts[1:]), order[counts[0] :]))
+
+    @classmethod
+    def from_pairs(cls, group: DenseGroup, keys: Ints) -> Assignment:
+        """From `member * (partition_count + strays) + partition` of every pair; a pair may occur twice.
+
+        A partition may have several owners.
+        """
+        total = group.partition_count + len(group.strays)
+        members, values = np.divmod(np.unique(keys), max(1, total))
+        start = np.searchsorted(members, np.arange(len(group.spec.members) + 1))
+        return cls(group, Rows(start, values))
 
     def owners(self) -> Ints:
         """Member index of every partition id, strays included; -1 is nobody, the last owner wins."""
@@ -269,9 +323,24 @@ class Result:
     the member has are there, and others may be."""
 
 
-class AssignorFailedError(AssignorError):
-    """The real assignor would throw here; the message is the one that it would throw."""
+def level_fill(loads: Ints, amount: int) -> Ints:
+    """Hand out partitions one by one to the member that has least, the first in line among equals.
 
+    The answer is the positions in `loads` of the receivers, in order; `loads` is raised accordingly. Members at the
+    lowest level take turns until they reach the next one, then those of both, and so on: runs of turns are copies of
+    one pattern.
 
-class AssignorHangsError(AssignorFailedError):
-    """The real assignor would never return: the leader stays away from the group until it is thrown out."""
+    `loads` are how many partitions members have, in the order in which equals are served; not empty.
+    """
+    levels = np.unique(loads)
+    turns, left = [], amount
+    for level, following in zip(levels.tolist(), [*levels[1:].tolist(), None], strict=True):
+        pattern = np.flatnonzero(loads <= level)
+        take = left if following is None else min(left, (following - level) * len(pattern))
+        turns.append(np.tile(pattern, -(-take // len(pattern)))[:take])
+        left -= take
+        if not left:
+            break
+    receivers = np.concatenate(turns)
+    loads += np.bincount(receivers, minlength=len(loads))
+    return receivers

@@ -1,4 +1,4 @@
-"""What a group goes through until it rests: one assignment, or several that follow from each other.
+"""Which assignor a group elects, and what it goes through until it rests: one assignment or several.
 
 - eager: everybody gives up everything, the leader assigns, the group rests;
 - cooperative (KIP-429): a partition that changes hands is withheld in one rebalance and handed over in the
@@ -9,21 +9,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
 from assignors.assignor import Assignor, RebalanceProtocol, Side
-from assignors.model import (
-    AssignorFailedError,
-    Claim,
-    DenseGroup,
-    GroupSpec,
-    Partitions,
-    Result,
-    Undetermined,
-)
+from assignors.errors import AssignorFailedError, NoCommonProtocolError
+from assignors.java.hash_map import map_order, string_hashes
+from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Undetermined
 
 Place: TypeAlias = tuple[str, int]
 """A topic and a partition number."""
@@ -139,3 +134,33 @@ def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions]) -> GroupS
         for member in spec.members
     )
     return replace(spec, members=members)
+
+
+def rebalance_protocol(assignors: Sequence[Assignor]) -> RebalanceProtocol:
+    """The highest protocol that all assignors of a member support: one eager assignor keeps it eager.
+
+    NoCommonProtocolError where there is none (Java refuses to construct such a consumer).
+    """
+    if not assignors:
+        raise NoCommonProtocolError("a member needs at least one assignor")
+    common = frozenset.intersection(*(assignor.protocols for assignor in assignors))
+    if not common:
+        names = ", ".join(assignor.name for assignor in assignors)
+        raise NoCommonProtocolError(f"the assignors {names} support no rebalance protocol in common")
+    return max(common, key=lambda protocol: protocol.value)
+
+
+def elect(lists: Sequence[Sequence[str]]) -> str:
+    """The group's assignor by vote: every member votes for its first one that all members support.
+
+    A tie goes to the name that comes first in a Java HashMap (ClassicGroup.selectProtocol). Names stand in
+    each list preferred first. NoCommonProtocolError when no name is in all lists.
+    """
+    candidates = set(lists[0]).intersection(*lists[1:]) if lists else set()
+    if not candidates:
+        raise NoCommonProtocolError("the members support no assignor in common")
+    votes = Counter(next(name for name in names if name in candidates) for names in lists)
+    most = max(votes.values())
+    names = list(votes)
+    order: list[int] = map_order(string_hashes(names)).indices.tolist()
+    return next(names[i] for i in order if votes[names[i]] == most)

@@ -1,64 +1,63 @@
 """Assignors by name, side and leader: the built-in ones, and custom ones that installed packages offer.
 
 A package offers its assignors through the entry-point group `kohort.assignors`; each entry point names an
-`Assignor` (or a function without arguments that returns one). They are imported when they are first looked
-up, and everything they answer is checked against the rules (`assignors.rules`).
+`Assignor` (or a function without arguments that returns one). They are imported when they are first looked up,
+and everything they answer is checked against the rules (`assignors.rules`).
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from functools import cache
 from importlib.metadata import entry_points
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.errors import AssignorError
+from assignors.broker import range as broker_range
+from assignors.broker import uniform as broker_uniform
+from assignors.errors import UnknownAssignorError
+from assignors.java import cooperative_sticky as java_cooperative_sticky
+from assignors.java import range as java_range
+from assignors.java import roundrobin as java_roundrobin
+from assignors.java import sticky as java_sticky
+from assignors.librdkafka import cooperative_sticky as librdkafka_cooperative_sticky
+from assignors.librdkafka import range as librdkafka_range
+from assignors.librdkafka import roundrobin as librdkafka_roundrobin
+from assignors.model import DenseGroup, Result
 from assignors.rules import checked
-
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "Assignor",
-    "Leader",
-    "RebalanceProtocol",
-    "Side",
-    "UnknownAssignorError",
-    "built_in",
-    "find",
-    "known",
-]
 
 ENTRY_POINT_GROUP = "kohort.assignors"
 
-_MODULES = (
-    "assignors.java.range",
-    "assignors.java.roundrobin",
-    "assignors.java.sticky",
-    "assignors.java.cooperative",
-    "assignors.broker.uniform",
-    "assignors.broker.range",
-    "assignors.librdkafka.range",
-    "assignors.librdkafka.roundrobin",
-    "assignors.librdkafka.cooperative",
+_EAGER = frozenset({RebalanceProtocol.EAGER})
+_COOPERATIVE = frozenset({RebalanceProtocol.COOPERATIVE})
+
+
+def _client(
+    name: str, leader: Leader, protocols: frozenset[RebalanceProtocol], assign: Callable[[DenseGroup], Result]
+) -> Assignor:
+    return Assignor(name=name, side=Side.CLIENT, leader=leader, protocols=protocols, assign=assign)
+
+
+def _broker(name: str, assign: Callable[[DenseGroup], Result]) -> Assignor:
+    return Assignor(name=name, side=Side.BROKER, leader=None, protocols=frozenset(), assign=assign)
+
+
+BUILT_IN = (
+    _client("range", Leader.JAVA, _EAGER, java_range.assign),
+    _client("roundrobin", Leader.JAVA, _EAGER, java_roundrobin.assign),
+    _client("sticky", Leader.JAVA, _EAGER, java_sticky.assign),
+    _client("cooperative-sticky", Leader.JAVA, _COOPERATIVE | _EAGER, java_cooperative_sticky.assign),
+    _broker("uniform", broker_uniform.assign),
+    _broker("range", broker_range.assign),
+    _client("range", Leader.LIBRDKAFKA, _EAGER, librdkafka_range.assign),
+    _client("roundrobin", Leader.LIBRDKAFKA, _EAGER, librdkafka_roundrobin.assign),
+    _client("cooperative-sticky", Leader.LIBRDKAFKA, _COOPERATIVE, librdkafka_cooperative_sticky.assign),
 )
-"""Each has `ASSIGNORS`. Imported at the first look-up: `assignors.registry` itself stays cheap to import."""
-
-
-class UnknownAssignorError(AssignorError, LookupError):
-    """There is no such assignor; the message lists those there are and names the nearest."""
-
-
-@cache
-def built_in() -> tuple[Assignor, ...]:
-    """Kafka's and librdkafka's own assignors."""
-    modules = [importlib.import_module(module) for module in _MODULES]
-    return tuple(assignor for module in modules for assignor in module.ASSIGNORS)
+"""Kafka's and librdkafka's own assignors."""
 
 
 def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:
     """Names of the assignors of a side and leader (client side: Java unless told), custom ones included."""
-    own = {assignor.name for assignor in built_in() if _fits(assignor, side, leader)}
+    own = {assignor.name for assignor in BUILT_IN if _fits(assignor, side, leader)}
     return tuple(sorted(own | {point.name for point in entry_points(group=ENTRY_POINT_GROUP)}))
 
 
@@ -67,7 +66,7 @@ def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
 
     `leader` counts on the client side only, where None means Java. Raises UnknownAssignorError.
     """
-    for assignor in built_in():
+    for assignor in BUILT_IN:
         if assignor.name == name and _fits(assignor, side, leader):
             return assignor
     for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
@@ -99,7 +98,7 @@ def _message(name: str, side: Side, leader: Leader | None) -> str:
     nearest = _nearest(name, names)
     if nearest is not None:
         return f"{message}. Did you mean {nearest!r}?"
-    elsewhere = sorted({_place(a) for a in built_in() if a.name == name})
+    elsewhere = sorted({_place(a) for a in BUILT_IN if a.name == name})
     return f"{message}. {name!r} exists for {' and '.join(elsewhere)}." if elsewhere else message
 
 

@@ -8,31 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import Enum
 
 import numpy as np
 
 from assignors.assignor import Assignor, RebalanceProtocol
-from assignors.errors import AssignorError
+from assignors.errors import Rule, RuleBrokenError
 from assignors.model import Assignment, DenseGroup, Result, Rows
-
-
-class Rule(Enum):
-    """What an assignment must not do."""
-
-    TWICE = "a partition is assigned twice"
-    NON_MEMBER = "a partition is assigned to somebody who is not a member"
-    NON_SUBSCRIBER = "a partition is assigned to a member that does not subscribe to its topic"
-    NO_SUCH_PARTITION = "a partition that does not exist is assigned"
-    HANDED_OVER = "a partition is handed to a new owner before the old one has revoked it (KIP-429)"
-
-
-class RuleBrokenError(AssignorError):
-    """A custom assignor broke a rule."""
-
-    def __init__(self, assignor: str, rule: Rule, detail: str) -> None:
-        super().__init__(f"assignor {assignor!r}: {rule.value}: {detail}")
-        self.assignor, self.rule, self.detail = assignor, rule, detail
 
 
 def checked(assignor: Assignor) -> Assignor:

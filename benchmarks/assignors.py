@@ -20,7 +20,7 @@ from uuid import UUID
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.model import DenseGroup, GroupSpec, MemberSpec, TopicSpec
-from assignors.registry import built_in
+from assignors.registry import BUILT_IN
 from tests.assignors.cases import claim_as
 from tests.kafka.jars import fetch
 from tests.kafka.oracle import Oracle, running
@@ -76,7 +76,7 @@ def one_left(spec: GroupSpec, assignor: Assignor) -> GroupSpec:
 
 def cases(size: Size, wanted: Sequence[str]) -> Iterator[tuple[str, Assignor, GroupSpec]]:
     """What is measured, for the assignors whose `side-name` is wanted (all if none is)."""
-    for assignor in built_in():
+    for assignor in BUILT_IN:
         name = f"{assignor.side.value}-{assignor.name}"
         if assignor.leader is Leader.LIBRDKAFKA or (wanted and name not in wanted):
             continue

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.diff import Balance, MemberDiff, balance, member_diffs, minimum_moved, topic_balance
-from assignors.model import AssignorFailedError, Undetermined
-from assignors.protocols import NoCommonProtocolError, rebalance_protocol
-from assignors.rebalance import Procedure, Rebalance, procedure_of, run_rebalances
-from assignors.registry import UnknownAssignorError, find, known
-from assignors.rules import RuleBrokenError
+from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError, UnknownAssignorError
+from assignors.model import Undetermined
+from assignors.rebalance import Procedure, Rebalance, procedure_of, rebalance_protocol, run_rebalances
+from assignors.registry import find, known
 from groups.client_library import library_of_all
 from groups.group_spec import ask, current_of
 from groups.model import Group, GroupType, Member, Partitions, Problem, Topic

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assignors.assignor import Leader
-from assignors.model import AssignorFailedError
-from assignors.protocols import NoCommonProtocolError
-from assignors.rules import RuleBrokenError
+from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
 from groups.group_spec import current_of
 from groups.model import MemberProtocol, Topic
 from migration.course import Course, Manner

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from assignors.assignor import Leader, RebalanceProtocol, Side
+from assignors.errors import UnknownAssignorError
 from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec
-from assignors.protocols import elect, rebalance_protocol
-from assignors.rebalance import MOST_REBALANCES, Procedure
-from assignors.registry import UnknownAssignorError, find
+from assignors.rebalance import MOST_REBALANCES, Procedure, elect, rebalance_protocol
+from assignors.registry import find
 from groups.group_spec import ask, current_of
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
 from migration.moments import Wait

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assignors.java.java_order import grown_capacity, map_order, spread, string_hashes, utf16
+from assignors.java.hash_map import grown_capacity, map_order, spread, string_hashes, utf16
 from assignors.model import Ints
 from groups.model import Group, GroupType
 

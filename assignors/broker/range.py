@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from assignors.assignor import Assignor, Side
-from assignors.broker.map_order import put
-from assignors.member_order import static_first
+from assignors.broker.targets import put_order
+from assignors.java.hash_map import static_first
+from assignors.java.range import plain_ranges
 from assignors.model import DenseGroup, Result
-from assignors.plain_ranges import plain_ranges
 
 
 def assign(group: DenseGroup) -> Result:
     """Assign as the broker's RangeAssignor does."""
     order = static_first(group.spec.members)
     assignment = plain_ranges(group, order)
-    return Result(assignment=assignment, map_order=partial(put, assignment, order))
-
-
-ASSIGNORS = (Assignor(name="range", side=Side.BROKER, leader=None, protocols=frozenset(), assign=assign),)
+    return Result(assignment=assignment, map_order=partial(put_order, assignment, order))

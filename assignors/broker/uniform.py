@@ -1,32 +1,50 @@
 """The broker's uniform assignor: everybody gets as many partitions as everybody else, and keeps what it can.
 
-`uniform_homogeneous` and `uniform_heterogeneous` are its two algorithms. The broker takes the first where
+It has two algorithms: `assign_homogeneous`, and `uniform_heterogeneous`. The broker takes the first where
 every topic is subscribed to by name by all members; topics that do not exist count, and a topic that only a
 regular expression brings in never counts as subscribed by name.
 
-Source: org.apache.kafka.coordinator.group.assignor.UniformAssignor, modern.ModernGroup.subscriptionType.
+Where all members subscribe to the same topics, every member may have P // n partitions and P % n members one more.
+Members in map order keep what they have up to that: whole topics while they fit, of the first that does not fit as
+many as there is room for, of later ones nothing. A member that would not use its extra partition passes it on, as
+long as more members than extras are left. Partitions without an owner (topics in set order, then what was given up)
+go out in consecutive runs to the members with room.
+
+Source: org.apache.kafka.coordinator.group.assignor.UniformAssignor, UniformHomogeneousAssignmentBuilder,
+modern.ModernGroup.subscriptionType.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assignors.assignor import Assignor, Side
-from assignors.broker.map_order import changed
-from assignors.broker.targets import JAVA_RESIZED_COPIES, Java
+from assignors.broker.targets import (
+    JAVA_RESIZED_COPIES,
+    Changes,
+    Java,
+    TargetMaps,
+    Targets,
+    changed_order,
+    homogeneous,
+    no_changes,
+    subscribed_topics,
+    topic_of_ids,
+)
 from assignors.broker.uniform_heterogeneous import assign_heterogeneous
-from assignors.broker.uniform_homogeneous import assign_homogeneous
-from assignors.model import Assignment, DenseGroup, Result, Undetermined
-from assignors.pairs import from_pairs
-from assignors.subscribers import homogeneous
+from assignors.errors import AssignorFailedError
+from assignors.java.hash_map import hash_map_order
+from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined
 
 
 def assign(group: DenseGroup) -> Result:
     """Assign as the broker's UniformAssignor does; the members' `owned` are their present targets."""
     if not group.spec.members:
-        return Result(assignment=from_pairs(group, np.zeros(0, dtype=np.int64)), map_order=list)
+        return Result(assignment=Assignment.from_pairs(group, np.zeros(0, dtype=np.int64)), map_order=list)
     algorithm = assign_homogeneous if homogeneous(group) else assign_heterogeneous
     java = Java()
     assignment, changes = algorithm(group, java)
@@ -35,7 +53,7 @@ def assign(group: DenseGroup) -> Result:
         other, _ = algorithm(group, Java(version=JAVA_RESIZED_COPIES))
         undetermined += _differences(assignment, other)
     return Result(
-        assignment=assignment, undetermined=undetermined, map_order=partial(changed, group, changes)
+        assignment=assignment, undetermined=undetermined, map_order=partial(changed_order, group, changes)
     )
 
 
@@ -59,4 +77,149 @@ def _differences(ours: Assignment, other: Assignment) -> tuple[Undetermined, ...
     return tuple(Undetermined(subject=f"{topic}-{number}", why=why) for topic, number in names)
 
 
-ASSIGNORS = (Assignor(name="uniform", side=Side.BROKER, leader=None, protocols=frozenset(), assign=assign),)
+def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
+    """Assign a group whose members subscribe to the same topics; there is at least one member.
+
+    Also gives what that does to their targets.
+    """
+    order = hash_map_order(group.spec.members)
+    topics = subscribed_topics(group, group.spec.members[int(order[0])], java)
+    if not topics:
+        nothing = Rows(np.zeros(len(order) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return Assignment(group, nothing), no_changes
+    claims = _Claims.of(group, topics)
+    plan = _Plan()
+    _cut(group, claims, topics, order, plan, java)
+    parts = [*_unclaimed(group, claims, topics), *plan.given_up]
+    unassigned = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    room = np.array(plan.room, dtype=np.int64)
+    if len(unassigned) > int(room.sum()):
+        raise AssignorFailedError("Partitions were left unassigned")
+    receivers = np.repeat(np.array(plan.unfilled, dtype=np.int64), room)[: len(unassigned)]
+    assignment = claims.finish(group, plan, unassigned, receivers)
+    return assignment, partial(_change, group, topics, plan, unassigned, receivers)
+
+
+def _change(
+    group: DenseGroup,
+    topics: Sequence[int],
+    plan: _Plan,
+    unassigned: Ints,
+    receivers: Ints,
+    maps: TargetMaps,
+) -> None:
+    """Do to the maps of targets what the assignor did: all give up what is too much, then some get more."""
+    topic_of = topic_of_ids(group)
+    subscribed = [False] * len(group.spec.topics)
+    for topic in topics:
+        subscribed[topic] = True
+    given_up: dict[int, dict[int, list[int]]] = {}
+    for member, ids in zip(plan.losers, plan.given_up, strict=True):
+        given_up.setdefault(member, {})[int(topic_of[ids[0]])] = ids.tolist()
+    for member in range(len(group.spec.members)):
+        maps.revoke(member, subscribed, given_up.get(member, {}))
+    for member in plan.unfilled:
+        maps.copy(member)
+    if not len(unassigned):
+        return
+    came = topic_of[unassigned]
+    runs = np.flatnonzero((np.diff(receivers) != 0) | (np.diff(came) != 0)) + 1
+    firsts = [0, *runs.tolist()]
+    for first, partitions in zip(firsts, np.split(unassigned, runs), strict=True):
+        maps.add(int(receivers[first]), int(came[first]), partitions.tolist())
+
+
+@dataclass(slots=True)
+class _Plan:
+    unfilled: list[int] = field(default_factory=list)
+    room: list[int] = field(default_factory=list)
+    """By unfilled member: how many partitions it still takes."""
+    given_up: list[Ints] = field(default_factory=list)
+    losers: list[int] = field(default_factory=list)
+    """The member that gave up each array of `given_up`."""
+
+
+@dataclass(slots=True, eq=False)
+class _Claims:
+    """Present targets, topics that nobody subscribes to left out."""
+
+    values: Ints
+    members: NDArray[np.signedinteger]
+    owners: NDArray[np.int32]
+    """By dense partition id: some claimant, -1 is none."""
+    disputed: bool
+    """Whether a partition occurs twice."""
+
+    @classmethod
+    def of(cls, group: DenseGroup, topics: Sequence[int]) -> _Claims:
+        rows = group.owned.partitions
+        values = rows.values
+        members = np.repeat(np.arange(len(rows), dtype=np.int32), rows.lengths)
+        if group.strays or len(topics) < len(group.spec.topics):
+            subscribed = np.zeros(len(group.spec.topics) + 1, dtype=bool)
+            subscribed[topics] = True
+            kept = subscribed[topic_of_ids(group)[values]]
+            values, members = values[kept], members[kept]
+        owners = np.full(group.partition_count + len(group.strays), -1, dtype=np.int32)
+        owners[values] = members
+        disputed = int(np.count_nonzero(owners >= 0)) < len(values)
+        if disputed:
+            key = np.unique(members * np.int64(len(owners)) + values)
+            members, values = np.divmod(key, len(owners))
+        return cls(values, members, owners, disputed)
+
+    def finish(self, group: DenseGroup, plan: _Plan, unassigned: Ints, receivers: Ints) -> Assignment:
+        if not self.disputed:
+            self.owners[unassigned] = receivers
+            return Assignment.from_owners(group, self.owners)
+        total = len(self.owners)
+        keys = self.members * np.int64(total) + self.values
+        lost = [m * np.int64(total) + ids for m, ids in zip(plan.losers, plan.given_up, strict=True)]
+        if lost:
+            keys = np.setdiff1d(keys, np.concatenate(lost))
+        return Assignment.from_pairs(group, np.concatenate((keys, receivers * np.int64(total) + unassigned)))
+
+
+def _cut(
+    group: DenseGroup, claims: _Claims, topics: Sequence[int], order: Ints, plan: _Plan, java: Java
+) -> None:
+    """Walk the members: who has too much gives up, who has too little is noted with its room."""
+    counts = np.diff(group.topic_start)
+    each, extras = divmod(int(counts[topics].sum()), len(order))
+    sizes = np.bincount(claims.members, minlength=len(order)).tolist()
+    targets: Targets | None = None
+    for position, member in enumerate(order.tolist()):
+        has_extra = extras > 0
+        quota = each + has_extra
+        if sizes[member] > quota:
+            targets = targets or Targets(group, topic_of_ids(group), java)
+            for ids in _beyond(targets, member, set(topics), quota):
+                plan.given_up.append(ids)
+                plan.losers.append(member)
+        quota = max(0, quota - sizes[member])
+        if quota > 0 and has_extra and len(order) - position > extras:
+            quota -= 1
+            has_extra = False
+        if quota > 0:
+            plan.unfilled.append(member)
+            plan.room.append(quota)
+        extras -= has_extra
+
+
+def _beyond(targets: Targets, member: int, topics: set[int], quota: int) -> list[Ints]:
+    """What a member has to give up, in Java's order."""
+    given_up = []
+    for topic, ids in targets.of(member):
+        if topic in topics:
+            kept = min(quota, len(ids))
+            quota -= kept
+            if kept < len(ids):
+                given_up.append(ids[kept:])
+    return given_up
+
+
+def _unclaimed(group: DenseGroup, claims: _Claims, topics: Sequence[int]) -> list[Ints]:
+    """Partitions that nobody claims: topics as given, numbers ascending."""
+    free = np.flatnonzero(claims.owners[: group.partition_count] < 0)
+    edges = np.searchsorted(free, group.topic_start)
+    return [free[edges[t] : edges[t + 1]] for t in topics if edges[t] < edges[t + 1]]

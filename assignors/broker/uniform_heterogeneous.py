@@ -6,7 +6,14 @@ subscriber that has least, counting all topics. Then up to 16 sweeps over the to
 them: the last partition of the subscriber that has most goes to the one that has least, until they differ
 by at most one; a sweep without a move ends it. Among equals members stand in map order.
 
-Source: org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder.
+`level_topic` levels the loads of one topic's subscribers by moving its partitions, as the broker does it. Two hands
+walk the line of subscribers, which is sorted by load. The giving hand goes round among those with the highest load,
+from the back, and takes down who has no partition of this topic left; a round done, the level it stands at is one
+lower. The receiving hand goes round among those with the lowest load, from the front. Levels count rounds, so the
+hands meet when their levels differ by one or less; a partition that was picked up then goes back.
+
+Source: org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder (balanceTopic,
+MemberAssignmentBalancer).
 """
 
 from __future__ import annotations
@@ -16,15 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.broker.map_order import Changes, TargetMaps, no_changes
-from assignors.broker.targets import Java, Targets, topic_id, topic_of_ids
-from assignors.broker.topic_leveller import level_topic
-from assignors.java.java_order import uuid_sort_key
-from assignors.level_fill import level_fill
-from assignors.member_order import hash_map_order
-from assignors.model import Assignment, AssignorFailedError, DenseGroup, Ints, Rows
-from assignors.pairs import from_pairs
-from assignors.subscribers import by_topic, matrix
+from assignors.broker.targets import Changes, Java, TargetMaps, Targets, no_changes, topic_id, topic_of_ids
+from assignors.errors import AssignorFailedError
+from assignors.java.hash_map import hash_map_order, uuid_sort_key
+from assignors.model import Assignment, DenseGroup, Ints, Rows, level_fill
 
 MAXIMUM_SWEEPS = 16
 
@@ -34,7 +36,7 @@ def assign_heterogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Cha
     order = hash_map_order(group.spec.members)
     state = _State(group, order)
     if not len(state.subscribers.values):
-        return from_pairs(group, np.zeros(0, dtype=np.int64)), no_changes
+        return Assignment.from_pairs(group, np.zeros(0, dtype=np.int64)), no_changes
     state.keep(java)
     topics = state.topics_in_order()
     state.fill(topics)
@@ -59,7 +61,7 @@ class _State:
 
     def __init__(self, group: DenseGroup, order: Ints) -> None:
         self.group, self.order = group, order
-        self.subscribers: Rows = by_topic(group, order)
+        self.subscribers: Rows = group.subscribers(order)
         self.owners: NDArray[np.int32] = np.full(group.partition_count, -1, dtype=np.int32)
         self.loads: Ints = np.zeros(len(order), dtype=np.int64)
         self._total = np.int64(group.partition_count + len(group.strays))
@@ -77,7 +79,7 @@ class _State:
         rank[self.order] = np.arange(len(self.order), dtype=np.int32)
         members = np.repeat(np.arange(len(rows)), rows.lengths)
         topics = topic_of_ids(self.group)[rows.values]
-        subscribed = matrix(self.group)[members, topics] & (topics >= 0)
+        subscribed = self.group.subscribed()[members, topics] & (topics >= 0)
         if not subscribed.all():
             values, members = rows.values[subscribed], members[subscribed]
         else:
@@ -104,7 +106,7 @@ class _State:
         """A claim beyond a topic's partitions: Java's array says so for the first that it meets."""
         topic_of = topic_of_ids(self.group)
         targets = Targets(self.group, topic_of, java)
-        subscribed = matrix(self.group)
+        subscribed = self.group.subscribed()
         for member in self.order.tolist():
             for topic, ids in targets.of(member):
                 beyond = ids[ids >= self.group.partition_count] if subscribed[member, topic] else ids[:0]
@@ -166,7 +168,7 @@ class _State:
 
     def change(self, maps: TargetMaps) -> None:
         """Do to the maps of targets what was done here."""
-        subscribed = matrix(self.group)
+        subscribed = self.group.subscribed()
         for member in self.order.tolist():
             maps.revoke(member, subscribed[member].tolist())
         for moves in self.moves:
@@ -210,4 +212,106 @@ class _State:
         shadows = np.setdiff1d(self.overshadowed, np.concatenate([self.overshadowed[:0], *given]))
         ids = np.flatnonzero(owned)
         owners = self.order[self.owners[ids]] * self._total + ids
-        return from_pairs(self.group, np.concatenate((shadows, owners)))
+        return Assignment.from_pairs(self.group, np.concatenate((shadows, owners)))
+
+
+def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]:
+    """Move partitions; `loads` (by member) and `owners` (by partition of the topic) change in place.
+
+    `line` are the subscribers, least loaded first. The answer is which partitions moved, in order; each moves once.
+    """
+    hands = _Hands(loads, line)
+    holdings = _TopicHoldings(owners)
+    given: list[int] = []
+    received: list[int] = []
+    while not hands.level():
+        giver = hands.giver(holdings)
+        if giver is None:
+            break
+        partition = holdings.pop(giver)
+        receiver = hands.receiver()
+        if hands.level():
+            break
+        given.append(partition)
+        received.append(receiver)
+        hands.loads[giver] -= 1
+        hands.loads[receiver] += 1
+    if given:
+        np.subtract.at(loads, owners[given], 1)
+        np.add.at(loads, received, 1)
+        owners[given] = received
+    return given
+
+
+class _TopicHoldings:
+    """What each member had of the topic at first, as stacks: the highest partition comes off first."""
+
+    def __init__(self, owners: NDArray[np.int32]) -> None:
+        order = np.argsort(owners, kind="stable")
+        by_owner = owners[order]
+        last = np.flatnonzero(np.append(by_owner[1:] != by_owner[:-1], True)) if len(order) else order
+        self.partitions: list[int] = order.tolist()
+        self.top = dict(zip(by_owner[last].tolist(), (last + 1).tolist(), strict=True))
+        """Where each member's stack ends in `partitions`."""
+        self.bottom = dict(zip(self.top, [0, *self.top.values()], strict=False))
+
+    def holds(self, member: int) -> bool:
+        return member in self.top and self.top[member] > self.bottom[member]
+
+    def pop(self, member: int) -> int:
+        self.top[member] -= 1
+        return self.partitions[self.top[member]]
+
+
+class _Hands:
+    def __init__(self, loads: Ints, sorted_members: Ints) -> None:
+        line: list[int] = sorted_members.tolist()
+        self.line = line
+        self.loads: dict[int, int] = dict(zip(line, loads[sorted_members].tolist(), strict=True))
+        self.low_level = self.loads[line[0]] - 1
+        self.low_end = 0
+        """The receiving hand goes round among `line[:low_end]`."""
+        self.low_next = 0
+        self.high_level = self.loads[line[-1]] + 1
+        self.high_start = self.high_end = len(line)
+        """The giving hand goes round among `line[high_start:high_end]`."""
+        self.high_next = len(line) - 1
+
+    def level(self) -> bool:
+        return self.high_level - self.low_level <= 1
+
+    def receiver(self) -> int:
+        if self.low_next >= self.low_end:
+            self.low_level += 1
+            while self.low_end < len(self.line) and self.loads[self.line[self.low_end]] == self.low_level:
+                self.low_end += 1
+            self.low_next = 0
+        member = self.line[self.low_next]
+        self.low_next += 1
+        return member
+
+    def giver(self, holdings: _TopicHoldings) -> int | None:
+        """The next member to give a partition, None when nobody is left."""
+        while True:
+            member = self._next_giver()
+            if member is None or holdings.holds(member):
+                return member
+            # Out of the round for good: it changes places with the last in it.
+            self.high_end -= 1
+            out = self.high_next + 1
+            self.line[out], self.line[self.high_end] = self.line[self.high_end], self.line[out]
+
+    def _next_giver(self) -> int | None:
+        if self.high_next < self.high_start:
+            if self.high_end <= self.high_start and self.high_start > 0:
+                self.high_level = self.loads[self.line[self.high_start - 1]]
+            else:
+                self.high_level -= 1
+            while self.high_start > 0 and self.loads[self.line[self.high_start - 1]] == self.high_level:
+                self.high_start -= 1
+            self.high_next = self.high_end - 1
+        if self.high_next < 0:
+            return None
+        member = self.line[self.high_next]
+        self.high_next -= 1
+        return member

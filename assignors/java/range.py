@@ -1,18 +1,16 @@
-"""The client's range assignor, with its rack-aware passes.
+"""The client's range assignor, with its rack-aware passes; and what all range assignors share.
 
-Per topic, with P partitions and n subscribers sorted `static_first`, everybody gets q = P // n partitions
-and the first P % n members to come one more. Where no topic needs racks these are plain ranges in closed
-form. Otherwise (KIP-881):
+Per topic, with P partitions and n subscribers sorted `static_first`, everybody gets q = P // n partitions and the first
+P % n members to come one more. Where no topic needs racks these are plain ranges in closed form: of each topic, every
+subscriber in turn gets the next partitions. Otherwise (KIP-881):
 
-1. Topics with the same subscribers and the same P are co-partitioned: partition p of all of them goes to
-the first
-   member that still has room and a rack match in every one of them. Alone in its class, a topic that needs
-   racks gives every member in turn the first partitions with a matching rack, as many as it has room for.
+1. Topics with the same subscribers and the same P are co-partitioned: partition p of all of them goes to the first
+   member that still has room and a rack match in every one of them. Alone in its class, a topic that needs racks gives
+   every member in turn the first partitions with a matching rack, as many as it has room for.
 2. What is left is handed out in plain ranges, up to the same quotas.
 
-A topic needs racks where some subscriber's rack is among the racks of its partitions and these do not all
-stand in the same racks. Once one topic does, pass 1 runs for all. A member without a rack matches
-everywhere.
+A topic needs racks where some subscriber's rack is among the racks of its partitions and these do not all stand in the
+same racks. Once one topic does, pass 1 runs for all. A member without a rack matches everywhere.
 
 Source: org.apache.kafka.clients.consumer.RangeAssignor, AbstractPartitionAssignor.useRackAwareAssignment.
 """
@@ -20,19 +18,14 @@ Source: org.apache.kafka.clients.consumer.RangeAssignor, AbstractPartitionAssign
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.member_order import static_first
-from assignors.model import Assignment, DenseGroup, Ints, Result
-from assignors.plain_ranges import counts, plain_ranges
-from assignors.quota import Quota
-from assignors.subscribers import by_topic
+from assignors.java.hash_map import static_first
+from assignors.model import Assignment, DenseGroup, Ints, Result, Rows
 
 Racks = frozenset[str]
-NO_RACKS: Racks = frozenset()
 
 
 def assign(group: DenseGroup) -> Result:
@@ -41,9 +34,9 @@ def assign(group: DenseGroup) -> Result:
     racks = [group.spec.members[m].rack or None for m in members.tolist()]
     if not any(racks):
         return Result(assignment=plain_ranges(group, members))
-    subscribers = by_topic(group, members)
+    subscribers = group.subscribers(members)
     topics = [
-        _Topic(subscribers=subscribers[i], partitions=topic.partitions)
+        RangeTopic(subscribers=subscribers[i], partitions=topic.partitions)
         for i, topic in enumerate(group.spec.topics)
     ]
     _give_by_rack(group, topics, racks)
@@ -55,10 +48,11 @@ def assign(group: DenseGroup) -> Result:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Topic:
-    """A topic while it is handed out. Members are positions in the sorted list of members."""
+class RangeTopic:
+    """A topic while it is handed out."""
 
     subscribers: Ints
+    """Sorted: members by index, or positions in a sorted list of members."""
     partitions: int
     racks: Sequence[Racks] = ()
     """By partition; empty where no subscriber has a rack."""
@@ -75,7 +69,7 @@ class _Topic:
         return self.subscribers[self.owners]
 
 
-def _give_by_rack(group: DenseGroup, topics: Sequence[_Topic], racks: Sequence[str | None]) -> None:
+def _give_by_rack(group: DenseGroup, topics: Sequence[RangeTopic], racks: Sequence[str | None]) -> None:
     """Pass 1, if any topic needs it."""
     sets: dict[tuple[str, ...], Racks] = {}
     needy = {i for i, topic in enumerate(topics) if _needs_racks(group, i, topic, racks, sets)}
@@ -87,20 +81,24 @@ def _give_by_rack(group: DenseGroup, topics: Sequence[_Topic], racks: Sequence[s
             classes.setdefault((topic.subscribers.tobytes(), topic.partitions), []).append(i)
     for members in classes.values():
         if len(members) > 1:
-            _give_together([topics[i] for i in members], racks)
+            give_together([topics[i] for i in members], _of(topics[members[0]], racks))
         elif members[0] in needy:
-            _give_alone(topics[members[0]], racks)
+            give_alone(topics[members[0]], _of(topics[members[0]], racks))
+
+
+def _of(topic: RangeTopic, racks: Sequence[str | None]) -> list[str | None]:
+    return [racks[member] for member in topic.subscribers.tolist()]
 
 
 def _needs_racks(
     group: DenseGroup,
     index: int,
-    topic: _Topic,
+    topic: RangeTopic,
     racks: Sequence[str | None],
     sets: dict[tuple[str, ...], Racks],
 ) -> bool:
     """Also notes the racks of the topic's partitions; `sets` holds one object for each set of racks."""
-    mine = {racks[m] for m in topic.subscribers.tolist()} - {None}
+    mine = {*_of(topic, racks)} - {None}
     if not mine or topic.partitions == 0:
         return False
     spec = group.spec.topics[index]
@@ -113,59 +111,123 @@ def _needs_racks(
     return not mine.isdisjoint(union) and any(r != union for r in distinct)
 
 
-def _give_together(topics: Sequence[_Topic], racks: Sequence[str | None]) -> None:
-    """Co-partitioned topics: one member takes partition p of all of them, if one fits."""
-    first = topics[0]
-    mine = [racks[m] for m in first.subscribers.tolist()]
-    quota = Quota(first.partitions, len(mine))
-    owners = np.full(first.partitions, -1)
+def give_together(
+    topics: Sequence[RangeTopic], racks: Sequence[str | None], *, rackless_match: bool = True
+) -> None:
+    """Co-partitioned topics: one member takes partition p of all of them, if one fits.
+
+    `racks` are those of the subscribers; `rackless_match` says whether a member without a rack matches everywhere.
+    """
+    quota = Quota(topics[0].partitions, len(racks))
+    owners = np.full(topics[0].partitions, -1)
     # Room only ever shrinks, so the search for each set of racks resumes where it stopped.
     search: dict[Racks, int] = {}
     for p, everywhere in enumerate(zip(*(topic.racks for topic in topics), strict=True)):
         common = frozenset.intersection(*set(everywhere))
         member = search.get(common, 0)
-        while member < len(mine) and not (_match(mine[member], common) and quota.room(member)):
+        while member < len(racks) and not (
+            (racks[member] in common or (rackless_match and racks[member] is None)) and quota.room(member)
+        ):
             member += 1
         search[common] = member
-        if member < len(mine):
-            quota.take(member, 1)
+        if member < len(racks):
+            quota.take(member)
             owners[p] = member
     for topic in topics:
         topic.quota, topic.owners = quota, owners.copy()
 
 
-def _give_alone(topic: _Topic, racks: Sequence[str | None]) -> None:
-    """One topic: each member in turn takes the first partitions whose racks match."""
-    mine = [racks[m] for m in topic.subscribers.tolist()]
-    quota = Quota(topic.partitions, len(mine))
+def give_alone(topic: RangeTopic, racks: Sequence[str | None]) -> None:
+    """One topic: each subscriber in turn takes the first free partitions whose racks match."""
+    quota = Quota(topic.partitions, len(racks))
     owners = np.full(topic.partitions, -1)
-    matching: dict[str | None, list[int]] = {
-        rack: [p for p in reversed(range(topic.partitions)) if _match(rack, topic.racks[p])]
-        for rack in set(mine)
+    matching = {
+        rack: [p for p in reversed(range(topic.partitions)) if rack is None or rack in topic.racks[p]]
+        for rack in set(racks)
     }
-    for member, rack in enumerate(mine):
-        room, taken = quota.room(member), 0
-        candidates = matching[rack]
-        while taken < room and candidates:
+    for member, rack in enumerate(racks):
+        room, candidates = quota.room(member), matching[rack]
+        while room and candidates:
             p = candidates.pop()
             if owners[p] < 0:
                 owners[p] = member
-                taken += 1
-        if taken:
-            quota.take(member, taken)
+                quota.take(member)
+                room -= 1
     topic.quota, topic.owners = quota, owners
 
 
-def _match(rack: str | None, racks: Racks) -> bool:
-    return rack is None or rack in racks
+@dataclass(slots=True)
+class Quota:
+    """An equal share each, and one more for as many members as partitions are left over. It only shrinks."""
+
+    partitions: int
+    members: int
+    each: int = field(init=False)
+    extras: int = field(init=False)
+    """Members that may still get one more than `each`."""
+    have: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.each, self.extras = divmod(self.partitions, self.members)
+        self.have = [0] * self.members
+
+    def room(self, member: int) -> int:
+        """How many more the member may take."""
+        return max(0, self.each + (self.extras > 0) - self.have[member])
+
+    def take(self, member: int) -> None:
+        self.have[member] += 1
+        if self.have[member] > self.each:
+            self.extras -= 1
+
+    def rest(self) -> Ints:
+        """What each member takes when all, in order, take all they may."""
+        have = np.array(self.have)
+        rest: Ints = np.maximum(self.each - have, 0)
+        rest[np.flatnonzero(have <= self.each)[: self.extras]] += 1
+        return rest
 
 
-ASSIGNORS = (
-    Assignor(
-        name="range",
-        side=Side.CLIENT,
-        leader=Leader.JAVA,
-        protocols=frozenset({RebalanceProtocol.EAGER}),
-        assign=assign,
-    ),
-)
+def plain_ranges(group: DenseGroup, members: Ints) -> Assignment:
+    """Hand out all topics; `members` is the order of the members."""
+    return _alike_ranges(group, members) if group.all_alike else _differing_ranges(group, members)
+
+
+def counts(partitions: int, members: int) -> Ints:
+    """How many partitions each of the members gets."""
+    each, extra = divmod(partitions, members)
+    result = np.full(members, each, dtype=np.int64)
+    result[:extra] += 1
+    return result
+
+
+def _alike_ranges(group: DenseGroup, members: Ints) -> Assignment:
+    """Every member subscribes to the same topics: all ranges at once, one per member and topic."""
+    rows = group.subscriptions
+    topics = rows.values[: int(rows.start[1])] if len(members) else rows.values
+    rank = np.empty((len(members), 1), dtype=np.int64)
+    rank[members, 0] = np.arange(len(members))
+    each, extra = np.divmod(np.diff(group.topic_start)[topics], max(1, len(members)))
+    length = each + (rank < extra)
+    first = group.topic_start[topics] + rank * each + np.minimum(rank, extra)
+    start = np.zeros(len(members) + 1, dtype=np.int64)
+    np.cumsum(length.sum(axis=1), out=start[1:])
+    flat = length.ravel()
+    if flat.max(initial=0) == flat.min(initial=1) == 1:
+        return Assignment(group, Rows(start, first.ravel()))
+    ends = np.cumsum(flat)
+    values = np.repeat(first.ravel() - ends + flat, flat)
+    values += np.arange(len(values))
+    return Assignment(group, Rows(start, values))
+
+
+def _differing_ranges(group: DenseGroup, members: Ints) -> Assignment:
+    subscribers = group.subscribers(members)
+    owners = np.full(group.partition_count, -1, dtype=np.int32)
+    for topic, spec in enumerate(group.spec.topics):
+        positions = subscribers[topic]
+        if len(positions):
+            owners[group.topic_start[topic] : group.topic_start[topic + 1]] = np.repeat(
+                members[positions], counts(spec.partitions, len(positions))
+            )
+    return Assignment.from_owners(group, owners)

@@ -2,16 +2,23 @@
 
 Members say what they own in the user data of their subscription: `DenseGroup.user_data`, V1 with a generation, V0
 without. The generation of the subscription itself (`DenseGroup.owned.generations`) judges the rivals of a claim; what
-stands in `owned` otherwise is not looked at.
+stands in `owned` otherwise is ignored.
 
-Source: org.apache.kafka.clients.consumer.StickyAssignor (Kafka 4.3.1); KIP-54.
+`assign_sticky` is what both sticky assignors share: grant the claims, then run the algorithm that fits the
+subscriptions. Static members are treated as dynamic ones: Java's sticky assignors ignore instance ids. A real leader's
+assignor remembers the highest generation that it ever saw; this one is fresh.
+
+Source: org.apache.kafka.clients.consumer.StickyAssignor, AbstractStickyAssignor.assignPartitions (Kafka 4.3.1); KIP-54.
 """
 
 from __future__ import annotations
 
-from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.java.sticky_core import assign_sticky
-from assignors.java.sticky_group import StickyGroup
+import numpy as np
+
+from assignors.java.sticky_claims import Holdings, Outcome, grant_claims
+from assignors.java.sticky_equal import assign_equal
+from assignors.java.sticky_general import assign_general
+from assignors.java.sticky_group import StickyGroup, racks_of
 from assignors.model import DenseGroup, Result
 
 
@@ -22,12 +29,11 @@ def assign(group: DenseGroup) -> Result:
     return Result(assignment=outcome.held.assignment(question), undetermined=outcome.undetermined)
 
 
-ASSIGNORS = (
-    Assignor(
-        name="sticky",
-        side=Side.CLIENT,
-        leader=Leader.JAVA,
-        protocols=frozenset({RebalanceProtocol.EAGER}),
-        assign=assign,
-    ),
-)
+def assign_sticky(question: StickyGroup) -> Outcome:
+    """`withheld` is set where the subscriptions are equal."""
+    if not question.member_count:
+        return Outcome(Holdings(np.full(question.id_count, -1, dtype=np.int64)))
+    settled, racks = grant_claims(question), racks_of(question)
+    if question.all_equal:
+        return Outcome(assign_equal(question, settled, racks))
+    return assign_general(question, settled, racks)

@@ -4,7 +4,7 @@ Java visits the partitions again and again, in order, until a whole visit moves 
 member that lacks some of its topics' partitions sees one at a member with two more than itself. A visited partition
 moves back to its claimant of an older generation if that one has two less than the owner, even if it no longer
 subscribes, else to its subscriber with the fewest partitions if some subscriber has two less. Instead of moving to and
-fro, an earlier move is taken back (`sticky_movements`).
+fro, an earlier move is taken back (`Movements`).
 
 Nothing changes between two moves. So instead of asking about every partition, this looks for the next one that moves
 in blocks of one class, and keeps one witness of imbalance until it is no longer one.
@@ -16,7 +16,17 @@ was there before gives this away.
 Racks play no part in the result: where Java asks for a better member in the rack, it then moves the partition to the
 same member that it takes without asking.
 
-Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAssignmentBuilder.
+Where partitions that do not exist are held, or partitions are held twice (`BalancingWithStrays`), Java's shortcuts
+show: it compares with whoever comes last in its map among the holders of a partition, and it fails on members that it
+has set aside, depending on whom it happens to ask first. So this asks in Java's order, one partition and one member
+at a time.
+
+`Movements`: no move is made both ways. Java records for every partition that moved from where to where it did. When
+it wants to move a partition of a topic from a to b and another one of that topic went from b to a before, that one
+goes back instead: the first in the iteration order of a HashSet of partitions.
+
+Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAssignmentBuilder,
+AbstractStickyAssignor.PartitionMovements.
 """
 
 from __future__ import annotations
@@ -26,14 +36,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java.java_order import spread, string_hashes, topic_partition_hashes
-from assignors.java.sticky_group import StickyGroup, places
-from assignors.java.sticky_holdings import Holdings
-from assignors.java.sticky_movements import Movements
-from assignors.java.sticky_racks import Racks
-from assignors.java.sticky_subscribers import Subscribers
-from assignors.model import NO_GENERATION, AssignorFailedError, AssignorHangsError, Ints, Undetermined
-from assignors.runs import run_starts, runs
+from assignors.errors import AssignorFailedError, AssignorHangsError
+from assignors.java.hash_map import spread, string_hashes, topic_partition_hashes
+from assignors.java.sticky_claims import Holdings
+from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, places, run_starts, runs
+from assignors.model import NO_GENERATION, Ints, Undetermined
 
 NO_LIST = (
     'Cannot invoke "java.util.List.size()" because the return value of "java.util.Map.get(Object)" is null'
@@ -230,3 +237,221 @@ def _previous_owners(question: StickyGroup) -> Ints | None:
     # Of several values for one place, numpy stores the last.
     previous[ids[order]] = claimants[order]
     return previous
+
+
+class BalancingWithStrays(Balancing):
+    """Like `Balancing`, for any holdings."""
+
+    def __init__(
+        self,
+        question: StickyGroup,
+        subscribers: Subscribers,
+        held: Holdings,
+        counts: Ints,
+        fixed: NDArray[np.bool_],
+        racks: Racks | None,
+    ) -> None:
+        super().__init__(question, subscribers, held, counts, fixed, racks)
+        turn = places(question.hash_order)
+        self._turn = places(question.owners_order)
+        self._place = places(question.by_id)
+        self._in_map_order = [
+            row[np.argsort(turn[row])]
+            for row in map(subscribers.members.__getitem__, range(len(subscribers.members)))
+        ]
+        self._known_balanced: bool | None = None
+
+    def _visit(self, blocks: list[tuple[Ints, int]]) -> bool:
+        modified = False
+        for ids, kind in blocks:
+            for partition in ids.tolist():
+                if self._balanced():
+                    return modified
+                owner = int(self.held.owner[partition])
+                target = self._better_owner(partition, owner, kind)
+                if target >= 0:
+                    self._move_to(partition, owner, target)
+                    self._known_balanced = None
+                    modified = True
+        return modified
+
+    def _better_owner(self, partition: int, owner: int, kind: int) -> int:
+        previous = -1 if self.previous is None else int(self.previous[partition])
+        if previous >= 0:
+            self._ask(previous)
+            if self.counts[owner] > self.counts[previous] + 1:
+                return previous
+        members = self._in_map_order[kind]
+        if not self._improvable(self._in_rack(partition, owner, members), owner) and not self._improvable(
+            members, owner
+        ):
+            return -1
+        present = self.subscribers.members[kind]
+        present = present[~self.fixed[present]]
+        return int(present[self.counts[present].argmin()])
+
+    def _in_rack(self, partition: int, owner: int, members: Ints) -> Ints:
+        """Members whose racks have the partition, if the owner's does."""
+        if (
+            self.racks is None
+            or self.racks.of_member[owner] < 0
+            or self.racks.mismatch(np.array([owner]), np.array([partition]))[0]
+        ):
+            return members[:0]
+        with_rack = members[self.racks.of_member[members] >= 0]
+        return with_rack[~self.racks.mismatch(with_rack, np.full(len(with_rack), partition))]
+
+    def _improvable(self, members: Ints, owner: int) -> bool:
+        """Whether one of them has two less than the owner; Java fails at the first that was set aside."""
+        better = self.counts[owner] > self.counts[members] + 1
+        better &= ~self.fixed[members]
+        stop = np.flatnonzero(better | self.fixed[members])
+        if not len(stop):
+            return False
+        self._ask(int(members[stop[0]]))
+        return True
+
+    def _ask(self, member: int) -> None:
+        if self.fixed[member]:
+            raise AssignorFailedError(NO_LIST)
+
+    def _balanced(self) -> bool:
+        if self._known_balanced is None:
+            self._known_balanced = self._balanced_now()
+        return self._known_balanced
+
+    def _balanced_now(self) -> bool:
+        members = np.flatnonzero(~self.fixed)
+        loads = self.counts[members]
+        if loads.min() >= loads.max() - 1:
+            return True
+        shown = self._shown()
+        for member in members[np.lexsort((self._place[members], loads))].tolist():
+            if self.counts[member] != self.subscribers.capacity[member] and self._sees_more(member, shown):
+                return False
+        return True
+
+    def _sees_more(self, member: int, shown: Ints) -> bool:
+        ids = self.question.partitions_of(self._topics_as_listed(member))
+        ids = ids[self.held.owner[ids] != member]
+        if self.held.first_copy is not None:
+            ids = ids[self.held.first_copy[ids] != member]
+        holders = shown[ids]
+        nobody = holders < 0
+        stop = np.flatnonzero(nobody | (self.counts[holders] > self.counts[member] + 1))
+        if len(stop) and nobody[stop[0]]:
+            raise AssignorFailedError(NO_LIST)
+        return len(stop) > 0
+
+    def _topics_as_listed(self, member: int) -> Ints:
+        """In the order of the subscription."""
+        spec = self.question.group.spec
+        place = {name: i for i, name in enumerate(spec.members[member].topics)}
+        topics = self.question.listed[member].tolist()
+        return np.array(sorted(topics, key=lambda t: place[spec.topics[t].name]), dtype=np.int64)
+
+    def _shown(self) -> Ints:
+        """By id, the holder that comes last in the map; -1 where it was set aside or there is none."""
+        shown = self.held.owner.copy()
+        shown[(shown >= 0) & self.fixed[shown]] = -1
+        first = self.held.first_copy
+        if first is not None:
+            ids = np.flatnonzero(first >= 0)
+            ids = ids[~self.fixed[first[ids]]]
+            later = (shown[ids] < 0) | (self._turn[first[ids]] > self._turn[shown[ids]])
+            shown[ids[later]] = first[ids[later]]
+        return shown
+
+
+TREE_LENGTH = 9
+TREE_CAPACITY = 64
+
+
+class PartitionSet:
+    """A `HashSet<TopicPartition>` of partitions of one topic, for as long as its bins are lists."""
+
+    __slots__ = ("bins", "capacity", "size", "tree")
+
+    def __init__(self) -> None:
+        self.bins: dict[int, list[tuple[int, int]]] = {}
+        """Spread hash code and partition, by bin."""
+        self.capacity = 16
+        self.size = 0
+        self.tree = False
+        """Whether some bin became a tree, whose order is not followed here."""
+
+    def add(self, spread: int, partition: int) -> None:
+        """Add a partition that is not in the set."""
+        bin_ = self.bins.setdefault(spread & (self.capacity - 1), [])
+        bin_.append((spread, partition))
+        if len(bin_) >= TREE_LENGTH:
+            if self.capacity < TREE_CAPACITY:
+                self._double()
+            else:
+                self.tree = True
+        self.size += 1
+        if self.size > self.capacity * 3 // 4:
+            self._double()
+
+    def remove(self, spread: int, partition: int) -> None:
+        index = spread & (self.capacity - 1)
+        self.bins[index].remove((spread, partition))
+        if not self.bins[index]:
+            del self.bins[index]
+        self.size -= 1
+
+    def first(self) -> int:
+        return self.bins[min(self.bins)][0][1]
+
+    def _double(self) -> None:
+        self.capacity *= 2
+        entries = [entry for index in sorted(self.bins) for entry in self.bins[index]]
+        self.bins = {}
+        for entry in entries:
+            self.bins.setdefault(entry[0] & (self.capacity - 1), []).append(entry)
+
+
+class Movements:
+    """Every partition's way from its first owner to its present one."""
+
+    def __init__(self, spread_of: Callable[[int], int]) -> None:
+        """`spread_of` gives a partition's spread hash code."""
+        self._spread_of = spread_of
+        self._way: dict[int, tuple[int, int]] = {}
+        self._by_way: dict[tuple[int, int, int], PartitionSet] = {}
+        self.guessed: dict[int, int] = {}
+        """Partitions that went back out of a set with a tree in it, and their topics."""
+
+    def instead_of(self, partition: int, topic: int, source: int, target: int) -> int:
+        """The partition to move where this one would be moved from source to target."""
+        if partition in self._way:
+            source = self._way[partition][0]
+        back = self._by_way.get((topic, target, source))
+        if back is None:
+            return partition
+        first = back.first()
+        if back.tree and back.size > 1:
+            self.guessed[first] = topic
+        return first
+
+    def state(self) -> object:
+        """All that later answers hang on, to be compared."""
+        sets = {
+            way: (found.capacity, {index: tuple(bin_) for index, bin_ in found.bins.items()})
+            for way, found in self._by_way.items()
+        }
+        return dict(self._way), sets
+
+    def record(self, partition: int, topic: int, source: int, target: int) -> None:
+        spread = self._spread_of(partition)
+        known = self._way.pop(partition, None)
+        if known is not None:
+            key = (topic, *known)
+            self._by_way[key].remove(spread, partition)
+            if not self._by_way[key].size:
+                del self._by_way[key]
+            source = known[0]
+            if source == target:
+                return
+        self._way[partition] = (source, target)
+        self._by_way.setdefault((topic, source, target), PartitionSet()).add(spread, partition)

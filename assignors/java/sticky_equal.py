@@ -4,28 +4,33 @@ With P partitions and n members everybody ends at the low quota P // n or, P % n
 
 In HashMap order each member keeps its partitions, the lowest numbers first (then topic names): up to the high quota
 while high places are left, else up to the low one. Disputed partitions are not kept, nor are those whose racks
-mismatch. The rest goes to the places that are left (`sticky_places`).
+mismatch. The rest goes to the places that are left (`hand_out`):
+
+1. Where racks matter: partitions with the fewest members in their racks first; each goes to the next member below the
+   low quota whose rack matches, else to the first one waiting at the low quota whose rack does. Members without a rack
+   are never picked.
+2. The rest goes round the members below the low quota, by id, until they reach it, then one each to the members that
+   wait at the low quota, in the order in which they stood or got there.
 
 Source: AbstractStickyAssignor.ConstrainedAssignmentBuilder (Kafka 4.3.1).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 
-from assignors.java.sticky_claims import Settled
-from assignors.java.sticky_group import StickyGroup, places
-from assignors.java.sticky_holdings import Holdings, take_unassigned
-from assignors.java.sticky_places import Places, hand_out
-from assignors.java.sticky_racks import Racks
+from assignors.errors import AssignorFailedError
+from assignors.java.sticky_claims import Granted, Holdings, take_unassigned
+from assignors.java.sticky_group import Racks, StickyGroup, places, run_starts
 from assignors.model import Ints
-from assignors.runs import run_starts
 
 
-def assign_equal(question: StickyGroup, settled: Settled, racks: Racks | None) -> Holdings:
-    """Settled claims become holdings in place.
+def assign_equal(question: StickyGroup, settled: Granted, racks: Racks | None) -> Holdings:
+    """Granted claims become holdings in place.
 
     Raises AssignorFailedError where claims of partitions that do not exist leave Java without places.
     """
@@ -65,7 +70,7 @@ def _cut_mismatches(held: Holdings, racks: Racks | None) -> list[_Cut]:
     return [cut]
 
 
-def _changing_hands(settled: Settled, cuts: list[_Cut], rest: Ints, receivers: Ints) -> Ints:
+def _changing_hands(settled: Granted, cuts: list[_Cut], rest: Ints, receivers: Ints) -> Ints:
     """Partitions handed to another member than the one they were cut from, and disputed ones."""
     moving = np.zeros(len(rest), dtype=bool)
     if settled.disputed is not None:
@@ -131,3 +136,157 @@ def _places(question: StickyGroup, counts: Ints, total: int, filled: int) -> Pla
         waiting=waiting.tolist(),
         names=[member.id for member in question.group.spec.members],
     )
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Places:
+    """Members with room, and how much."""
+
+    low: int
+    above: int
+    """How many members may end above the low quota."""
+    filled: int
+    """How many do."""
+    under: Ints
+    """Members below the low quota, by id."""
+    need: Ints
+    """How many partitions each of them lacks."""
+    waiting: list[int]
+    """Members at the low quota that may get one more, in the order in which they do."""
+    names: list[str]
+    """Member ids."""
+
+
+def hand_out(places: Places, ids: Ints, racks: Racks | None) -> Ints:
+    """The receiver of each partition; raises AssignorFailedError where Java runs out of members."""
+    if racks is None:
+        return _in_turn(places, len(ids))
+    receivers = np.full(len(ids), -1, dtype=np.int64)
+    order = np.argsort(racks.members_by_set()[racks.set_of[ids]], kind="stable")
+    receivers[order] = _RackPass(places, racks).hand_out(racks.set_of[ids[order]].tolist())
+    left = order[receivers[order] < 0]
+    receivers[left] = _in_turn(places, len(left))
+    return receivers
+
+
+def _in_turn(places: Places, amount: int) -> Ints:
+    receivers = _rounds(places.under, places.need, amount)
+    asked = int(places.need.sum())
+    if amount < asked:
+        _raise_unfilled(places, receivers)
+    if amount == asked:
+        return receivers
+    # Who is filled first is first in the line for one more.
+    line = [*places.waiting, *places.under[np.argsort(places.need, kind="stable")].tolist()]
+    beyond = amount - asked
+    if beyond > len(line):
+        raise AssignorFailedError("No more unfilled consumers to be assigned.")
+    return np.concatenate((receivers, np.array(line[:beyond], dtype=np.int64)))
+
+
+def _rounds(members: Ints, need: Ints, amount: int) -> Ints:
+    """Round after round through the members that still need something, `amount` turns at most."""
+    turns, left, done = [], amount, 0
+    for level in np.unique(need).tolist():
+        going = members[need >= level]
+        take = min(left, (level - done) * len(going))
+        turns.append(np.tile(going, -(-take // len(going)))[:take])
+        left, done = left - take, level
+    if len(turns) == 1:
+        return turns[0]
+    return np.concatenate(turns) if turns else members[:0]
+
+
+def _raise_unfilled(places: Places, receivers: Ints) -> None:
+    if places.filled != places.above:
+        raise AssignorFailedError(
+            "We haven't reached the expected number of members with more than the minQuota partitions, "
+            "but no more partitions to be assigned"
+        )
+    got = np.bincount(receivers, minlength=len(places.names))[places.under]
+    first = places.names[int(places.under[np.argmax(got < places.need)])]
+    raise AssignorFailedError(
+        f"Consumer: [{first}] doesn't reach minQuota partitions, and no more partitions to be assigned"
+    )
+
+
+class _RackPass:
+    """One partition at a time: whose turn it is hangs on every choice before."""
+
+    def __init__(self, places: Places, racks: Racks) -> None:
+        self.places = places
+        self.rack_of: list[int] = racks.of_member.tolist()
+        self.racks_in = [np.flatnonzero(row).tolist() for row in racks.contains]
+        self.under: list[int] = places.under.tolist()
+        self.need: list[int] = places.need.tolist()
+        rack_count = racks.contains.shape[1]
+        self.under_in: list[list[int]] = [[] for _ in range(rack_count)]
+        """Positions in `under` by rack, ascending."""
+        for position, member in enumerate(self.under):
+            if self.rack_of[member] >= 0:
+                self.under_in[self.rack_of[member]].append(position)
+        self.waiting_in: list[deque[tuple[int, int]]] = [deque() for _ in range(rack_count)]
+        """Place in the line and member, by rack."""
+        self.line: dict[int, int] = {}
+        """All that wait, by place in the line."""
+        self.arrivals = 0
+        for member in places.waiting:
+            self._wait(member)
+        self.turn = 0
+
+    def hand_out(self, sets: list[int]) -> list[int]:
+        """Receivers of partitions with these rack sets; -1 where no rack matches."""
+        receivers = []
+        for rack_set in sets:
+            racks = self.racks_in[rack_set]
+            position = self._next_under(racks)
+            receivers.append(self._from_line(racks) if position < 0 else self._give_under(position))
+        keep = [i for i, need in enumerate(self.need) if need > 0]
+        self.places.need = np.array([self.need[i] for i in keep], dtype=np.int64)
+        self.places.under = np.array([self.under[i] for i in keep], dtype=np.int64)
+        self.places.waiting = list(self.line.values())
+        return receivers
+
+    def _next_under(self, racks: list[int]) -> int:
+        """The first position from the turn on, round the list, whose rack matches; -1 if none."""
+        best, best_distance = -1, len(self.under)
+        for rack in racks:
+            positions = self.under_in[rack]
+            if positions:
+                i = bisect_left(positions, self.turn)
+                position = positions[i] if i < len(positions) else positions[0]
+                distance = (position - self.turn) % len(self.under)
+                if distance < best_distance:
+                    best, best_distance = position, distance
+        return best
+
+    def _give_under(self, position: int) -> int:
+        member = self.under[position]
+        self.need[position] -= 1
+        self.turn = position + 1
+        if self.need[position] == 0:
+            positions = self.under_in[self.rack_of[member]]
+            positions.pop(bisect_left(positions, position))
+            if self.places.filled < self.places.above:
+                self._wait(member)
+        return member
+
+    def _wait(self, member: int) -> None:
+        self.line[self.arrivals] = member
+        if self.rack_of[member] >= 0:
+            self.waiting_in[self.rack_of[member]].append((self.arrivals, member))
+        self.arrivals += 1
+
+    def _from_line(self, racks: list[int]) -> int:
+        first = min((self.waiting_in[rack][0] for rack in racks if self.waiting_in[rack]), default=None)
+        if first is None:
+            return -1
+        place, member = first
+        self.waiting_in[self.rack_of[member]].popleft()
+        del self.line[place]
+        self.places.filled += 1
+        if self.places.filled == self.places.above:
+            self.line.clear()
+            for waiting in self.waiting_in:
+                waiting.clear()
+        return member

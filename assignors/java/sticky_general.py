@@ -17,20 +17,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java.sticky_balance import Balancing
-from assignors.java.sticky_balance_strays import BalancingWithStrays
-from assignors.java.sticky_claims import Settled
-from assignors.java.sticky_group import StickyGroup, places
-from assignors.java.sticky_holdings import Holdings, Outcome, take_unassigned
-from assignors.java.sticky_racks import Racks
-from assignors.java.sticky_subscribers import Subscribers, subscribers_of
-from assignors.level_fill import level_fill
-from assignors.model import Ints
-from assignors.runs import runs
+from assignors.java.sticky_balance import Balancing, BalancingWithStrays
+from assignors.java.sticky_claims import Granted, Holdings, Outcome, take_unassigned
+from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, places, runs, subscribers_of
+from assignors.model import Ints, level_fill
 
 
-def assign_general(question: StickyGroup, settled: Settled, racks: Racks | None) -> Outcome:
-    """Settled claims become holdings in place.
+def assign_general(question: StickyGroup, settled: Granted, racks: Racks | None) -> Outcome:
+    """Granted claims become holdings in place.
 
     Raises AssignorFailedError where Java asks for a member that it has set aside.
     """

@@ -3,8 +3,16 @@
 Claims come from the user data (sticky) or from the owned partitions (cooperative-sticky). Only topics that exist,
 have partitions and are subscribed to by somebody take part: `AbstractPartitionAssignor.assign` drops the others.
 
-Source: org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor, AbstractPartitionAssignor,
-ConsumerCoordinator.onLeaderElected (Kafka 4.3.1).
+`Subscribers`: who may get which topic, for the general algorithm. Topics with the same subscribers form a class:
+partitions of one class are interchangeable to everything that asks only who could take them. Real groups have few
+classes, however many topics.
+
+`Racks` count only where they can make a difference: some member's rack is among the racks of the partitions, and not
+all partitions stand in the same racks. Then a member with a rack mismatches every partition that has no replica
+there, strays and partitions without racks included; a member without a rack mismatches nothing.
+
+Source: org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor (RackInfo, GeneralAssignmentBuilder),
+AbstractPartitionAssignor (useRackAwareAssignment, KIP-881), ConsumerCoordinator.onLeaderElected (Kafka 4.3.1).
 """
 
 from __future__ import annotations
@@ -14,9 +22,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assignors.java.java_order import utf16
-from assignors.member_order import hash_map_order
+from assignors.java.hash_map import hash_map_order, utf16
 from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows
 
 
@@ -170,3 +178,151 @@ def places(order: Ints) -> Ints:
 def _sorted_names(names: Iterable[str]) -> Ints:
     keys = [utf16(name) for name in names]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subscribers:
+    """Topics that take part, and their subscribers."""
+
+    question: StickyGroup
+    potential: Ints
+    """How many subscribers each topic has; one that names a topic twice counts twice, as in Java."""
+    class_of: Ints
+    """Class of each topic; 0 for topics that take no part."""
+    members: Rows
+    """Subscribers of each class, by member id."""
+
+    @cached_property
+    def in_order(self) -> Ints:
+        """Topics that take part, as Java sorts them: those with the fewest subscribers first, then by name."""
+        by_name = self.question.by_name[self.question.takes_part[self.question.by_name]]
+        return by_name[np.argsort(self.potential[by_name], kind="stable")]
+
+    @cached_property
+    def capacity(self) -> Ints:
+        """How many partitions each member could have. A list as long as that of all topics counts as all."""
+        sizes = np.diff(self.question.group.topic_start)
+        listed = self.question.listed
+        summed = np.concatenate(([0], np.cumsum(sizes[listed.values])))[listed.start]
+        everything = int(sizes[self.question.takes_part].sum())
+        return np.where(listed.lengths == len(self.in_order), everything, np.diff(summed))
+
+    @cached_property
+    def subscribed(self) -> NDArray[np.bool_]:
+        """By member and class."""
+        table = np.zeros((self.question.member_count, len(self.members)), dtype=bool)
+        table[self.members.values, self.members.row_of] = True
+        return table
+
+
+def subscribers_of(question: StickyGroup) -> Subscribers:
+    listed, topics = question.listed, len(question.group.spec.topics)
+    rank = places(question.by_id)
+    # Two stable sorts: by member id, then by topic.
+    by_member = _stable_order(rank[listed.row_of])
+    by_topic = by_member[_stable_order(listed.values[by_member])]
+    members = listed.row_of[by_topic]
+    potential = np.bincount(listed.values, minlength=topics)
+    start = np.concatenate(([0], np.cumsum(potential)))
+    classes: dict[bytes, int] = {}
+    rows: list[Ints] = []
+    class_of = np.zeros(topics, dtype=np.int64)
+    for topic in np.flatnonzero(question.takes_part).tolist():
+        row = members[start[topic] : start[topic + 1]]
+        class_of[topic] = classes.setdefault(row.tobytes(), len(classes))
+        if len(rows) < len(classes):
+            rows.append(row)
+    return Subscribers(
+        question=question, potential=potential, class_of=class_of, members=Rows.of([_unique(r) for r in rows])
+    )
+
+
+def _unique(row: Ints) -> Ints:
+    """Without repetition; equals stand side by side."""
+    return row[np.concatenate(([True], row[1:] != row[:-1]))]
+
+
+def _stable_order(keys: Ints) -> Ints:
+    # Sixteen-bit keys are radix sorted.
+    if len(keys) and int(keys.max()) < 2**16:
+        return np.argsort(keys.astype(np.uint16), kind="stable")
+    return np.argsort(keys, kind="stable")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Racks:
+    """Racks and rack sets are small integers."""
+
+    of_member: Ints
+    """-1: none."""
+    set_of: Ints
+    """Rack set of each dense id; partitions that take no part and strays have the empty one."""
+    contains: NDArray[np.bool_]
+    """By rack set and rack."""
+
+    def mismatch(self, members: Ints, ids: Ints) -> NDArray[np.bool_]:
+        """Element by element."""
+        racks = self.of_member[members]
+        return (racks >= 0) & ~self.contains[self.set_of[ids], racks]
+
+    def members_by_set(self) -> Ints:
+        """How many members have a rack of the set."""
+        with_rack = np.bincount(self.of_member[self.of_member >= 0], minlength=self.contains.shape[1])
+        counts: Ints = self.contains.astype(np.int64) @ with_rack
+        return counts
+
+
+def racks_of(question: StickyGroup) -> Racks | None:
+    """None where racks make no difference."""
+    spec = question.group.spec
+    named = {member.rack for member in spec.members if member.rack}
+    if not named or all(topic.racks is None for topic in spec.topics):
+        return None
+    sets: dict[frozenset[str], int] = {frozenset(): 0}
+    set_of = np.zeros(question.id_count, dtype=np.int64)
+    for i in np.flatnonzero(question.takes_part).tolist():
+        replicas, start = spec.topics[i].racks, int(question.group.topic_start[i])
+        if replicas is not None:
+            set_of[start : start + len(replicas)] = _interned(replicas, sets)
+    used = _used_sets(question, set_of)
+    present = [racks for racks, i in sets.items() if i in used]
+    union = frozenset[str]().union(*present)
+    if union.isdisjoint(named) or all(racks == union for racks in present):
+        return None
+    index = {rack: i for i, rack in enumerate(sorted(union | named))}
+    contains = np.zeros((len(sets), len(index)), dtype=bool)
+    for racks, i in sets.items():
+        contains[i, [index[rack] for rack in racks]] = True
+    of_member = np.array([index[m.rack] if m.rack else -1 for m in spec.members], dtype=np.int64)
+    return Racks(of_member=of_member, set_of=set_of, contains=contains)
+
+
+def _interned(racks: Iterable[tuple[str, ...]], sets: dict[frozenset[str], int]) -> list[int]:
+    seen: dict[tuple[str, ...], int] = {}
+    result = []
+    for names in racks:
+        known = seen.get(names)
+        if known is None:
+            known = seen[names] = sets.setdefault(frozenset(names), len(sets))
+        result.append(known)
+    return result
+
+
+def _used_sets(question: StickyGroup, set_of: Ints) -> set[int]:
+    """Rack sets of partitions that take part."""
+    partitions = question.partitions_of(np.flatnonzero(question.takes_part))
+    return set(np.unique(set_of[partitions]).tolist())
+
+
+def run_starts(keys: Ints) -> Ints:
+    """Where each run starts; none in an empty array."""
+    if not len(keys):
+        return np.zeros(0, dtype=np.int64)
+    return np.concatenate(([0], np.flatnonzero(keys[1:] != keys[:-1]) + 1))
+
+
+def runs(keys: Ints) -> list[tuple[int, int]]:
+    """Start and end of each run."""
+    starts = run_starts(keys).tolist()
+    ends = [*starts[1:], len(keys)] if starts else []
+    return list(zip(starts, ends, strict=True))

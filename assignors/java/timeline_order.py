@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assignors.java.java_order import string_hashes
+from assignors.java.hash_map import string_hashes
 
 FIRST_CAPACITY = 2
 LOAD_FACTOR = 0.75

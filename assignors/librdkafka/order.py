@@ -21,13 +21,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assignors.java.java_order import string_hashes
+from assignors.java.hash_map import string_hashes
 from assignors.model import DenseGroup, MemberSpec, Rows, Undetermined
 
 MOST_TOPICS = 10_000
 SCALA_SMALL_SET = 4
 LEVEL_BITS, HASH_BITS = 5, 32
 WORD = 0xFFFFFFFF
+
+NOBODY = -1
+"""Stands for the member where a partition has none."""
 
 
 def utf8(text: str) -> bytes:

@@ -42,7 +42,7 @@ def _ordered(keys: Iterable[K], capacity: Callable[[int], int]) -> list[K]:
     once = list(dict.fromkeys(keys))
     if len(once) < 2:
         return once
-    from assignors.java.java_order import map_order, presized_capacity
+    from assignors.java.hash_map import map_order, presized_capacity
 
     order = map_order(_hashes(once), capacity=presized_capacity(capacity(len(once))))
     return [once[index] for index in order.indices]
@@ -51,7 +51,7 @@ def _ordered(keys: Iterable[K], capacity: Callable[[int], int]) -> list[K]:
 def _hashes(keys: Sequence[str] | Sequence[Place]) -> Ints:
     import numpy as np
 
-    from assignors.java.java_order import string_hashes, topic_partition_hashes
+    from assignors.java.hash_map import string_hashes, topic_partition_hashes
 
     places = [key for key in keys if not isinstance(key, str)]
     if not places:

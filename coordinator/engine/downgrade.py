@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assignors.java.java_order import map_order, uuid_hashes
+from assignors.java.hash_map import map_order, uuid_hashes
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember, JoinProtocol
 from coordinator.engine.consumer.client_assignors import NO_PAYLOAD, Payload

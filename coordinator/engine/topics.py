@@ -11,7 +11,7 @@ from uuid import UUID
 
 from xxhash import xxh3_64_intdigest
 
-from assignors.java.java_order import utf16
+from assignors.java.hash_map import utf16
 from wire.java_text import length
 
 _LONG = Struct("<Q")

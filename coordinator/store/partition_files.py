@@ -82,7 +82,7 @@ def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
 
     `String.hashCode` without its sign; of the one number that has no positive counterpart, 0 (`Utils.abs`).
     """
-    from assignors.java.java_order import string_hashes  # numpy: not everybody who reads a directory needs it
+    from assignors.java.hash_map import string_hashes  # numpy: not everybody who reads a directory needs it
 
     codes: list[int] = string_hashes(groups).tolist()
     return [(0 if code == -_INT32 else abs(code)) % partitions for code in codes]

@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from assignors.assignor import Side
+from assignors.errors import UnknownAssignorError
 from assignors.rebalance import Procedure, procedure_of
-from assignors.registry import UnknownAssignorError, find
+from assignors.registry import find
 from pipeline.course.events import Cause, Departure, GroupEvent, Place, Protocol, Rebalance, Seat
 from pipeline.course.holders import Past, Trail
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 from uuid import UUID
 
-from assignors.java.java_map import TREEIFY_THRESHOLD
+from assignors.java.hash_map import TREEIFY_THRESHOLD
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, Partitions, TopicSpec
 from tests.assignors.ids import id_hashed
 

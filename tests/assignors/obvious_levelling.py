@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assignors.java.java_order import uuid_sort_key
+from assignors.java.hash_map import uuid_sort_key
 from assignors.model import GroupSpec
 from tests.support.plain_java import Buckets, string_hash
 

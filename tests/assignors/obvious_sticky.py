@@ -9,14 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from assignors.model import (
-    NO_GENERATION,
-    AssignorFailedError,
-    AssignorHangsError,
-    GroupSpec,
-    MemberSpec,
-    TopicSpec,
-)
+from assignors.errors import AssignorFailedError, AssignorHangsError
+from assignors.model import NO_GENERATION, GroupSpec, MemberSpec, TopicSpec
 from tests.support.plain_java import Buckets, partition_hash, string_hash, utf16
 
 Partition = tuple[str, int]

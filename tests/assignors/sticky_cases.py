@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import Random
 
-from assignors.model import NO_GENERATION, AssignorFailedError, Claim, GroupSpec, MemberSpec, TopicSpec
+from assignors.errors import AssignorFailedError
+from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec
 
 Assign = Callable[[GroupSpec], Mapping[str, list[tuple[str, int]]]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assignors.java import cooperative
+from assignors.java import cooperative_sticky as cooperative
 from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec
 from tests.assignors.sticky_groups import cooperative_member, group, topics
 

@@ -8,8 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from assignors.java.java_map import JavaMap
-from assignors.java.java_order import presized_capacity, spread, uuid_hashes, uuid_sort_key
+from assignors.java.hash_map import JavaMap, presized_capacity, spread, uuid_hashes, uuid_sort_key
 from tests.assignors.ids import id_hashed
 from tests.kafka.oracle import Oracle
 

@@ -10,8 +10,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from assignors.java.java_map import Key
-from assignors.java.java_order import (
+from assignors.java.hash_map import (
+    Key,
     Order,
     copied_capacity,
     map_order,

@@ -21,25 +21,9 @@ from kio.schema.metadata.v7.response import MetadataResponse
 from kio.schema.types import GroupId, TopicName
 
 from assignors.assignor import Assignor, Leader, Side
-from assignors.librdkafka import (
-    cooperative as librdkafka_cooperative,
-)
-from assignors.librdkafka import (
-    range as librdkafka_range,
-)
-from assignors.librdkafka import (
-    roundrobin as librdkafka_roundrobin,
-)
+from assignors.errors import AssignorFailedError
 from assignors.librdkafka.order import MOST_TOPICS, scala_set_order
-from assignors.model import (
-    AssignorFailedError,
-    Claim,
-    DenseGroup,
-    GroupSpec,
-    MemberSpec,
-    Result,
-    TopicSpec,
-)
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 from assignors.registry import find
 from tests.assignors.cases import chain
 from tests.kafka.broker import Broker
@@ -51,10 +35,8 @@ from tests.kafka.wire import ask
 from tests.support.chance import seed
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 
-ASSIGNORS: tuple[Assignor, ...] = (
-    *librdkafka_range.ASSIGNORS,
-    *librdkafka_roundrobin.ASSIGNORS,
-    *librdkafka_cooperative.ASSIGNORS,
+RANGE, ROUND_ROBIN, COOPERATIVE = ASSIGNORS = tuple(
+    find(name, Side.CLIENT, Leader.LIBRDKAFKA) for name in ("range", "roundrobin", "cooperative-sticky")
 )
 NAMES = tuple(assignor.name for assignor in ASSIGNORS)
 ROUNDS = int(os.environ.get("KOHORT_ORACLE_ROUNDS", "100"))
@@ -291,22 +273,20 @@ def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
         m=("a",),
         a=MemberSpec(id="a", topics=("a",), instance="2"),
     )
-    for module in (librdkafka_range, librdkafka_roundrobin):
-        result = module.assign(DenseGroup.of(spec))
+    for assignor in (RANGE, ROUND_ROBIN):
+        result = assignor.assign(DenseGroup.of(spec))
         assert {one.subject for one in result.undetermined} == {"z", "a"}
 
 
 def test_cooperative_gives_back_what_is_claimed_and_nobody_wants() -> None:
     owner = MemberSpec(id="m", topics=("a",), owned=Claim(partitions={"b": [1], "gone": [7]}, generation=3))
-    assert _assign(librdkafka_cooperative.ASSIGNORS[0], _spec(m=owner)) == {
-        "m": {"a": [0, 1, 2], "b": [1], "gone": [7]}
-    }
+    assert _assign(COOPERATIVE, _spec(m=owner)) == {"m": {"a": [0, 1, 2], "b": [1], "gone": [7]}}
 
 
 def test_cooperative_withholds_what_its_last_claimant_has_to_give_up() -> None:
     everything = Claim(partitions={"a": [0, 1, 2], "b": [0, 1, 2]}, generation=1)
     owner = MemberSpec(id="m", topics=("a", "b"), owned=everything)
-    named = _assign(librdkafka_cooperative.ASSIGNORS[0], _spec(m=owner, other=["a", "b"]))
+    named = _assign(COOPERATIVE, _spec(m=owner, other=["a", "b"]))
     assert named["other"] == {}
     assert sum(len(numbers) for numbers in named["m"].values()) == 3
 
@@ -350,7 +330,7 @@ def _result(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> Result |
         result = assign(DenseGroup.of(spec))
     except AssignorFailedError:
         return None
-    return None if assign is librdkafka_cooperative.assign and result.undetermined else result
+    return None if assign is COOPERATIVE.assign and result.undetermined else result
 
 
 @pytest.mark.parametrize("assign", [a.assign for a in ASSIGNORS], ids=NAMES)

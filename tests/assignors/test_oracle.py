@@ -13,15 +13,16 @@ from uuid import UUID
 import pytest
 
 from assignors.assignor import Assignor, Leader
-from assignors.java.java_order import map_order, uuid_hashes, uuid_sort_key
-from assignors.model import AssignorFailedError, AssignorHangsError, DenseGroup, GroupSpec, Result
-from assignors.registry import built_in
+from assignors.errors import AssignorFailedError, AssignorHangsError
+from assignors.java.hash_map import map_order, uuid_hashes, uuid_sort_key
+from assignors.model import DenseGroup, GroupSpec, Result
+from assignors.registry import BUILT_IN
 from tests.assignors.cases import chain
 from tests.kafka.oracle import JavaThrewError, Named, Oracle
 
 pytestmark = pytest.mark.kafka
 
-JAVAS = [assignor for assignor in built_in() if assignor.leader is not Leader.LIBRDKAFKA]
+JAVAS = [assignor for assignor in BUILT_IN if assignor.leader is not Leader.LIBRDKAFKA]
 NEVER = "never returns"
 
 

@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from assignors.assignor import Assignor
-from assignors.broker import range as server_range
-from assignors.broker import uniform
+from assignors.assignor import Assignor, Side
+from assignors.broker.targets import homogeneous
 from assignors.broker.uniform_heterogeneous import MAXIMUM_SWEEPS
-from assignors.java import range as client_range
-from assignors.java import roundrobin
 from assignors.model import Claim, DenseGroup, GroupSpec
-from assignors.subscribers import homogeneous
+from assignors.registry import find
 from tests.assignors.groups import groups
 from tests.assignors.obvious_client import Owners, ranges, round_robin
 from tests.assignors.obvious_levelling import level
 
-CLIENT_RANGE, ROUND_ROBIN = client_range.ASSIGNORS[0], roundrobin.ASSIGNORS[0]
-SERVER_RANGE, UNIFORM = server_range.ASSIGNORS[0], uniform.ASSIGNORS[0]
+CLIENT_RANGE, ROUND_ROBIN = find("range", Side.CLIENT), find("roundrobin", Side.CLIENT)
+SERVER_RANGE, UNIFORM = find("range", Side.BROKER), find("uniform", Side.BROKER)
 ALL = [CLIENT_RANGE, ROUND_ROBIN, SERVER_RANGE, UNIFORM]
 
 

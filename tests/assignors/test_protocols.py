@@ -3,7 +3,8 @@
 import pytest
 
 from assignors.assignor import RebalanceProtocol, Side
-from assignors.protocols import NoCommonProtocolError, elect, rebalance_protocol
+from assignors.errors import NoCommonProtocolError
+from assignors.rebalance import elect, rebalance_protocol
 from assignors.registry import find
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from assignors import registry
 from assignors.assignor import Assignor, Leader, Side
+from assignors.errors import Rule, RuleBrokenError, UnknownAssignorError
 from assignors.model import DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
-from assignors.registry import UnknownAssignorError, find, known
-from assignors.rules import Rule, RuleBrokenError, from_named
+from assignors.registry import find, known
+from assignors.rules import from_named
 
 
 def _greedy(group: DenseGroup) -> Result:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from assignors.assignor import Assignor, RebalanceProtocol, Side
+from assignors.errors import Rule, RuleBrokenError
 from assignors.model import Assignment, Claim, DenseGroup, GroupSpec, MemberSpec, Result, Rows, TopicSpec
-from assignors.rules import Rule, RuleBrokenError, checked, from_named
+from assignors.rules import checked, from_named
 
 Named = Mapping[str, Mapping[str, Sequence[int]]]
 

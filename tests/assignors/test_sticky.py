@@ -6,15 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from assignors.errors import AssignorFailedError, AssignorHangsError
 from assignors.java import sticky
-from assignors.model import (
-    NO_GENERATION,
-    AssignorFailedError,
-    AssignorHangsError,
-    DenseGroup,
-    GroupSpec,
-    TopicSpec,
-)
+from assignors.model import NO_GENERATION, DenseGroup, GroupSpec, TopicSpec
 from tests.assignors.sticky_groups import group, sticky_member, topics
 
 

@@ -10,8 +10,10 @@ from random import Random
 
 import pytest
 
-from assignors.java import cooperative, sticky
-from assignors.model import AssignorFailedError, AssignorHangsError, DenseGroup, GroupSpec, Result
+from assignors.errors import AssignorFailedError, AssignorHangsError
+from assignors.java import cooperative_sticky as cooperative
+from assignors.java import sticky
+from assignors.model import DenseGroup, GroupSpec, Result
 from tests.assignors.obvious_sticky import Held, obvious_cooperative, obvious_sticky
 from tests.assignors.sticky_cases import group
 from tests.kafka.oracle import JavaThrewError, Oracle

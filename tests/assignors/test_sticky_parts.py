@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assignors.java.sticky_balance import Movements, PartitionSet
 from assignors.java.sticky_general import balance_score
-from assignors.java.sticky_movements import Movements, PartitionSet
-from assignors.level_fill import level_fill
+from assignors.model import level_fill
 from tests.support.plain_java import Buckets
 
 

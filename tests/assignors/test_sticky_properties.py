@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignors.java import cooperative, sticky
+from assignors.java import cooperative_sticky as cooperative
+from assignors.java import sticky
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 
 Named = Mapping[str, Mapping[str, list[int]]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assignors.java.java_order import string_hashes
+from assignors.java.hash_map import string_hashes
 from assignors.java.timeline_order import timeline_order
 
 

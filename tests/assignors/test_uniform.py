@@ -8,9 +8,10 @@ from uuid import UUID
 import pytest
 
 from assignors.assignor import Side
-from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.broker.targets import homogeneous
+from assignors.errors import AssignorFailedError
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
-from assignors.subscribers import homogeneous
 
 UNIFORM = find("uniform", Side.BROKER)
 ORDERS, BILLS = (

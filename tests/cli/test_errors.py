@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from assignors.model import AssignorFailedError
+from assignors.errors import AssignorFailedError
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.errors import (
     _ROOTS,

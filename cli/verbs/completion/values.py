@@ -177,9 +177,9 @@ def _contexts(_: Context) -> Described:
 
 
 def _assignors(_: Context) -> Described:
-    from assignors.registry import built_in
+    from assignors.registry import BUILT_IN
 
-    return [(name, "") for name in {assignor.name for assignor in built_in()}]
+    return [(name, "") for name in {assignor.name for assignor in BUILT_IN}]
 
 
 def _protocols(context: Context) -> Described:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from assignors.registry import Leader, Side, UnknownAssignorError, find, known
+from assignors.assignor import Leader, Side
+from assignors.errors import UnknownAssignorError
+from assignors.registry import find, known
 from cli.errors import UsageError
 from cli.output import notice
 from cli.selection import split_list

@@ -76,7 +76,7 @@ def dry_run(
     output: OutputOptions,
 ) -> None:
     """Show what a rebalance would do now: the very assignment that Kafka would compute."""
-    from assignors.registry import Leader, Side
+    from assignors.assignor import Leader, Side
     from cli.output import emit
     from cli.selection import describe_chosen
     from cli.sources.choose import open_source

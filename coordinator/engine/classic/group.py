@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from assignors.java.java_order import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
-from assignors.protocols import elect
+from assignors.java.hash_map import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
+from assignors.rebalance import elect
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from assignors.protocols import NoCommonProtocolError, elect
+from assignors.errors import NoCommonProtocolError
+from assignors.rebalance import elect
 from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode

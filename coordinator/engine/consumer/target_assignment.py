@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from assignors.assignor import Side
-from assignors.java.java_order import DEFAULT_CAPACITY, presized_capacity, spread, string_hashes
-from assignors.member_order import hash_map_order
-from assignors.model import AssignorFailedError, Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
+from assignors.errors import AssignorFailedError
+from assignors.java.hash_map import DEFAULT_CAPACITY, hash_map_order, presized_capacity, spread, string_hashes
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 from assignors.registry import find
 from coordinator.engine.consumer.member import ConsumerMember, is_homogeneous, names_of, subscribed_names
 from coordinator.engine.records import RegexValue, TopicPartitions

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from assignors.java.java_order import map_order, uuid_hashes, uuid_sort_key
+from assignors.java.hash_map import map_order, uuid_hashes, uuid_sort_key
 from coordinator.engine.records import Record
 from coordinator.store.partition_files import partition_for
 from coordinator.store.records import encode_record

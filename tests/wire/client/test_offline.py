@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assignors.java.java_order import string_hashes
+from assignors.java.hash_map import string_hashes
 from wire.client.address import Address
 from wire.client.answers import Failure
 from wire.client.calls.metadata import Broker, ClusterMetadata, Partition, Topic

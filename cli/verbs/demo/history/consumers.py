@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
+from assignors.assignor import Side
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
-from assignors.registry import Side, find
+from assignors.registry import find
 from cli.verbs.demo.history.stage import Client, Stage
 from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer

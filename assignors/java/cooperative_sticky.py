@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.java.sticky_core import assign_sticky
+from assignors.java.sticky import assign_sticky
+from assignors.java.sticky_claims import Holdings
 from assignors.java.sticky_group import StickyGroup
-from assignors.java.sticky_holdings import Holdings
 from assignors.model import DenseGroup, Ints, Result
 
 
@@ -43,14 +42,3 @@ def _still_claimed(question: StickyGroup, held: Holdings) -> Ints:
     lost[ids[~kept]] = True
     lost[ids[by_owner]] = False
     return np.flatnonzero(lost)
-
-
-ASSIGNORS = (
-    Assignor(
-        name="cooperative-sticky",
-        side=Side.CLIENT,
-        leader=Leader.JAVA,
-        protocols=frozenset({RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER}),
-        assign=assign,
-    ),
-)

@@ -3,14 +3,14 @@
 There is no path for equal subscriptions as Java has it since 2.4, so results differ from Java's even in the plainest
 groups. In order:
 
-1. Claims are settled (`librdkafka_claims`). Only `ownedPartitions` and `generationId` count, never user data.
+1. Claims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
 2. All partitions that somebody subscribes to are put in order. If all members can have the same: round robin from the
    members that own most, what others owned before first; then partitions that nobody owns, topics and partitions
    backwards from the Metadata response (or forwards by name, if nobody owns anything). Otherwise by number of
    subscribers, topic and partition.
 3. What is owned stays, if its owner still subscribes to it and, where racks count, its rack matches.
 4. The rest goes, one by one, to the subscriber that has least; with racks first to those whose rack matches.
-5. Partitions are moved (`librdkafka_balance`), first those of step 4 unless step 3 took something away, then all. If
+5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 took something away, then all. If
    owned partitions are no better balanced afterwards, that is undone.
 6. A partition that its last claimant has to give up is withheld until he has. What is claimed but assigned to nobody,
    because nobody subscribes to it or it does not exist, goes back to its last claimant.
@@ -19,24 +19,28 @@ A member whose rack is the empty string, which librdkafka sends where `client.ra
 matches nothing; one whose rack is null matches everything. A leader crashes where racks count and a member's
 subscription has a version below 3, or any member's has version 0: that is not in the model.
 
-Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb, rd_kafka_cooperative_protocol_adjust_assignment.
+Claims: per partition the claim of the highest generation counts; the one before it makes the *previous* owner. Two
+claims of one generation, whichever, void all claims of the partition. That a partition exists, or that the claimant
+subscribes to it, is looked at later.
+
+Beside that the leader keeps, per partition, the *last claimant* in the order of the JoinGroup response, whatever its
+generation, and goes by it when partitions are moved and when the assignment is trimmed to the cooperative protocol.
+
+Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb, rd_kafka_cooperative_protocol_adjust_assignment,
+prepopulateCurrentAssignments, rd_kafka_collect_partitions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.level_fill import level_fill
-from assignors.librdkafka.balance import Balance, Board
-from assignors.librdkafka.claims import NOBODY, Claims, settle
-from assignors.librdkafka.movements import FreedMemoryError
-from assignors.librdkafka.order import metadata_order, readable, utf8, without_unreadable
-from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined
-from assignors.subscribers import by_topic
+from assignors.librdkafka.order import NOBODY, metadata_order, readable, utf8, without_unreadable
+from assignors.librdkafka.sticky_balance import Balance, Board, FreedMemoryError
+from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined, level_fill
 
 FREED = (
     "librdkafka's leader reads memory that it has freed while it moves partitions back: what it assigns to members "
@@ -53,7 +57,7 @@ def assign(group: DenseGroup) -> Result:
     members = [m for m, member in enumerate(group.spec.members) if readable(member)]
     if not members:
         return Result(assignment=Assignment(group, Rows.of([[] for _ in group.spec.members])))
-    claims = settle(group, members)
+    claims = judge_claims(group, members)
     plan = _Plan(group, members, claims)
     plan.keep()
     plan.hand_out()
@@ -72,7 +76,7 @@ class _Plan:
 
     def __init__(self, group: DenseGroup, members: Sequence[int], claims: Claims) -> None:
         self.group, self.members, self.claims = group, np.array(members, dtype=np.int64), claims
-        plain = by_topic(group, np.arange(len(group.spec.members)))
+        plain = group.subscribers(np.arange(len(group.spec.members)))
         self.subscribers = [plain[t] for t in range(len(group.spec.topics))]
         ids = [utf8(member.id) for member in group.spec.members]
         self.rank = np.empty(len(ids), dtype=np.int64)
@@ -266,12 +270,38 @@ def _joined(rows: Sequence[Ints]) -> Ints:
     return np.concatenate([*rows, np.empty(0, dtype=np.int64)])
 
 
-ASSIGNORS = (
-    Assignor(
-        name="cooperative-sticky",
-        side=Side.CLIENT,
-        leader=Leader.LIBRDKAFKA,
-        protocols=frozenset({RebalanceProtocol.COOPERATIVE}),
-        assign=assign,
-    ),
-)
+@dataclass(frozen=True, slots=True, eq=False)
+class Claims:
+    """Members by dense partition id, strays included; NOBODY where there is none."""
+
+    owner: Ints
+    previous: Ints
+    last_claimant: Ints
+    """Of the partitions whose claims are not void."""
+    last_of_all: Ints
+    """The same, void claims included."""
+
+
+def judge_claims(group: DenseGroup, members: Sequence[int]) -> Claims:
+    """Settle the claims of `members`, which are in the order of the JoinGroup response."""
+    everything = group.partition_count + len(group.strays)
+    owner, previous, last = (np.full(everything, NOBODY, dtype=np.int64) for _ in range(3))
+    rows = [group.owned.partitions[m] for m in members]
+    partitions = np.concatenate([*rows, np.empty(0, dtype=np.int64)])
+    claimants = np.repeat(np.array(members, dtype=np.int64), [len(row) for row in rows])
+    last[partitions] = claimants
+    generations = group.owned.generations[claimants]
+    by_generation = np.lexsort((generations, partitions))
+    partitions, claimants = partitions[by_generation], claimants[by_generation]
+    generations = generations[by_generation]
+    follows = partitions[1:] == partitions[:-1]
+    void = partitions[1:][follows & (generations[1:] == generations[:-1])]
+    owner[partitions] = claimants
+    # The last of a partition's run is its owner; the one before that, where there is one, comes before it.
+    is_last = np.concatenate((~follows, [True])) if len(partitions) else np.zeros(0, dtype=bool)
+    second = np.flatnonzero(is_last[1:] & follows)
+    previous[partitions[second]] = claimants[second]
+    claimant = last.copy()
+    for known in (owner, previous, claimant):
+        known[void] = NOBODY
+    return Claims(owner, previous, claimant, last)
