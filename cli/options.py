@@ -21,7 +21,7 @@ from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from cli.sources.contexts.place import Place
 
 if TYPE_CHECKING:
-    from cli.render.shape import Shape
+    from cli.render.output_format import Shape
 
 SOURCE_PANEL = "Where groups come from"
 
@@ -148,7 +148,7 @@ class OutputOptions:
         """How tables are arranged, None for as they are. UsageError where that cannot be read."""
         if self.columns is None and self.sort is None and not self.no_header:
             return None
-        from cli.render.shape import Shape, parse_columns, parse_sort
+        from cli.render.output_format import Shape, parse_columns, parse_sort
 
         return Shape(
             columns=() if self.columns is None else parse_columns(self.columns),

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from cli.errors import UsageError
 from cli.render.document import Block, Cell, Document, Table
-from cli.render.shape import Shape, SortKey
+from cli.render.output_format import Shape, SortKey
 
 
 def shaped(document: Document, shape: Shape) -> Document:

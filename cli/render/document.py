@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from groups.listing import Problem
 
 if TYPE_CHECKING:
-    from migration.timeline import Timeline
+    from cli.render.lanes import Drawing
 
 FORMAT_VERSION = 1
 """The `kohort` field of every JSON document."""
@@ -77,9 +77,9 @@ class Checklist:
 class Picture:
     """What a page draws, and everything else says in words."""
 
-    title: str
     text: str
-    timeline: Timeline
+    drawing: Callable[[], Drawing]
+    """Made when a page shows it."""
 
 
 class Deferred(Mapping[str, Any]):

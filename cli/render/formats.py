@@ -35,7 +35,7 @@ def _yaml(document: Document, stream: TextIO) -> None:
 
 
 def _csv(document: Document, stream: TextIO) -> None:
-    from cli.render.delimited import render_csv
+    from cli.render.csv_tables import render_csv
 
     render_csv(document, stream)
 

@@ -1,38 +1,18 @@
-"""A document as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
-
-Everything that comes from a cluster is escaped, and the page's own policy forbids it to load or run anything.
-"""
+"""A document as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import TextIO
 
-from cli.render.cells import cell_text, safe_text
+from cli.render.cells import cell_text
 from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Picture, Table, Text
-from cli.render.page_style import STYLE
-from groups.model import Problem
+from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
+from groups.listing import Problem
 
-_HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-"""
-_CODE = re.compile(r"`([^`]+)`")
-PAGE_END = "</main>\n</body>\n</html>\n"
 DEEPEST = 6
 BOX = "\N{BALLOT BOX}"
 """A cell to be ticked."""
-
-
-def page_head(title: str, style: str) -> str:
-    """What stands before the page's contents; PAGE_END stands behind them."""
-    return f"{_HEAD}<title>{text_html(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
 
 
 def render_html(document: Document, stream: TextIO) -> None:
@@ -77,10 +57,10 @@ def _lines(block: Block, position: int) -> Iterator[str]:
 
 
 def _figure(picture: Picture, position: int) -> Iterator[str]:
-    from cli.render.timeline_svg import draw
+    from cli.render.lanes import draw
 
     yield "<figure>\n"
-    yield from draw(picture.timeline, picture.title, picture.text, f"p{position}")
+    yield from draw(picture.drawing(), f"p{position}")
     yield f"<figcaption>{prose_html(picture.text)}</figcaption>\n</figure>\n"
 
 
@@ -105,13 +85,3 @@ def _cell(cell: Cell) -> str:
     if cell == BOX:
         return '<input type="checkbox" aria-label="done">'
     return str(cell) if type(cell) is int else text_html(cell_text(cell))
-
-
-def text_html(text: str) -> str:
-    """Without markup, and without characters that turn a page around or that HTML does not allow."""
-    return escape(safe_text(text))
-
-
-def prose_html(text: str) -> str:
-    """What stands between backticks is code."""
-    return _CODE.sub(r"<code>\1</code>", text_html(text))

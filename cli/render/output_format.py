@@ -1,6 +1,11 @@
-"""The names of the output formats; the options need no more of the renderers than this."""
+"""What `--output`, `--columns`, `--sort` and `--no-header` ask for: options need no more of the renderers."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from enum import Enum
+
+from cli.errors import UsageError
 
 
 class OutputFormat(Enum):
@@ -16,3 +21,47 @@ class OutputFormat(Enum):
 
 FOR_PROGRAMS = frozenset({OutputFormat.JSON, OutputFormat.YAML})
 """The formats that print the document's data, errors among them; the others print its blocks."""
+
+
+ASCENDING, DESCENDING = "asc", "desc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortKey:
+    """A column to sort by, as it was typed."""
+
+    column: str
+    is_descending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How tables are arranged. No `columns`: all of them."""
+
+    columns: tuple[str, ...] = ()
+    sort: tuple[SortKey, ...] = ()
+    header: bool = True
+
+
+def parse_sort(text: str) -> tuple[SortKey, ...]:
+    """`LAG:desc,TOPIC`, the first column first. UsageError for a direction there is none of."""
+    keys = []
+    for part in _names(text, "--sort"):
+        column, colon, direction = part.partition(":")
+        direction = direction.strip().lower()
+        if colon and direction not in (ASCENDING, DESCENDING):
+            raise UsageError(f"--sort {part}: a column is sorted {ASCENDING} or {DESCENDING}")
+        keys.append(SortKey(column=column.strip(), is_descending=direction == DESCENDING))
+    return tuple(keys)
+
+
+def parse_columns(text: str) -> tuple[str, ...]:
+    """`GROUP,LAG`. UsageError when a name is missing."""
+    return _names(text, "--columns")
+
+
+def _names(text: str, option: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(names):
+        raise UsageError(f"{option} {text!r}: a column's name is missing")
+    return names

@@ -1,4 +1,4 @@
-"""What a report says, in numbers: `numbers_of` makes them of the tables, `cli.render.fleet_page` draws them.
+"""What a report says, in numbers: `numbers_of` makes them of the tables, `cli.verbs.fleet.report_page` draws them.
 
 `numbers` needs no Spark, so that a page can be drawn where the numbers came from a file.
 """

@@ -34,6 +34,6 @@ def write_report(file: Path, numbers: ReportNumbers) -> None:
 
         write_text(file, json.dumps(numbers.as_data(), indent=2, ensure_ascii=False) + "\n")
         return
-    from cli.render.fleet_page import history_page
+    from cli.verbs.fleet.report_page import history_page
 
     write_text(file, history_page(numbers))

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from cli.progress import Progress
-from cli.render.cells import cell_text, safe_text
+from cli.render.cells import safe_text
+from cli.render.csv_tables import CsvWriter
 from cli.render.document import FORMAT_VERSION, Cell, Column, Table
 from cli.render.table import column_lines
 from cli.verbs.log_dump.chunks import ROWS, Chunk, Wanted, chunks_of
@@ -200,28 +201,22 @@ class TableWriter:
         """They are said on stderr."""
 
 
-class CsvWriter:
+class FileCsvWriter:
     """One table with the files in a column of their own."""
 
     def __init__(self, stream: TextIO, what: str) -> None:
-        import csv
-
-        self._writer = csv.writer(stream, lineterminator="\n")
+        self._writer = CsvWriter(stream)
         columns = RECORD_COLUMNS if what == "records" else BATCH_COLUMNS
-        self._writer.writerow(["FILE", *(column.name for column in columns)])
+        self._writer.heading(["FILE", *(column.name for column in columns)])
 
     def file(self, name: str) -> None:
         """Every row names it."""
 
     def records(self, chunk: Chunk) -> None:
-        self._rows(chunk.file, record_rows(chunk))
+        self._writer.rows(record_rows(chunk), chunk.file)
 
     def batches(self, batches: Batches) -> None:
-        self._rows(batches.file, batch_rows(batches))
-
-    def _rows(self, file: str, rows: Iterable[Sequence[Cell]]) -> None:
-        texts = (["" if cell is None else cell_text(cell) for cell in row] for row in rows)
-        self._writer.writerows([file, *row] for row in texts)
+        self._writer.rows(batch_rows(batches), batches.file)
 
     def end(self, problems: Sequence[Problem]) -> None:
         """They are said on stderr."""
@@ -231,10 +226,10 @@ def _errors(problems: Sequence[Problem]) -> list[dict[str, str]]:
     return [{"subject": each.subject, "message": each.message} for each in problems]
 
 
-WRITERS: Mapping[DumpFormat, type[LineWriter | TableWriter | CsvWriter]] = {
+WRITERS: Mapping[DumpFormat, type[LineWriter | TableWriter | FileCsvWriter]] = {
     DumpFormat.TABLE: TableWriter,
     DumpFormat.NDJSON: LineWriter,
     DumpFormat.JSON: JsonWriter,
     DumpFormat.YAML: YamlWriter,
-    DumpFormat.CSV: CsvWriter,
+    DumpFormat.CSV: FileCsvWriter,
 }

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
 from cli.render.document import Block, Heading, Picture
-from cli.render.timeline_svg import draw_file
 from migration.model import Plan
 from migration.timeline import AWAY, Timeline, timeline_of
+
+if TYPE_CHECKING:
+    from cli.render.lanes import Drawing
 
 
 def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
@@ -20,9 +23,11 @@ def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
     picture = picture_of(plans[0])
     if picture is None:
         raise UsageError(f"--svg: the plan of {plans[0].group} has no course that could be drawn")
+    from cli.render.lanes import draw_file
+
     try:
         with file.open("w", encoding="utf-8") as stream:
-            stream.writelines(draw_file(picture.timeline, picture.title, picture.text))
+            stream.writelines(draw_file(picture.drawing()))
     except OSError as error:
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
 
@@ -49,11 +54,14 @@ def picture_of(plan: Plan) -> Picture | None:
     timeline = timeline_of(plan.moments, names, rounds)
     if timeline is None:
         return None
-    return Picture(
-        title=f"What {plan.group} and its members speak and own, round by round",
-        text=in_words(timeline),
-        timeline=timeline,
-    )
+    text = in_words(timeline)
+    return Picture(text=text, drawing=lambda: _drawing(timeline, plan.group, text))
+
+
+def _drawing(timeline: Timeline, group: str, text: str) -> Drawing:
+    from cli.verbs.plan.drawing import timeline_drawing
+
+    return timeline_drawing(timeline, f"What {group} and its members speak and own, round by round", text)
 
 
 def in_words(timeline: Timeline) -> str:

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from cli.render.cells import cell_text, safe_text
 from cli.render.document import Block, Cell, Checklist, Code, Column, Document, Heading, Picture, Table, Text
-from cli.render.narrow import natural_width, repeating_columns
+from cli.render.table import natural_width, repeating_columns
 from cli.verbs.watch.redraw import Line, Piece, Style, width_of
 
 TEXT_WIDTH = 80

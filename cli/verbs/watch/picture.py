@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli.errors import CommandError, UsageError
-from cli.render.page_style import COLOURS, DRAWING, KINDS
-from cli.render.svg_text import LETTER, fitting, markup, shortened
+from cli.render.lanes import AWAY, NONE, WIDTH, Axis, Drawing, Lane, Span, Text, draw_file, fitting, shortened
 from cli.verbs.watch.course import Course, GroupCourse, owners_are_shown
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
 from cli.verbs.watch.words import clock_text, duration_text, places_text
 
-WIDTH, LEFT, RIGHT = 1000, 190, 16
-LANE = 20
+LEFT, RIGHT = 190, 16
+HEIGHT = 20
+"""Of a lane."""
 MOST_LANES = 60
 """Lanes that can still be told apart. Partitions that always had the same owner share one."""
 MOST_MARKS = 10
@@ -56,8 +56,8 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
-    """Partitions of which the same is to be told."""
+class Ownership:
+    """Partitions that had the same owners at the same times: a lane."""
 
     places: tuple[Place, ...]
     runs: tuple[Run, ...]
@@ -74,7 +74,7 @@ class Story:
 
     group: str
     states: tuple[Run, ...]
-    lanes: tuple[Lane, ...]
+    lanes: tuple[Ownership, ...]
     """Those that are drawn."""
     left_out: int
     """Partitions that are not: those that changed least."""
@@ -115,55 +115,87 @@ def stories(recording: Recording) -> list[Story]:
 
 def picture_lines(recording: Recording) -> Iterator[str]:
     """The SVG file."""
-    told = stories(recording)
+    found = stories(recording)
     start_ms, end_ms = recording.observations[0].at_ms, _end_ms(recording)
-    axis = _Axis(start_ms, end_ms)
-    body: list[str] = []
-    y = 34.0
-    for story in told:
-        lines, y = _drawn(story, axis, y)
-        body += lines
     every = f", a look every {duration_text(recording.header.every_ms)}" if recording.header.every_ms else ""
-    title = f"{', '.join(story.group for story in told)}: who owned what"
     last_ms = recording.observations[-1].at_ms
     text = (
         f"{clock_text(start_ms)} to {clock_text(last_ms)} UTC{every}; what changed, did so before its border"
     )
-    height = y + 4
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH} {height:.0f}" '
-        f'width="{WIDTH}" height="{height:.0f}">\n'
+    # A clock that was set back draws at the begin of the axis.
+    unit = (WIDTH - LEFT - RIGHT) / (end_ms - start_ms)
+    axis = Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
+    lanes = [Lane(height=20, texts=(Text(text, y=8, at=start_ms, style="faint"),))]
+    for story in found:
+        lanes += _lanes(story, axis)
+    yield from draw_file(
+        Drawing(
+            title=f"{', '.join(story.group for story in found)}: who owned what",
+            text=text,
+            axis=axis,
+            legend=((NONE, "no owner"), (AWAY, "not shown")),
+            lanes=lanes,
+        )
     )
-    yield f"<title>{markup(title)}</title>\n<desc>{markup(text)}</desc>\n"
-    yield f"<style>{COLOURS}{DRAWING}{KINDS}</style>\n"
-    yield (
-        '<defs><pattern id="away" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-        '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>\n'
+
+
+def _lanes(story: Story, axis: Axis) -> Iterator[Lane]:
+    """Those of a group: its state, its partitions with the times below, and what is left out."""
+    kinds = _kinds(story)
+    yield Lane(height=22, texts=(Text(story.group, y=14, style="strong"),))
+    states = [
+        _span(run, AWAY if run.value == UNKNOWN else "box", run.value or "", story.group, axis)
+        for run in story.states
+    ]
+    yield Lane(height=HEIGHT + 4, texts=(Text("state", y=14),), spans=states)
+    marks = list(_marks(axis))
+    yield Lane(height=0, rules=marks, rule_height=HEIGHT * len(story.lanes))
+    for lane in story.lanes:
+        label = _label(lane.places)
+        name = Text(shortened(label, LEFT - 12), y=14, title=label + _without_owner(lane))
+        spans = []
+        for run in lane.runs:
+            if run.value is None:
+                spans.append(_span(run, NONE, "", f"{label}: no owner", axis))
+            elif run.value == UNKNOWN:
+                spans.append(_span(run, AWAY, "", f"{label}: not shown", axis))
+            else:
+                spans.append(_span(run, f"t{kinds[run.value]}", run.value, f"{label}: {run.value}", axis))
+        yield Lane(height=HEIGHT, texts=(name,), spans=spans)
+    times = [
+        Text(clock_text(ms)[: -4 if ms % 1000 == 0 else None], y=12, at=ms, style="faint middle")
+        for ms in marks
+    ]
+    yield Lane(height=16, texts=times)
+    if story.left_out:
+        rest = f"{story.left_out:,} more partitions, which changed less"
+        yield Lane(height=16, texts=(Text(rest, y=12, at=axis.start, style="faint"),))
+    yield Lane(height=12)
+
+
+def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Span:
+    """A box; that of an owner has a strip below: owners are told apart at a glance."""
+    lasted = duration_text(max(run.end_ms - run.start_ms, 0))
+    strip = Span(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
+    text = fitting(label, axis.x(run.end_ms) - axis.x(run.start_ms) - 6)
+    return Span(
+        start=run.start_ms,
+        end=run.end_ms,
+        style=style,
+        title=f"{title}, from {clock_text(run.start_ms)} for {lasted}",
+        top=1,
+        height=HEIGHT - 3,
+        bars=(strip,) if style.startswith("t") else (),
+        texts=(Text(text, y=13, at=run.start_ms, shift=3, style=""),) if text else (),
     )
-    yield f'<rect width="{WIDTH}" height="{height:.0f}" style="fill: var(--paper)"/>\n'
-    yield _write(LEFT, 16, text, "faint")
-    yield from _legend()
-    yield from body
-    yield "</svg>\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """Time, from left to right."""
-
-    start_ms: int
-    end_ms: int
-
-    def x(self, ms: int) -> float:
-        """Where a moment is; a clock that was set back draws to the left of where it should."""
-        share = (ms - self.start_ms) / (self.end_ms - self.start_ms)
-        return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
-
-    def marks(self) -> Iterator[int]:
-        """Round moments, at most `MOST_MARKS`."""
-        step = next(step for step in _steps() if (self.end_ms - self.start_ms) / step <= MOST_MARKS)
-        first = -(-self.start_ms // step) * step
-        yield from range(first, self.end_ms + 1, step)
+def _marks(axis: Axis) -> Iterator[int]:
+    """Round moments, at most `MOST_MARKS`."""
+    start_ms, end_ms = int(axis.start), int(axis.end)
+    step = next(step for step in _steps() if (end_ms - start_ms) / step <= MOST_MARKS)
+    first = -(-start_ms // step) * step
+    yield from range(first, end_ms + 1, step)
 
 
 def _steps() -> Iterator[int]:
@@ -198,7 +230,7 @@ def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) 
     together: dict[tuple[Run, ...], list[Place]] = {}
     for place in sorted(tracks):
         together.setdefault(tracks[place].runs(end_ms), []).append(place)
-    lanes = [Lane(places=tuple(places), runs=runs) for runs, places in together.items()]
+    lanes = [Ownership(places=tuple(places), runs=runs) for runs, places in together.items()]
     drawn = sorted(lanes, key=lambda lane: (-len(lane.runs), lane.places))[:MOST_LANES]
     count = sum(len(lane.places) for lane in lanes) - sum(len(lane.places) for lane in drawn)
     return Story(
@@ -207,42 +239,6 @@ def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) 
         lanes=tuple(sorted(drawn, key=lambda lane: lane.places)),
         left_out=count,
     )
-
-
-def _drawn(story: Story, axis: _Axis, y: float) -> tuple[list[str], float]:
-    """The lines of a group, and where the next one begins."""
-    kinds = _kinds(story)
-    lines = [_write(4, y + 14, story.group, "strong")]
-    y += 22
-    lines.append(_write(LEFT - 8, y + 14, "state", "end"))
-    for run in story.states:
-        lines += _bar(axis, run, y, "away" if run.value == UNKNOWN else "box", run.value or "", story.group)
-    y += LANE + 4
-    # Rules first: what is drawn later covers them.
-    bottom = y + LANE * len(story.lanes)
-    for ms in axis.marks():
-        x = axis.x(ms)
-        lines.append(f'<line class="step" x1="{x:.1f}" y1="{y:.1f}" x2="{x:.1f}" y2="{bottom:.1f}"/>\n')
-        lines.append(_write(x, bottom + 12, clock_text(ms)[: -4 if ms % 1000 == 0 else None], "faint middle"))
-    for lane in story.lanes:
-        label = _label(lane.places)
-        lines.append(
-            f"<g><title>{markup(label + _without_owner(lane))}</title>"
-            f"{_write(LEFT - 8, y + 14, shortened(label, LEFT - 12), 'end')}</g>"
-        )
-        for run in lane.runs:
-            if run.value is None:
-                lines += _bar(axis, run, y, "none", "", f"{label}: no owner")
-            elif run.value == UNKNOWN:
-                lines += _bar(axis, run, y, "away", "", f"{label}: not shown")
-            else:
-                lines += _bar(axis, run, y, f"t{kinds[run.value]}", run.value, f"{label}: {run.value}")
-        y += LANE
-    y += 16
-    if story.left_out:
-        lines.append(_write(LEFT, y + 12, f"{story.left_out:,} more partitions, which changed less", "faint"))
-        y += 16
-    return lines, y + 12
 
 
 def _kinds(story: Story) -> dict[Owner, int]:
@@ -254,32 +250,7 @@ def _kinds(story: Story) -> dict[Owner, int]:
     }
 
 
-def _bar(axis: _Axis, run: Run, y: float, style: str, label: str, title: str) -> Iterator[str]:
-    x, end = axis.x(run.start_ms), axis.x(run.end_ms)
-    width = max(end - x, 0.5)
-    lasted = duration_text(max(run.end_ms - run.start_ms, 0))
-    told = f"{title}, from {clock_text(run.start_ms)} for {lasted}"
-    yield (
-        f"<g><title>{markup(told)}</title>"
-        f'<rect class="{style}" x="{x:.1f}" y="{y + 1:.1f}" width="{width:.1f}" height="{LANE - 3}"/>'
-    )
-    if style.startswith("t"):  # ground and, solid, a strip below: owners are told apart at a glance
-        yield (
-            f'<rect class="k{style[1:]}" x="{x:.1f}" y="{y + LANE - 5:.1f}" width="{width:.1f}" height="3"/>'
-        )
-    text = fitting(label, width - 6)
-    yield (_write(x + 3, y + 13, text) if text else "") + "</g>\n"
-
-
-def _legend() -> Iterator[str]:
-    x = WIDTH - RIGHT - 2 * (26 + LETTER * 14)
-    for style, text in (("none", "no owner"), ("away", "not shown")):
-        yield f'<rect class="{style}" x="{x:.1f}" y="7" width="14" height="12"/>\n'
-        yield _write(x + 20, 17, text)
-        x += 26 + LETTER * 14
-
-
-def _without_owner(lane: Lane) -> str:
+def _without_owner(lane: Ownership) -> str:
     return f", {duration_text(lane.without_owner_ms)} without an owner" if lane.without_owner_ms else ""
 
 
@@ -288,8 +259,3 @@ def _label(places: Sequence[Place]) -> str:
     for topic, number in places:
         partitions.setdefault(topic, []).append(number)
     return places_text(partitions)
-
-
-def _write(x: float, y: float, text: str, style: str = "") -> str:
-    classes = f' class="{style}"' if style else ""
-    return f'<text{classes} x="{x:.1f}" y="{y:.1f}">{markup(text)}</text>\n'

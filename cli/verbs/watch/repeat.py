@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 import time
@@ -14,7 +13,7 @@ from cli.errors import CommandError, UsageError
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, notice, write_out
 from cli.render.cells import safe_text
-from cli.render.delimited import csv_texts
+from cli.render.csv_tables import CsvWriter
 from cli.render.document import Document, Table
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
@@ -184,16 +183,16 @@ class _InPipe:
 
     def _write_rows(self, document: Document, at: str, stream: TextIO) -> None:
         """Headings come again, behind an empty line, only when the columns are others than before."""
-        writer = csv.writer(stream, lineterminator="\n")
+        writer = CsvWriter(stream)
         for table in (block for block in document.blocks if isinstance(block, Table)):
             columns = ["TIME", *(column.name for column in table.columns)]
             if columns != self._columns:
                 if table.header:
                     if self._columns is not None:
                         stream.write("\n")
-                    writer.writerow(columns)
+                    writer.heading(columns)
                 self._columns = columns
-            writer.writerows([at, *csv_texts(row)] for row in table.rows)
+            writer.rows(table.rows, at)
 
 
 def _timed(document: Document, at: str) -> dict[str, object]:

@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cli.render.fleet_page import CAUSE_STYLES, history_page
+from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES
+from cli.verbs.fleet.report_page import history_page
 from pipeline.report.numbers import CAUSES, ReportNumbers
 from tests.cli.render import fleet_numbers
 from tests.cli.render.fleet_numbers import HOSTILE

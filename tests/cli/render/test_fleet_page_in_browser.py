@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cli.render.fleet_page import history_page
-from cli.render.rebalances_svg import timeline_svg
+from cli.verbs.fleet.rebalances_svg import timeline_svg
+from cli.verbs.fleet.report_page import history_page
 from pipeline.report.numbers import GroupTimeline, ReportNumbers
 from tests.browser.chromium import Chromium, Page
 from tests.cli.render import fleet_numbers

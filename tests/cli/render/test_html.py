@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from cli.render.cells import safe_text
 from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text, columns
 from cli.render.formats import render
+from cli.render.lanes import draw
 from cli.render.output_format import OutputFormat
-from cli.render.timeline_svg import draw
+from cli.verbs.plan.drawing import timeline_drawing
 from groups.model import Problem
 from migration.timeline import Timeline, timeline_of
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
@@ -77,7 +78,7 @@ def everything(text: str) -> tuple[Block, ...]:
         Table(columns=columns(text, "#NUMBER"), rows=[(text, 1), (None, None)]),
         Checklist((text, text)),
         Code((text, "second"), language=text),
-        Picture(title=text, text=text, timeline=timeline(name=text)),
+        Picture(text=text, drawing=lambda: timeline_drawing(timeline(name=text), text, text)),
     )
 
 
@@ -140,7 +141,7 @@ def test_what_could_not_be_read_is_on_the_page() -> None:
 @pytest.mark.parametrize("members", [1, 3, 30, 31, 150])
 def test_a_drawing_is_sound_and_says_what_it_shows(members: int) -> None:
     shown = timeline(members, 2 * members, name="\N{LATIN SMALL LETTER O WITH DIAERESIS} <&> ")
-    root = ElementTree.fromstring("".join(draw(shown, "The <title>", "The text", "p7")))
+    root = ElementTree.fromstring("".join(draw(timeline_drawing(shown, "The <title>", "The text"), "p7")))
     assert root.tag == "svg"
     assert root.get("role") == "img"
     labels = (root.get("aria-labelledby") or "").split()
@@ -160,7 +161,9 @@ def test_a_drawing_is_sound_and_says_what_it_shows(members: int) -> None:
 
 
 def test_other_formats_say_a_picture_in_words() -> None:
-    picture = Picture(title="A title", text="The group is classic.", timeline=timeline())
+    picture = Picture(
+        text="The group is classic.", drawing=lambda: timeline_drawing(timeline(), "A title", "")
+    )
     for output in (OutputFormat.MARKDOWN, OutputFormat.TABLE):
         stream = io.StringIO()
         render(Document(command="x", data={}, blocks=(picture,)), output, stream)

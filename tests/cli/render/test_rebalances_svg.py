@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cli.render.rebalances_svg import CAUSE_STYLES, timeline_svg
+from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, timeline_svg
 from pipeline.report.numbers import CAUSES, GroupTimeline
 from tests.cli.render.fleet_numbers import FIRST, HOSTILE, one, timeline
 

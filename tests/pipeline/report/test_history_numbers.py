@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.render.fleet_page import history_page
+from cli.verbs.fleet.report_page import history_page
 from pipeline.course.events import Cause, Protocol
 from pipeline.report.costs import MOST as MOST_GROUPS
 from pipeline.report.measure import DRAWN, numbers_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from cli.render.fleet_page import history_page
+from cli.verbs.fleet.report_page import history_page
 from pipeline.audit.schemas import AUDIT
 from pipeline.report.measure import numbers_of
 from pipeline.report.numbers import Candidate

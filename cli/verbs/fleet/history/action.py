@@ -236,7 +236,7 @@ class _Answer:
         request = self._request
         if request.svg is None or request.groups[0] not in there:
             return
-        from cli.render.rebalances_svg import timeline_svg
+        from cli.verbs.fleet.rebalances_svg import timeline_svg
         from pipeline.overview import between
         from pipeline.report.measure import timeline_of
 

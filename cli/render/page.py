@@ -1,4 +1,25 @@
-"""How a page of Kohort looks: on a screen, light or dark, and on paper."""
+"""A page of Kohort: its head, its text, escaped, and its style, on a screen, light or dark, and on paper.
+
+Everything that comes from a cluster is escaped, and the page's own policy forbids it to load or run anything.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from cli.render.cells import safe_text
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+"""
+PAGE_END = "</main>\n</body>\n</html>\n"
+_CODE = re.compile(r"`([^`]+)`")
 
 COLOURS = """
 :root {
@@ -90,3 +111,25 @@ KINDS = "".join(
 """`k0` to `k7` colour what a picture tells apart, `t0` to `t7` the ground behind."""
 STYLE = COLOURS + _PAGE + DRAWING + _PAPER + KINDS
 """The whole style sheet."""
+
+
+def page_head(title: str, style: str) -> str:
+    """What comes before the page's contents; PAGE_END comes after them."""
+    return f"{_HEAD}<title>{text_html(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+
+
+def text_html(text: str) -> str:
+    """Without markup, and without characters that turn a page around or that HTML does not allow."""
+    return escape(safe_text(text))
+
+
+def prose_html(text: str) -> str:
+    """What stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", text_html(text))
+
+
+def shortened_to(name: str, most: int) -> str:
+    """A name of at most so many characters, without its middle where it is longer."""
+    if len(name) <= most:
+        return name
+    return name[: (most - 1) // 2] + "\u2026" + name[-(most // 2) :]

@@ -12,11 +12,11 @@ from itertools import chain
 
 from cli.render.cells import duration_text
 from cli.render.document import Cell, Table, columns
-from cli.render.fleet_style import FLEET_STYLE
-from cli.render.html import PAGE_END, page_head, table_html, text_html
-from cli.render.plots import LONGEST_NAME, Bar, Part, Series, bars_plot, columns_plot, legend
-from cli.render.rebalances_svg import draw
-from cli.render.svg_text import shortened_to
+from cli.render.html import table_html
+from cli.render.lanes import draw
+from cli.render.page import PAGE_END, page_head, shortened_to, text_html
+from cli.render.plots import LONGEST_NAME, PLOTS_STYLE, Bar, Part, Series, bars_plot, columns_plot, legend
+from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, rebalances_drawing
 from pipeline.report.numbers import (
     CAUSES,
     PROTOCOLS,
@@ -33,7 +33,6 @@ from pipeline.report.numbers import (
     Totals,
 )
 
-CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
 STAGE_STYLES = ("k3", "k4", "k2")
 PROTOCOL_STYLES = ("k3", "k2")
 VERDICT_STYLES = ("k2", "k3", "none")
@@ -56,7 +55,7 @@ def history_page(numbers: ReportNumbers) -> str:
         *(_readiness(readiness) for readiness in numbers.readiness),
         _migration(numbers),
     )
-    return "".join([page_head(_title(numbers), FLEET_STYLE), *parts, PAGE_END])
+    return "".join([page_head(_title(numbers), PLOTS_STYLE), *parts, PAGE_END])
 
 
 def _title(numbers: ReportNumbers) -> str:
@@ -200,7 +199,7 @@ def _timeline(timeline: GroupTimeline, place: int) -> Iterator[str]:
         return
     name = _name(timeline.group)
     yield f'<h3 class="reason">{text_html(name)}</h3>\n<figure class="drawing">\n'
-    yield from draw(timeline, f"timeline{place}")
+    yield from draw(rebalances_drawing(timeline), f"timeline{place}")
     yield "</figure>\n"
 
 

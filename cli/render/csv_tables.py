@@ -1,0 +1,48 @@
+"""CSV, written in one place: RFC 4180 with line feeds; unknown cells are empty, and durations are in seconds."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from cli.render.cells import cell_text
+from cli.render.document import Cell, Document, Duration, Table
+
+
+def render_csv(document: Document, stream: TextIO) -> None:
+    """The tables of a document, one after the other, with an empty line between."""
+    writer = CsvWriter(stream)
+    tables = [block for block in document.blocks if isinstance(block, Table)]
+    for position, table in enumerate(tables):
+        if position:
+            stream.write("\n")
+        if table.header:
+            writer.heading([column.name for column in table.columns])
+        writer.rows(table.rows)
+
+
+class CsvWriter:
+    """Writes rows to a stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._writer = csv.writer(stream, lineterminator="\n")
+
+    def heading(self, names: Sequence[str]) -> None:
+        """The names of all columns."""
+        self._writer.writerow(names)
+
+    def rows(self, rows: Iterable[Sequence[Cell]], *first: str) -> None:
+        """Rows as programs read them; `first` are cells that come before those of each row."""
+        before = list(first)
+        self._writer.writerows([*before, *_texts(row)] for row in rows)
+
+
+def _texts(row: Iterable[Cell]) -> list[str]:
+    return [cell if type(cell) is str else str(cell) if type(cell) is int else _text(cell) for cell in row]
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    return f"{cell / 1000:.3f}" if isinstance(cell, Duration) else cell_text(cell)

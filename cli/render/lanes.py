@@ -1,0 +1,203 @@
+"""Lanes over time, as SVG: the one component that draws the pictures of plans, recordings and rebalances.
+
+A caller describes its picture (`Drawing`): lanes below one another over one axis, in each lane spans, bars and texts,
+and a legend. Colours are classes of the page's style sheet. Everything that has a title says it when pointed at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import groupby
+from typing import TypeVar
+
+from cli.render.page import COLOURS, DRAWING, KINDS, shortened_to, text_html
+
+WIDTH = 1000
+LETTER = 6.3
+"""About how wide a letter is, in the units of a drawing."""
+AWAY, NONE = "away", "none"
+"""Styles: hatched, for what is not there or not known, and that of what has no owner."""
+_HATCH = (
+    '<defs><pattern id="away" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>\n'
+)
+_MARGIN = 8
+"""Between a lane's name and the axis."""
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """From left to right: columns by number, or times. What lies outside is drawn at its ends."""
+
+    left: float
+    """Where it begins: names of lanes are written before it."""
+    start: float = 0.0
+    end: float
+    unit: float
+    """The width of a column, or of a unit of time."""
+
+    def x(self, at: float) -> float:
+        """Where something is drawn."""
+        return self.left + (min(max(at, self.start), self.end) - self.start) * self.unit
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text on the axis, or before it. `y` is below the top of the lane."""
+
+    text: str
+    _: KW_ONLY
+    y: float
+    at: float | None = None
+    """None: before the axis."""
+    shift: float = 0.0
+    """To the right of there."""
+    style: str = "end"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A box from one place of the axis to another; what is in it has its title, too."""
+
+    start: float
+    end: float
+    style: str
+    title: str = ""
+    top: float = 0.0
+    """Below the top of the lane."""
+    height: float
+    gap: float = 0.0
+    """At both ends."""
+    bars: tuple[Span, ...] = ()
+    texts: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """What is drawn below the lanes before it. Later things cover earlier ones; rules are below all."""
+
+    height: float
+    texts: Sequence[Text] = ()
+    spans: Sequence[Span] = ()
+    rules: Sequence[float] = ()
+    """Places of dashed lines that begin here."""
+    rule_height: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """A whole picture."""
+
+    title: str
+    text: str = ""
+    """What it shows, in words."""
+    axis: Axis
+    legend: Sequence[tuple[str, str]] = ()
+    """Styles, and what they mean."""
+    lanes: Sequence[Lane] = field(default_factory=tuple)
+    top: float = 4.0
+
+
+def columns_axis(count: int, left: float, widest: float) -> Axis:
+    """An axis of so many columns, none wider than that: few need not fill the page."""
+    return Axis(left=left, end=count, unit=min(widest, (WIDTH - left - 6) / max(1, count)))
+
+
+def runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
+    """Equal values that follow one another, and where."""
+    for value, run in groupby(range(len(values)), key=values.__getitem__):
+        places = list(run)
+        yield value, range(places[0], places[-1] + 1)
+
+
+def fitting(text: str, width: float) -> str:
+    """The text, cut to a width; a title has the whole of it."""
+    most = int(width / LETTER)
+    return text if len(text) <= most else text[: most - 1] + "\u2026" if most > 2 else ""
+
+
+def shortened(name: str, width: float) -> str:
+    """A name without its middle: names often begin alike and differ at the end."""
+    return shortened_to(name, int(width / LETTER))
+
+
+def draw(drawing: Drawing, name: str) -> Iterator[str]:
+    """The lines of the `svg` element; `name` keeps its ids apart from those of other drawings on the page."""
+    yield from _lines(drawing, name, "")
+
+
+def draw_file(drawing: Drawing) -> Iterator[str]:
+    """The lines of a file of its own, with the styles of a page, light and dark."""
+    head, *rest = _lines(drawing, "drawing", 'xmlns="http://www.w3.org/2000/svg" ')
+    yield head
+    yield f"<style>{COLOURS}{DRAWING}{KINDS}</style>\n"
+    yield '<rect width="100%" height="100%" style="fill: var(--paper)"/>\n'
+    yield from rest
+
+
+def _lines(drawing: Drawing, name: str, namespace: str) -> Iterator[str]:
+    y = drawing.top
+    body, y = _legend(drawing.legend, y)
+    for lane in drawing.lanes:
+        body += _lane(lane, drawing.axis, y)
+        y += lane.height
+    ids = f"{name}-title {name}-text" if drawing.text else f"{name}-title"
+    described = f'<desc id="{name}-text">{text_html(drawing.text)}</desc>\n' if drawing.text else ""
+    yield f'<svg {namespace}role="img" aria-labelledby="{ids}" viewBox="0 0 {WIDTH} {y:.0f}">\n'
+    yield f'<title id="{name}-title">{text_html(drawing.title)}</title>\n{described}'
+    if any(f'class="{AWAY}"' in line for line in body):
+        yield _HATCH
+    yield from body
+    yield "</svg>\n"
+
+
+def _legend(entries: Sequence[tuple[str, str]], y: float) -> tuple[list[str], float]:
+    """Swatches, as many in a line as fit, and where they end."""
+    lines, x = [], 0.0
+    for style, text in entries:
+        width = 30 + LETTER * len(text)
+        if x and x + width > WIDTH:
+            x, y = 0.0, y + 20
+        lines.append(f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" width="14" height="12"/>')
+        lines.append(_write(x + 20, y + 10, text))
+        x += width
+    return lines, y + 26 if entries else y
+
+
+def _lane(lane: Lane, axis: Axis, y: float) -> Iterator[str]:
+    for place in lane.rules:
+        x = axis.x(place)
+        yield f'<line class="step" x1="{x:.1f}" y1="{y:.1f}" x2="{x:.1f}" y2="{y + lane.rule_height:.1f}"/>'
+    for span in lane.spans:
+        yield _span(span, axis, y)
+    for text in lane.texts:
+        yield _text(text, axis, y)
+
+
+def _span(span: Span, axis: Axis, y: float) -> str:
+    title = f"<title>{text_html(span.title)}</title>" if span.title else ""
+    x = axis.x(span.start) + span.gap
+    width = max(axis.x(span.end) - span.gap - x, 0.5)
+    box = (
+        f'<rect class="{span.style}" x="{x:.1f}" y="{y + span.top:.1f}" width="{width:.1f}" '
+        f'height="{span.height:.1f}"'
+    )
+    if not span.bars and not span.texts:
+        return f"{box}>{title}</rect>\n" if title else f"{box}/>"
+    inner = [_span(each, axis, y) for each in span.bars] + [_text(each, axis, y) for each in span.texts]
+    return f"<g>{title}{box}/>{''.join(inner)}</g>"
+
+
+def _text(text: Text, axis: Axis, y: float) -> str:
+    before = axis.left - _MARGIN if "end" in text.style.split() else _MARGIN / 2
+    x = (before if text.at is None else axis.x(text.at)) + text.shift
+    line = _write(x, y + text.y, text.text, text.style)
+    return f"<g><title>{text_html(text.title)}</title>{line}</g>" if text.title else line
+
+
+def _write(x: float, y: float, text: str, style: str = "") -> str:
+    classes = f' class="{style}"' if style else ""
+    return f'<text{classes} x="{x:.1f}" y="{y:.1f}">{text_html(text)}</text>\n' if text else ""

@@ -1,0 +1,199 @@
+"""The rebalances of one group as a drawing: a column for each, or for several where there are many.
+
+From the top: days and times; the protocol and its assignor; a row for each cause; members; partitions moved and
+revoked; how long it took, and how long it had been quiet. Columns are as far apart as they are many, not as the time
+between them: a storm of a minute in a month is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC
+from itertools import pairwise
+from math import ceil
+from typing import TypeAlias
+
+from cli.render.cells import duration_text
+from cli.render.lanes import LETTER, Axis, Drawing, Lane, Span, Text, columns_axis, draw_file, fitting, runs
+from cli.render.page import shortened_to
+from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
+
+LEFT = 130
+WIDEST = 90
+"""Of a column: few rebalances need not fill the page."""
+BOLD = 7.3
+"""About how wide a bold letter is."""
+UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"), (1.0, "s"), (0.001, "ms"))
+CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
+LONGEST_NAME = 120
+Words: TypeAlias = Callable[[float], str]
+
+
+def timeline_svg(timeline: GroupTimeline) -> str:
+    """A file of its own: an SVG document with the styles of a page, light and dark."""
+    return "".join(draw_file(rebalances_drawing(timeline)))
+
+
+def rebalances_drawing(timeline: GroupTimeline) -> Drawing:
+    """The lanes of a group's rebalances."""
+    count = sum(mark.rebalances for mark in timeline.marks)
+    axis = columns_axis(len(timeline.marks), LEFT, WIDEST)
+    return Drawing(
+        title=f"Rebalances of {shortened_to(timeline.group, LONGEST_NAME)}: {count:,}",
+        axis=axis,
+        lanes=tuple(_lanes(timeline.marks, axis)),
+    )
+
+
+def _lanes(marks: Sequence[Mark], axis: Axis) -> Iterator[Lane]:
+    if not marks:
+        yield Lane(height=20, texts=(Text("no rebalances", y=12, style=""),))
+        return
+    titles = [_title(mark) for mark in marks]
+    yield _days(marks, axis)
+    every = ceil(LETTER * 9 / axis.unit)
+    times = {place: f"{marks[place].start.astimezone(UTC):%H:%M:%S}" for place in range(0, len(marks), every)}
+    yield Lane(height=18, texts=[_at(text, place, 3, 11, "faint") for place, text in times.items()])
+    yield _protocols(marks, axis)
+    yield from _causes(marks, titles, axis)
+    for name, values, style, scales in (
+        ("members", [mark.members for mark in marks], "k1", (_number,)),
+        ("partitions moved", [mark.moved for mark in marks], "bar", (_number,)),
+        ("revoked", [mark.revoked for mark in marks], "bar", (_number,)),
+        ("took", [mark.rebalancing_s for mark in marks], "bar", (_seconds, _brief)),
+        ("quiet before", [0.0, *(_between(*pair) for pair in pairwise(marks))], "bar", (_seconds, _brief)),
+    ):
+        yield _bars(name, values, style, scales, titles, axis)
+    yield Lane(height=6)
+
+
+def _days(marks: Sequence[Mark], axis: Axis) -> Lane:
+    texts, rules = [], []
+    for day, run in runs([mark.start.astimezone(UTC).date() for mark in marks]):
+        labels = (f"{day.day} {day:%b} {day.year}", f"{day.day} {day:%b}", str(day.day), "")
+        label = next(text for text in labels if _fits(text, len(run) * axis.unit - 3, BOLD))
+        rules.append(run.start)
+        texts.append(_at(label, run.start, 3, 12, "strong"))
+    return Lane(height=16, texts=texts, rules=rules, rule_height=16)
+
+
+def _protocols(marks: Sequence[Mark], axis: Axis) -> Lane:
+    spoken = [f"{mark.protocol}, {mark.assignor}" if mark.assignor else mark.protocol for mark in marks]
+    return Lane(
+        height=28,
+        texts=(Text("protocol", y=15, style="end strong"),),
+        spans=[
+            Span(
+                start=run.start,
+                end=run.stop,
+                style="box",
+                title=shortened_to(protocol, LONGEST_NAME),
+                height=22,
+                texts=(_at(fitting(protocol, len(run) * axis.unit - 6), run.start, 4, 15, ""),),
+            )
+            for protocol, run in runs(spoken)
+        ],
+    )
+
+
+def _causes(marks: Sequence[Mark], titles: Sequence[str], axis: Axis) -> Iterator[Lane]:
+    """A row for each cause that there was."""
+    for cause, style in enumerate(CAUSE_STYLES):
+        counts = {place: mark.causes[cause] for place, mark in enumerate(marks) if mark.causes[cause]}
+        if not counts:
+            continue
+        numbers = {place: f"{count:,}" for place, count in counts.items() if count > 1}
+        yield Lane(
+            height=18,
+            spans=[_box(place, 0, 15, style, titles, axis) for place in counts],
+            texts=[
+                Text(CAUSES[cause], y=12),
+                *(
+                    _at(text, place, 4, 12, "strong")
+                    for place, text in numbers.items()
+                    if _fits(text, axis.unit - 4, BOLD)
+                ),
+            ],
+        )
+    yield Lane(height=4)
+
+
+def _bars(
+    name: str,
+    values: Sequence[float | None],
+    style: str,
+    scales: Sequence[Words],
+    titles: Sequence[str],
+    axis: Axis,
+) -> Lane:
+    """A row of bars, with their numbers in the first of the scales in which all of them fit; where nothing is known
+    there is no bar."""
+    shown = {place: value for place, value in enumerate(values) if value}
+    known = [value for value in values if value is not None]
+    most, bottom = max(known, default=0), 36.0
+    heights = {place: max(1.0, 22 * value / most) for place, value in shown.items()}
+    written = next(
+        (each for each in scales if all(_fits(each(value), axis.unit - 2) for value in shown.values())), None
+    )
+    least = "none" if known else "not known"
+    texts = [
+        Text(name, y=bottom - 14),
+        Text(f"at most {scales[0](most)}" if most else least, y=bottom - 2, style="end faint"),
+    ]
+    if written:
+        texts += [
+            _at(written(value), place + 0.5, 0, bottom - heights[place] - 3, "middle")
+            for place, value in shown.items()
+        ]
+    spans = [_box(place, bottom - high, high, style, titles, axis) for place, high in heights.items()]
+    return Lane(height=bottom + 6, texts=texts, spans=spans)
+
+
+def _box(place: int, top: float, height: float, style: str, titles: Sequence[str], axis: Axis) -> Span:
+    gap = min(1.0, axis.unit / 8)
+    return Span(start=place, end=place + 1, style=style, title=titles[place], top=top, height=height, gap=gap)
+
+
+def _at(text: str, at: float, shift: float, y: float, style: str) -> Text:
+    return Text(text, y=y, at=at, shift=shift, style=style)
+
+
+def _title(mark: Mark) -> str:
+    """What a column says when it is pointed at."""
+    causes = ", ".join(
+        cause if count == 1 else f"{cause} {count:,}"
+        for cause, count in zip(CAUSES, mark.causes, strict=True)
+        if count
+    )
+    what = (
+        f"epoch {mark.epoch}"
+        if mark.rebalances == 1
+        else f"{mark.rebalances:,} rebalances to epoch {mark.epoch}"
+    )
+    return (
+        f"{mark.start.astimezone(UTC):%Y-%m-%d %H:%M:%S}, {what}: {causes}; members {mark.members:,} "
+        f"(+{mark.joined:,} -{mark.left:,}); moved {mark.moved:,}, revoked {mark.revoked:,}; "
+        + ("duration not known" if mark.rebalancing_s is None else _seconds(mark.rebalancing_s))
+    )
+
+
+def _between(one: Mark, two: Mark) -> float:
+    return max(0.0, (two.start - one.end).total_seconds())
+
+
+def _seconds(seconds: float) -> str:
+    return duration_text(round(seconds * 1000))
+
+
+def _brief(seconds: float) -> str:
+    """A time in its greatest unit, cut off."""
+    unit, letter = next((unit for unit in UNITS if seconds >= unit[0]), UNITS[-1])
+    return f"{seconds // unit:.0f}{letter}"
+
+
+def _number(number: float) -> str:
+    return f"{number:,}"
+
+
+def _fits(text: str, width: float, letter: float = LETTER) -> bool:
+    return letter * len(text) <= width
