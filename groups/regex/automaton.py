@@ -20,7 +20,18 @@ from groups.regex.program import (
     compile_beginning,
     compile_whole,
 )
-from groups.regex.tree import ALL, ALPHABET, INDEX, WORD, Assertion, Place, Sequence, Tree, characters_of
+from groups.regex.tree import (
+    ALL,
+    ALPHABET,
+    INDEX,
+    WORD,
+    Assertion,
+    Place,
+    Sequence,
+    Tree,
+    characters_of,
+    sequence_of,
+)
 
 MAX_CONTEXTS = 64
 MAX_TRANSITIONS = 60_000
@@ -39,7 +50,7 @@ def trimmed(tree: Tree) -> Tree:
         parts = parts[1:]
     while parts and _is_at(parts[-1], Place.END):
         parts = parts[:-1]
-    return parts[0] if len(parts) == 1 else Sequence(parts)
+    return sequence_of(parts)
 
 
 def _is_at(tree: Tree, place: Place) -> bool:

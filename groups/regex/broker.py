@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from groups.errors import GroupsError
-from groups.regex.re2j.parse import Parsed, PatternRefusedError, parse
-from groups.regex.re2j.write import TooLongError, write_for_re2
+from groups.regex.re2j import Parsed, PatternRefusedError, parse
+from groups.regex.write import TooLongError, write_for_re2
 
 MAX_BYTES = 32_767
 """A regex is stored in the key of a record whose strings have a two-byte length."""

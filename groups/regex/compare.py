@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from groups.regex import posix, rewrite
-from groups.regex.atomic import without_atoms
+from groups.regex import ClientEngine, posix, rewrite
 from groups.regex.automaton import Automaton, Difference, difference
 from groups.regex.broker import BrokerRegex, RegexVerdict, judge
-from groups.regex.client_engine import ClientEngine
 from groups.regex.java import JavaSyntaxError, parse_java
-from groups.regex.names import Names
-from groups.regex.program import TooLargeError, UnsureError
+from groups.regex.program import TooLargeError, UnsureError, without_atoms
+from groups.regex.topic_names import Names
 from groups.regex.tree import Assertion, Chars, Choice, Look, Place, Tree, mask_of
 from groups.regex.tree import Sequence as Chain
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from groups.regex.java_classes import UnknownClassError, class_named
+from groups.regex.character_classes import UnknownClassError, class_named
 from groups.regex.program import UnsureError
 from groups.regex.tree import (
     ALL,
     DIGITS,
+    HEX_DIGITS,
     NOTHING,
+    QUANTIFIERS,
     WORD,
     Assertion,
     Atomic,
@@ -27,9 +29,11 @@ from groups.regex.tree import (
     Tree,
     Unsure,
     characters_of,
+    choice_of,
     fold,
     mask_between,
     mask_of,
+    sequence_of,
 )
 
 MAX_DEPTH = 60
@@ -38,7 +42,6 @@ MAX_DEPTH = 60
 MAX_COUNT = 0x7FFFFFFF
 _END = "\0"
 _SPACE = " \t\n\r\f\v"
-_HEX = "0123456789abcdefABCDEF"
 
 
 class JavaSyntaxError(Exception):
@@ -117,14 +120,14 @@ class _Parser:
         while self.peek() == "|":
             self.at += 1
             options.append(self.sequence())
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return choice_of(options)
 
     def sequence(self) -> Tree:
         parts: list[Tree] = []
         while True:
             character = self.peek()
             if character in "|)" or (character == _END and self.at >= self.length):
-                return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+                return sequence_of(parts)
             if character in "*+?":
                 raise JavaSyntaxError(f"Dangling meta character '{character}'")
             if character == "(":
@@ -162,7 +165,7 @@ class _Parser:
         if character == "{":
             least, most = self.counts()
         elif character in "*+?":
-            least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+            least, most = QUANTIFIERS[character]
             self.at += 1
         else:
             return body
@@ -348,7 +351,7 @@ class _Parser:
         if self.peek() == "{":
             self.at += 1
             digits = ""
-            while self.peek() in _HEX:
+            while self.peek() in HEX_DIGITS:
                 digits += self.read()
                 if int(digits, 16) > 0x10FFFF:
                     raise JavaSyntaxError("Hexadecimal codepoint is too big")
@@ -356,7 +359,7 @@ class _Parser:
                 raise JavaSyntaxError("Unclosed hexadecimal escape sequence")
         else:
             digits = "".join(self.read() for _ in range(2))
-        if not digits or any(digit not in _HEX for digit in digits):
+        if not digits or any(digit not in HEX_DIGITS for digit in digits):
             raise JavaSyntaxError("Illegal hexadecimal escape sequence")
         return chr(int(digits, 16))
 
@@ -368,7 +371,7 @@ class _Parser:
 
     def utf16_unit(self) -> int:
         digits = "".join(self.read() for _ in range(4))
-        if any(digit not in _HEX for digit in digits):
+        if any(digit not in HEX_DIGITS for digit in digits):
             raise JavaSyntaxError("Illegal Unicode escape sequence")
         return int(digits, 16)
 

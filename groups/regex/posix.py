@@ -15,19 +15,21 @@ from collections.abc import Callable
 from collections.abc import Sequence as Sequence_
 from typing import Any, TypeVar
 
-from groups.regex.re2j.names import POSIX
+from groups.regex.character_classes import POSIX
 from groups.regex.tree import (
     ALL,
+    QUANTIFIERS,
     WORD,
     Assertion,
     Chars,
-    Choice,
     Place,
     Repeat,
     Sequence,
     Tree,
+    choice_of,
     mask_between,
     mask_of,
+    sequence_of,
 )
 
 PATIENCE_S = 5.0
@@ -151,7 +153,7 @@ class _Parser:
         while self.peek() == "|":
             self.at += 1
             options.append(self.sequence())
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return choice_of(options)
 
     def sequence(self) -> Tree:
         parts: list[Tree] = []
@@ -162,13 +164,13 @@ class _Parser:
                     raise _NotPlainError
                 item = Repeat(item, *self.counts())
             parts.append(item)
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        return sequence_of(parts)
 
     def counts(self) -> tuple[int, int | None]:
         character = self.peek()
         if character != "{":
             self.at += 1
-            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+            return QUANTIFIERS[character]
         found = _COUNTS.match(self.text, self.at)
         if found is None or found.group() in ("{}", "{,}"):
             raise _NotPlainError

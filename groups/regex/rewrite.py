@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from groups.regex.automaton import Automaton, are_same
 from groups.regex.broker import judge
 from groups.regex.program import TooLargeError, UnsureError
-from groups.regex.tree import NOTHING, Atomic, Chars, Choice, Repeat, Sequence, Tree
-from groups.regex.write import NotRegularError, write
+from groups.regex.tree import NOTHING, Atomic, Chars, Choice, Repeat, Sequence, Tree, choice_of, sequence_of
+from groups.regex.write import NotRegularError, write_for_re2j
 
 MAX_LENGTH = 2000
 """Characters of a rewritten pattern; a longer one helps nobody."""
@@ -42,8 +42,8 @@ def proven(candidates: Candidates, client: Automaton) -> str | None:
 
 def of_java(tree: Tree, client: Automaton) -> Candidates:
     """Candidates for a pattern of Java's, whose reading is `tree` and whose names are `client`'s."""
-    yield from _written(lambda: write(_plain(tree)))
-    yield from _written(lambda: write(spelled_out(client)))
+    yield from _written(lambda: write_for_re2j(_plain(tree)))
+    yield from _written(lambda: write_for_re2j(spelled_out(client)))
 
 
 def of_librdkafka(pattern: str, client: Automaton) -> Candidates:
@@ -51,7 +51,7 @@ def of_librdkafka(pattern: str, client: Automaton) -> Candidates:
     yield f"{pattern}.*"
     inner = pattern.removeprefix("^")
     yield f"^(?:{inner}).*"
-    yield from _written(lambda: f"^(?:{write(spelled_out(client))})")
+    yield from _written(lambda: f"^(?:{write_for_re2j(spelled_out(client))})")
 
 
 def _written(text: Callable[[], str]) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _chain(*trees: Tree) -> Tree:
     parts: list[Tree] = []
     for tree in trees:
         parts += tree.parts if isinstance(tree, Sequence) else (tree,)
-    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+    return sequence_of(parts)
 
 
 def _loop(tree: Tree | None) -> Tree:
@@ -190,6 +190,6 @@ def _either(first: Tree, second: Tree) -> Tree:
                 options.append(option)
     if NOTHING in options:
         rest = [option for option in options if option != NOTHING]
-        inner = rest[0] if len(rest) == 1 else Choice(tuple(rest))
+        inner = choice_of(rest)
         return inner if isinstance(inner, Repeat) and inner.least == 0 else Repeat(inner, 0, 1)
-    return options[0] if len(options) == 1 else Choice(tuple(options))
+    return choice_of(options)

@@ -134,3 +134,20 @@ Tree = Chars | Sequence | Choice | Repeat | Assertion | Look | Atomic | Unsure
 
 NOTHING = Sequence(())
 """Matches the empty string."""
+
+QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+"""The counts of `Repeat`, by the character that says them in every syntax."""
+
+HEX_DIGITS = "0123456789abcdefABCDEF"
+
+
+def sequence_of(parts: Iterable[Tree]) -> Tree:
+    """The only part, or the sequence of them."""
+    parts = tuple(parts)
+    return parts[0] if len(parts) == 1 else Sequence(parts)
+
+
+def choice_of(options: Iterable[Tree]) -> Tree:
+    """The only option, or the choice between them."""
+    options = tuple(options)
+    return options[0] if len(options) == 1 else Choice(options)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from groups.model import GroupType
-from groups.regex.client_engine import ClientEngine
+from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
-from groups.regex.names import Names
+from groups.regex.topic_names import Names
 from migration.model import Destination, Finding, Level
 from migration.rules.about import about_members
 from migration.rules.case import Case

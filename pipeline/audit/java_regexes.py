@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from groups.regex.client_engine import ClientEngine
+from groups.regex import ClientEngine
 from groups.regex.compare import INTERNAL_TOPICS
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import UnsureError

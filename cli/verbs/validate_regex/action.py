@@ -11,9 +11,9 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.sources.choose import open_source, source_is_named
 from cli.verbs.validate_regex.topic_names import read_text, read_topic_names
-from groups.regex.client_engine import ClientEngine
+from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
-from groups.regex.names import Names
+from groups.regex.topic_names import Names
 
 if TYPE_CHECKING:
     from groups.model import Problem

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.options import OutputOptions, SourceOptions
-from groups.regex.client_engine import ClientEngine
+from groups.regex import ClientEngine
 
 
 def validate_regex(

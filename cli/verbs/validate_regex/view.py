@@ -7,8 +7,8 @@ from typing import Any
 
 from cli.render.document import Block, Cell, Column, Document, Table, Text, columns
 from groups.model import Problem
+from groups.regex import ClientEngine
 from groups.regex.broker import RegexVerdict
-from groups.regex.client_engine import ClientEngine
 from groups.regex.compare import Comparison, joined
 
 SHOWN_TOPICS = 20

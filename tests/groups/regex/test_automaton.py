@@ -6,8 +6,8 @@ import pytest
 
 from groups.regex.automaton import Automaton, Difference, are_same, difference
 from groups.regex.java import parse_java
-from groups.regex.names import FEW, MANY, Names
 from groups.regex.program import TooLargeError
+from groups.regex.topic_names import FEW, MANY, Names
 
 
 def _automaton(pattern: str) -> Automaton:

@@ -12,11 +12,10 @@ from random import Random
 
 import pytest
 
-from groups.regex.atomic import without_atoms
 from groups.regex.broker import judge
 from groups.regex.java import JavaSyntaxError, parse_java
-from groups.regex.names import Names
-from groups.regex.program import TooLargeError, UnsureError
+from groups.regex.program import TooLargeError, UnsureError, without_atoms
+from groups.regex.topic_names import Names
 from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import Engine, ask_engines
 

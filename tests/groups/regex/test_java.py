@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.regex.atomic import without_atoms
 from groups.regex.automaton import Automaton
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.posix import parse_posix
-from groups.regex.program import TooLargeError, UnsureError
-from groups.regex.re2j.parse import PatternRefusedError, parse
+from groups.regex.program import TooLargeError, UnsureError, without_atoms
+from groups.regex.re2j import PatternRefusedError, parse
 from groups.regex.tree import ALPHABET
 from tests.kafka.regex_engines import ask_engines
 
@@ -174,12 +173,12 @@ def test_java_says_the_same(kafka_jars: Path) -> None:
 
 @pytest.mark.kafka
 def test_every_named_class_holds_what_java_says(kafka_jars: Path) -> None:
-    from groups.regex import java_classes as classes
+    from groups.regex import character_classes as classes
 
     names = [
         *classes._PLAIN,
         *(f"Is{name}" for name in (*classes._PLAIN, *classes._BINARY, *classes._SCRIPTS)),
-        *(f"java{name}" for name in classes._JAVA),
+        *(f"java{name}" for name in classes._JAVA_METHODS),
         *(f"gc={name}" for name in classes._PLAIN if len(name) < 3),
         *(f"script={name}" for name in classes._SCRIPTS),
         *("Latin", "Any", "alpha", "javaFoo", "Emoji"),

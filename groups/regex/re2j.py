@@ -8,21 +8,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from groups.regex.re2j.names import PERL, POSIX, UNICODE, UNICODE_FOLDED
+from groups.regex.character_classes import PERL, POSIX, UNICODE, UNICODE_FOLDED
 from groups.regex.tree import (
     ALL,
+    HEX_DIGITS,
+    QUANTIFIERS,
     Assertion,
     Chars,
     Choice,
     Greed,
     Place,
     Repeat,
-    Sequence,
     Tree,
     characters_of,
     fold,
     mask_between,
     mask_of,
+    sequence_of,
 )
 
 MAX_REPEAT = 1000
@@ -101,7 +103,7 @@ class _Level:
             peak = max(peak, part.peak, tail + part.dive)
             tail = part.tail if part.skipped is None else max(part.tail, tail + part.skipped)
             skipped = None if skipped is None or part.skipped is None else skipped + part.skipped
-        tree = parts[0].tree if len(parts) == 1 else Sequence(tuple(part.tree for part in parts))
+        tree = sequence_of(part.tree for part in parts)
         self.options.append(_Item(tree, sum(part.size for part in parts), skipped, dive, tail, peak))
 
     def close(self) -> _Item:
@@ -124,7 +126,6 @@ class _Level:
 
 _COUNTS = re.compile(r"\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
 _NAME = re.compile(r"[0-9A-Za-z_]+")
-_HEX = "0123456789abcdefABCDEF"
 _CONTROL = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ASSERTIONS = {"A": Place.START, "b": Place.WORD_EDGE, "B": Place.NO_WORD_EDGE, "z": Place.END}
 
@@ -147,7 +148,7 @@ class _Parser:
             is_repeat = False
             if character in "*+?":
                 self.at += 1
-                self.repeat(*{"*": (0, None), "+": (1, None), "?": (0, 1)}[character], start, repeated_at)
+                self.repeat(*QUANTIFIERS[character], start, repeated_at)
                 is_repeat = True
             elif character == "{" and (counts := _COUNTS.match(self.text, start)):
                 self.at = counts.end()
@@ -378,7 +379,7 @@ class _Parser:
             self.at += 1
             if braced and character == "}" and digits:
                 return chr(int(digits, 16))
-            if character not in _HEX:
+            if character not in HEX_DIGITS:
                 break
             digits += character
             if int(digits, 16) > 0x10FFFF:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from groups.regex.broker import judge
-from groups.regex.re2j.names import PERL, POSIX, UNICODE
-from groups.regex.re2j.parse import parse
+from groups.regex.character_classes import PERL, POSIX, UNICODE
+from groups.regex.re2j import parse
 from groups.regex.tree import ALPHABET, Chars, characters_of
 from tests.kafka.regex_engines import ask_engines
 

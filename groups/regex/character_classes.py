@@ -1,7 +1,10 @@
-"""Java's named character classes, as far as topic names can tell them apart.
+"""Character classes that RE2/J 1.8, POSIX and Java know by name, as far as topic names can tell them apart.
 
-Source: java.util.regex.CharPredicates' tables, asked of a JVM (a test asks it again). Names are certain: one that is
-missing here is either unknown to every Java (UnknownClassError) or may be known to some (UnsureError).
+Java's names are certain: one that is missing here is either unknown to every Java (UnknownClassError) or may be known
+to some (UnsureError).
+
+Source: the keys of `com.google.re2j.UnicodeTables` in the jar that Kafka 4.3 ships; java.util.regex.CharPredicates'
+tables, asked of a JVM. Tests compare both.
 """
 
 from __future__ import annotations
@@ -9,43 +12,78 @@ from __future__ import annotations
 from groups.regex.program import UnsureError
 from groups.regex.tree import ALL, DIGITS, LETTERS, LOWER, UPPER, WORD, mask_of
 
-_HEX = DIGITS | mask_of("abcdefABCDEF")
-_MARKS = mask_of("-._")
+CATEGORIES = frozenset(
+    """C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs""".split()  # noqa: SIM905
+)
+SCRIPTS = frozenset(
+    """Arabic Armenian Avestan Balinese Bamum Batak Bengali Bopomofo Brahmi Braille Buginese Buhid
+    Canadian_Aboriginal Carian Cham Cherokee Common Coptic Cuneiform Cypriot Cyrillic Deseret Devanagari
+    Egyptian_Hieroglyphs Ethiopic Georgian Glagolitic Gothic Greek Gujarati Gurmukhi Han Hangul Hanunoo Hebrew
+    Hiragana Imperial_Aramaic Inherited Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi Kannada
+    Katakana Kayah_Li Kharoshthi Khmer Lao Latin Lepcha Limbu Linear_B Lisu Lycian Lydian Malayalam Mandaic
+    Meetei_Mayek Mongolian Myanmar New_Tai_Lue Nko Ogham Ol_Chiki Old_Italic Old_Persian Old_South_Arabian
+    Old_Turkic Oriya Osmanya Phags_Pa Phoenician Rejang Runic Samaritan Saurashtra Shavian Sinhala Sundanese
+    Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Tamil Telugu Thaana Thai Tibetan Tifinagh
+    Ugaritic Unknown Vai Yi""".split()  # noqa: SIM905
+)
+
+UNICODE = dict.fromkeys(CATEGORIES | SCRIPTS, 0) | {
+    "Any": ALL,
+    "L": LETTERS,
+    "Ll": LOWER,
+    "Lu": UPPER,
+    "N": DIGITS,
+    "Nd": DIGITS,
+    "P": mask_of("-._"),
+    "Pc": mask_of("_"),
+    "Pd": mask_of("-"),
+    "Po": mask_of("."),
+    "Latin": LETTERS,
+    "Common": DIGITS | mask_of("-._"),
+}
+"""`\\p{Name}` → its characters."""
+
+UNICODE_FOLDED = {"Ll": LOWER | mask_of("KS"), "Lu": LETTERS}
+"""`(?i)\\p{Name}`, where that differs. RE2/J's table of what folds to Ll lacks A to Z; google-re2's does not."""
+
+PERL = {
+    "d": DIGITS, "D": ALL & ~DIGITS, "s": 0, "S": ALL, "w": WORD, "W": ALL & ~WORD,
+}  # fmt: skip
+
+POSIX = {
+    "alnum": LETTERS | DIGITS,
+    "alpha": LETTERS,
+    "ascii": ALL,
+    "blank": 0,
+    "cntrl": 0,
+    "digit": DIGITS,
+    "graph": ALL,
+    "lower": LOWER,
+    "print": ALL,
+    "punct": mask_of("-._"),
+    "space": 0,
+    "upper": UPPER,
+    "word": WORD,
+    "xdigit": DIGITS | mask_of("abcdefABCDEF"),
+}
+
+
+_HEX = POSIX["xdigit"]
+_MARKS = POSIX["punct"]
 
 _PLAIN = {
-    "Lower": LOWER,
-    "Upper": UPPER,
+    **{category: UNICODE[category] for category in CATEGORIES},
+    **{name.capitalize(): mask for name, mask in POSIX.items() if name not in ("ascii", "word", "xdigit")},
     "ASCII": ALL,
-    "Alpha": LETTERS,
-    "Digit": DIGITS,
-    "Alnum": LETTERS | DIGITS,
-    "Punct": _MARKS,
-    "Graph": ALL,
-    "Print": ALL,
-    "Blank": 0,
-    "Cntrl": 0,
     "XDigit": _HEX,
-    "Space": 0,
     "L1": ALL,
     "LD": LETTERS | DIGITS,
     "LC": LETTERS,
-    "L": LETTERS,
-    "N": DIGITS,
-    "P": _MARKS,
-    "Lu": UPPER,
-    "Ll": LOWER,
-    "Nd": DIGITS,
-    "Pd": mask_of("-"),
-    "Pc": mask_of("_"),
-    "Po": mask_of("."),
-    **dict.fromkeys(
-        """M Z C S Cn Lt Lm Lo Mn Me Mc Nl No Zs Zl Zp Cc Cf Co Cs Ps Pe Sm Sc Sk So Pi Pf""".split(),  # noqa: SIM905
-        0,
-    ),
+    "Cn": 0,
 }
 """Categories and POSIX names, also behind `Is` and `gc=`."""
 
-_JAVA = {
+_JAVA_METHODS = {
     "LowerCase": LOWER,
     "UpperCase": UPPER,
     "Alphabetic": LETTERS,
@@ -132,7 +170,7 @@ def _look_up(name: str) -> tuple[str, int | None]:
                 return value, _PLAIN.get(value)
         return value, None
     if name.startswith("java"):
-        return name[4:], _JAVA.get(name[4:])
+        return name[4:], _JAVA_METHODS.get(name[4:])
     if not name.startswith("Is"):
         return name, _PLAIN.get(name)
     short = name[2:]
