@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from coordinator.engine.records import Record
+from coordinator.engine.records import Record, Written
 from coordinator.errors import RequestRefused
 
 A = TypeVar("A")
@@ -55,4 +55,6 @@ class Result:
     """
 
     records: tuple[Record, ...] = ()
+    written: tuple[Written, ...] = ()
+    """The same as the log is to hold them, where the engine has what writes them."""
     answers: tuple[tuple[int, object], ...] = ()

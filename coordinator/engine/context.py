@@ -11,7 +11,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config, ConsumerSettings, GroupConfig, consumer_settings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.offsets.pending import PendingOffsets
-from coordinator.engine.records import CommittedOffset, Record
+from coordinator.engine.records import CommittedOffset, Record, Written
 from coordinator.engine.timers import Timers
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
@@ -45,21 +45,23 @@ class Context:
     timers: Timers
     config: Config
     replay: Callable[[Record], None]
-    check: Callable[[Record], object]
-    """Raises ValueError for a record that could not be written."""
+    encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None
+    """Key and value of a record for the log; ValueError for one that cannot be written. None: there is no log."""
     topics: TopicImage = field(default_factory=TopicImage)
     new_topics_version: int = -1
     """Version of the image in which a topic was last created: resolved regexes older than that are resolved anew."""
     now_ms: int = 0
     records: list[Record] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
     answers: list[tuple[int, object]] = field(default_factory=list)
 
     def emit(self, record: Record) -> None:
         """Write a record and, by replaying it, make it true. :raises CannotBeWritten:"""
-        try:
-            self.check(record)
-        except ValueError as error:
-            raise CannotBeWritten(str(error)) from None
+        if self.encode is not None:
+            try:
+                self.written.append((record.group, self.encode(record)))
+            except ValueError as error:
+                raise CannotBeWritten(str(error)) from None
         self.records.append(record)
         self.replay(record)
 
@@ -96,8 +98,8 @@ class Context:
 
     def take(self) -> Result:
         """What the call led to."""
-        result = Result(records=tuple(self.records), answers=tuple(self.answers))
-        self.records, self.answers = [], []
+        result = Result(records=tuple(self.records), written=tuple(self.written), answers=tuple(self.answers))
+        self.records, self.written, self.answers = [], [], []
         return result
 
 

@@ -61,18 +61,18 @@ class Engine:
         self,
         config: Config | None = None,
         topics: TopicImage | None = None,
-        check: Callable[[Record], object] = lambda _: None,
+        encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None,
     ) -> None:
-        """`check` raises ValueError for a record that cannot be written: names can be longer than it has room for.
-
-        The call that leads to one is answered UNKNOWN_SERVER_ERROR, as by a broker.
+        """`encode` gives key and value of a record for the log, and raises ValueError for one that cannot be written:
+        names can be longer than it has room for. The call that leads to one is answered UNKNOWN_SERVER_ERROR, as by a
+        broker.
         """
         self._ctx = Context(
             state=State(),
             timers=Timers(),
             config=config or Config(),
             replay=self.replay,
-            check=check,
+            encode=encode,
             topics=topics or TopicImage(),
         )
 

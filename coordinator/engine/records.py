@@ -200,6 +200,9 @@ class RegexRecord:
     value: RegexValue | None
 
 
+Written: TypeAlias = tuple[str, tuple[bytes, bytes | None]]
+"""The group of a record, and its key and value as the log holds them; the value of a tombstone is None."""
+
 Record: TypeAlias = (
     OffsetRecord
     | ClassicGroupRecord

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from coordinator.engine.records import Record
+from coordinator.engine.records import Written
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.fsync import FsyncPolicy
 from wire.log.errors import StorageError, StorageFailed
@@ -41,18 +41,18 @@ class Journal:
         self._syncing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def take(self, records: Sequence[Record], now_ms: int, release: Callable[[], None]) -> None:
+    def take(self, written: Sequence[Written], now_ms: int, release: Callable[[], None]) -> None:
         """Write records; `release` is called when they are as safe as the policy wants."""
         try:
-            self._data.write(records, now_ms)
-        except (StorageFailed, ValueError) as error:
+            self._data.write(written, now_ms)
+        except StorageFailed as error:
             self._failed(error)
             return
         if self._data.settings.fsync is FsyncPolicy.INTERVAL:
             release()
-            if records:
+            if written:
                 self._sync_later()
-        elif records or self._held or self._syncing is not None:
+        elif written or self._held or self._syncing is not None:
             self._held.append(release)
             if self._syncing is None:
                 self._syncing = asyncio.get_running_loop().create_task(self._sync_held())

@@ -170,7 +170,7 @@ class Node:
         if self._journal is None:
             release()
         elif self.failure is None:
-            self._journal.take(result.records, self.now_ms(), release)
+            self._journal.take(result.written, self.now_ms(), release)
         self._set_alarm()
 
     def _answer(self, result: Result, then: Callable[[], object] | None) -> None:

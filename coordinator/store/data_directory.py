@@ -29,7 +29,7 @@ from typing import Self
 from uuid import uuid4
 
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import Record
+from coordinator.engine.records import Record, Written
 from coordinator.store.compaction import Compacted, CompactionSettings, compact, dirty_ratio
 from coordinator.store.fsync import FsyncPolicy, write_atomically
 from coordinator.store.group_configs import GroupConfigs, read_group_configs, write_group_configs
@@ -39,6 +39,7 @@ from coordinator.store.meta_properties import MetaProperties, read_meta_properti
 from coordinator.store.offset_checkpoints import CLEANER, read_offsets, write_offsets
 from coordinator.store.offsets_log import OffsetsLog, Sync
 from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.records import encode_record
 from coordinator.store.topic_directories import TopicDirectories
 from wire.log.damage import DamagedLog
 from wire.log.errors import StorageFailed, Unusable
@@ -136,14 +137,14 @@ class DataDirectory:
 
         :raises StorageFailed: :raises ValueError: Kafka's schemas cannot hold a record; nothing is written
         """
-        self.write(records, now_ms)
+        self.write([(record.group, encode_record(record)) for record in records], now_ms)
         if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.unsynced()) is not None:
             unsynced.run()
 
-    def write(self, records: Sequence[Record], now_ms: int) -> None:
-        """As `append`, leaving to the caller to run what `unsynced` gives."""
-        if records:
-            self._log.append(records, now_ms)
+    def write(self, written: Sequence[Written], now_ms: int) -> None:
+        """As `append`, of encoded records; the caller runs what `unsynced` gives. :raises StorageFailed:"""
+        if written:
+            self._log.append(written, now_ms)
 
     def unsynced(self) -> Sync | None:
         """What was written since the last time and is to be synchronised, if anything. :raises StorageFailed:"""

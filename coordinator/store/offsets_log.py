@@ -21,7 +21,7 @@ from uuid import uuid4
 import numpy as np
 
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import Record
+from coordinator.engine.records import Written
 from coordinator.store.digest import Digest
 from coordinator.store.fsync import side_by_side, sync
 from coordinator.store.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
@@ -33,7 +33,6 @@ from coordinator.store.partition_files import (
     partitions_for,
     read_topic_id,
 )
-from coordinator.store.records import encode_record
 from coordinator.store.replay import Malformed, Replay
 from wire.log.batches import columns_of
 from wire.log.damage import DamagedLog
@@ -132,24 +131,24 @@ class OffsetsLog:
         """How many the partitions held when they were opened, until `recover`."""
         return sum(digest.records for digest in self._digests)
 
-    def append(self, records: Sequence[Record], now_ms: int) -> None:
+    def append(self, written: Sequence[Written], now_ms: int) -> None:
         """Write records, one batch per partition; all of them, or none. The system has them then, not yet the disk.
 
-        :raises StorageFailed: :raises ValueError: a record is none that Kafka's schemas can hold; nothing is written
+        :raises StorageFailed:
         """
         by_partition: dict[int, list[KeyAndValue]] = {}
-        for record in records:
-            by_partition.setdefault(self._partition_for(record.group), []).append(encode_record(record))
-        written: list[PartitionLog] = []
+        for group, key_and_value in written:
+            by_partition.setdefault(self._partition_for(group), []).append(key_and_value)
+        done: list[PartitionLog] = []
         for number, encoded in by_partition.items():
             log = self._logs[number]
             try:
                 log.append(encoded, now_ms)
             except OSError as error:
-                for each in written:
+                for each in done:
                     each.take_back()
                 raise StorageFailed("writing to", log.directory, error) from error
-            written.append(log)
+            done.append(log)
         self._unsynced.update(by_partition)
 
     def unsynced(self) -> Sync | None:

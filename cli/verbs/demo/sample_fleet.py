@@ -25,6 +25,7 @@ from coordinator.store.lock import DirectoryLock
 from coordinator.store.meta_properties import META_PROPERTIES
 from coordinator.store.offset_checkpoints import CLEANER
 from coordinator.store.partition_files import OFFSETS_TOPIC, PARTITION_METADATA, parse_partition_name
+from coordinator.store.records import encode_record
 from groups.snapshot import Snapshot, read_snapshot
 
 _FILES = {META_PROPERTIES, CLEAN_SHUTDOWN, GROUP_CONFIGS, CLEANER}
@@ -44,7 +45,8 @@ def fill(directory: Path) -> None:
         for topic in topics.topics.values():
             data.topics.create(topic)
         for at_ms, records in written:
-            data.write(records, at_ms)  # closing synchronises
+            encoded = [(record.group, encode_record(record)) for record in records]
+            data.write(encoded, at_ms)  # closing synchronises
 
 
 def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple[int, Sequence[Record]]]:

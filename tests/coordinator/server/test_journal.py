@@ -16,6 +16,7 @@ from coordinator.server.journal import AnsweredTooEarly, Journal
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.fsync import FsyncPolicy
 from coordinator.store.log import SegmentLimits
+from coordinator.store.records import encode_record
 from tests.coordinator.store.directories import SMALL, committed, start
 from wire.log.errors import StorageFailed
 
@@ -65,7 +66,8 @@ class Desk:
 
     def write(self, answer: str, group: str = "a") -> None:
         self._offset += 1
-        self.journal.take([committed(group, 0, self._offset)], 1, lambda: self.left.append(answer))
+        record = committed(group, 0, self._offset)
+        self.journal.take([(group, encode_record(record))], 1, lambda: self.left.append(answer))
 
     def read(self, answer: str) -> None:
         self.journal.take([], 1, lambda: self.left.append(answer))
