@@ -4,8 +4,10 @@ JOBS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
+# Whole: no test is skipped for its length, and of made-up cases there are very many.
+LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test check format kafka completions shells browser bench regexes oracle walks migrations pipeline fuzz kills bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -18,7 +20,7 @@ $(SETUP): pyproject.toml constraints.txt
 demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: $(SETUP) ## Run all tests, JOBS files at once (most of them wait for Kafka); fetches Apache Kafka once
+test: $(SETUP) ## Run what every change must pass, JOBS files at once; fetches Apache Kafka once
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --reruns 1 --only-rerun 'TimeoutError: not within'
 
 check: $(SETUP) ## Format, lint, types and import rules
@@ -48,34 +50,33 @@ browser: ## Install the browser that pages are tested in, where it is missing (D
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line
 
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills ## Run all that `make test` leaves out: hours
+
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
-	KOHORT_RANDOM=1 KOHORT_REGEX_CASES=$${KOHORT_REGEX_CASES:-10000} KOHORT_REGEX_TOPICS=$${KOHORT_REGEX_TOPICS:-1000} \
-		$(BIN)/python -m pytest tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py \
-		--timeout 0 --capture no
+	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
 
 oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
-	KOHORT_RANDOM=1 KOHORT_ORACLE_CASES=$${KOHORT_ORACLE_CASES:-10000} $(BIN)/python -m pytest tests/assignors/test_oracle.py \
-		--timeout 0 --capture no
+	KOHORT_RANDOM=1 $(LONG) --capture no tests/assignors/test_oracle.py tests/assignors/test_librdkafka.py
 
 walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
-	KOHORT_WALK_STEPS=$${KOHORT_WALK_STEPS:-5000} KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} \
-		$(BIN)/python -m pytest tests/conformance/walks --capture no
+	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks
 
-migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes: all journeys (KOHORT_MIGRATIONS=all)
-	KOHORT_MIGRATIONS=$${KOHORT_MIGRATIONS:-all} $(BIN)/python -m pytest --timeout 0 --durations 30 \
-		tests/migration/end_to_end
+migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes, and have 270 leaders succeeded
+	$(LONG) --durations 30 tests/migration/end_to_end tests/migration/test_succession_broker.py
 
-pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions (KOHORT_PIPELINE=all)
-	KOHORT_PIPELINE=all $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --durations 30 tests/pipeline tests/cli/test_fleet.py
+dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and then make the change
+	$(LONG) tests/cli/test_dry_run_live.py tests/cli/test_dry_run_live_racks.py
 
-fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHORT_FUZZ_CASES)
-	KOHORT_FUZZ_CASES=$${KOHORT_FUZZ_CASES:-1000000} $(BIN)/python -m pytest --timeout 0 \
-		tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
-		tests/coordinator/store/test_loader_fuzz.py
+pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions
+	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/test_fleet_follow.py
+
+fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHORT_FUZZ_CASES); compact made-up logs
+	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
+		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
+		tests/coordinator/store/test_compaction_of_groups.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
-	KOHORT_KILL_ROUNDS=$${KOHORT_KILL_ROUNDS:-500} $(BIN)/python -m pytest --timeout 0 \
-		tests/coordinator/store/test_kills.py --capture no
+	$(LONG) --capture no tests/coordinator/store/test_kills.py
 
 bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
 	$(BIN)/python -m benchmarks.assignors

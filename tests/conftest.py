@@ -1,28 +1,56 @@
 """What the tests of every folder share."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.support.chance import IS_DRAWN_ANEW
+from tests.support.long import IS_LONG, LEFT_OUT
+from tests.support.schedule import by_unit, rank
 
 pytest_plugins = ["tests.kafka.plugin", "tests.coordinator.store.plugin"]
 
 # How long an example takes says how busy the machine is; what must be fast is measured in benchmarks/.
-settings.register_profile("kohort", deadline=None, derandomize=not IS_DRAWN_ANEW)
+settings.register_profile(
+    "kohort", deadline=None, derandomize=not IS_DRAWN_ANEW, max_examples=100 if IS_LONG else 40
+)
 settings.load_profile("kohort")
 
 
+STARTED = time.monotonic()
 SPARK_TIMEOUT_S = 900
 """For a test with sessions of Spark, which share two cores with others; it is there to end what hangs."""
 SPARK_TESTS = Path(__file__).parent / "pipeline"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files that wait for a real Kafka first: at the end all processes shall have something to compute."""
+    """Put the longest first, then the files that wait for a real Kafka: at the end all processes compute."""
     for item in items:
         if item.path.is_relative_to(SPARK_TESTS) or "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.timeout(SPARK_TIMEOUT_S))
     waiting = {item.path for item in items if "kafka_jars" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: item.path not in waiting)
+    items.sort(key=lambda item: (rank(item.nodeid.split("::", 1)[0]), item.path not in waiting))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Keep together what shares something dear, where files are kept together."""
+    return by_unit(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what was left out, and what the run cost."""
+    left = sum(LEFT_OUT in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    spent = os.times()
+    processors_s = spent.user + spent.system + spent.children_user + spent.children_system
+    terminalreporter.write_line(
+        f"Took {time.monotonic() - STARTED:.0f} s, and {processors_s:.0f} s of the processors."
+    )
+    if left:
+        terminalreporter.write_line(
+            f"Left out: {left} long tests, and all but a few made-up cases; `make test-long` runs them.",
+            yellow=True,
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.kafka.oracle import Oracle, running
 from tests.support.chance import seed
+from tests.support.long import cases
 
 
 @pytest.fixture(scope="session")
@@ -28,4 +28,4 @@ def oracle_seed() -> str:
 @pytest.fixture(scope="session")
 def oracle_cases() -> int:
     """Give the number of cases to ask per assignor: KOHORT_ORACLE_CASES, or 300."""
-    return int(os.environ.get("KOHORT_ORACLE_CASES", "300"))
+    return cases("KOHORT_ORACLE_CASES", 100, many=10_000)

@@ -5,7 +5,6 @@ KOHORT_ORACLE_SEED repeats a run, KOHORT_ORACLE_ROUNDS makes it longer.
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,13 +32,14 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 from tests.support.chance import seed
+from tests.support.long import cases
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 
 RANGE, ROUND_ROBIN, COOPERATIVE = ASSIGNORS = tuple(
     find(name, Side.CLIENT, Leader.LIBRDKAFKA) for name in ("range", "roundrobin", "cooperative-sticky")
 )
 NAMES = tuple(assignor.name for assignor in ASSIGNORS)
-ROUNDS = int(os.environ.get("KOHORT_ORACLE_ROUNDS", "100"))
+ROUNDS = cases("KOHORT_ORACLE_ROUNDS", 40, many=1_000)
 # librdkafka's cooperative-sticky takes cubic time: this many members times partitions take seconds.
 LARGEST = 20_000
 GLIBC = platform.libc_ver()[0] == "glibc"

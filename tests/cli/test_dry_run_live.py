@@ -1,12 +1,11 @@
 """What a dry run of a live group says is what the group gets when the change is really made.
 
 Members are real consumers; their ids are drawn anew in every run, so every run is another case.
-KOHORT_LIVE_DRY_RUNS=all tries more shapes of groups.
+A long run tries more shapes of groups.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,10 +26,9 @@ from tests.cli.live_group import (
 )
 from tests.kafka.broker import Broker
 from tests.kafka.members import Members, Setting
+from tests.support.long import IS_LONG
 
 pytestmark = pytest.mark.kafka
-
-EVERYTHING = os.environ.get("KOHORT_LIVE_DRY_RUNS") == "all"
 
 KINDS = (
     *(Kind(library=Leader.JAVA, protocol="classic", assignor=name) for name in JAVA_CLASSES),
@@ -108,7 +106,7 @@ def test_changes_one_after_another(
     joins(group, topics, shape.joiner)
     subscribes(group, started[0], topics[1:])
     leaves(group, started[-1])
-    if EVERYTHING:
+    if IS_LONG:
         subscribes(group, started[1], topics[:1])
         joins(group, topics, Seat(topics=ALL))
         subscribes(group, started[0], topics)
@@ -122,14 +120,14 @@ def test_a_topic_grows(kohort: Kohort, broker: Broker, members: Members, kind: K
         group.join(topics, kind=None, **seat.settings)
     group.settled()
     grows(group, topics[1], shape.counts[1] + 5)
-    if EVERYTHING:
+    if IS_LONG:
         grows(group, topics[0], shape.counts[0] + 1)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every kind in the plain shape; in every shape where that is asked for."""
     if "shape" in metafunc.fixturenames:
-        shapes = SHAPES if EVERYTHING else {"plain": PLAIN}
+        shapes = SHAPES if IS_LONG else {"plain": PLAIN}
         metafunc.parametrize("shape", shapes.values(), ids=shapes)
         metafunc.parametrize("kind", KINDS, ids=str)
 
@@ -139,7 +137,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     [
         ("cooperative-sticky", "uniform"),
         ("range", "range"),
-        *([("range", "uniform"), ("cooperative-sticky", "range")] if EVERYTHING else ()),
+        *([("range", "uniform"), ("cooperative-sticky", "range")] if IS_LONG else ()),
     ],
 )
 @again_if_a_member_is_late
@@ -180,7 +178,7 @@ def test_a_converted_group(
         (leader, assignor)
         for leader in Leader
         for assignor in ("range", "roundrobin", "cooperative-sticky")
-        if EVERYTHING or assignor == "cooperative-sticky"
+        if IS_LONG or assignor == "cooperative-sticky"
     ],
 )
 @again_if_a_member_is_late

@@ -1,11 +1,10 @@
 """Dry runs where racks decide: a cluster of two nodes in two racks, each partition in one of them.
 
-Two brokers more than the others need: asked for with KOHORT_LIVE_DRY_RUNS=all.
+Two brokers more than the others need: left to long runs.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,12 +18,11 @@ from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.members import Members
 from tests.kafka.ports import HOST
 from tests.kafka.settings import NODE_ID
+from tests.support.long import LONG
 
 pytestmark = [
     pytest.mark.kafka,
-    pytest.mark.skipif(
-        os.environ.get("KOHORT_LIVE_DRY_RUNS") != "all", reason="KOHORT_LIVE_DRY_RUNS=all asks for it"
-    ),
+    LONG,
 ]
 
 KINDS = (

@@ -21,8 +21,8 @@ from tests.pipeline.live.conftest import live_spark as live_spark
 from tests.pipeline.live.conftest import old_broker as old_broker
 from tests.pipeline.live.conftest import source_jars as source_jars
 from tests.pipeline.live.tables import not_held_back
-from tests.pipeline.long import LONG
 from tests.pipeline.processes import Program
+from tests.support.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

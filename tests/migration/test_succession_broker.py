@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,11 +15,12 @@ from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import wait_group
 from tests.migration.raw_group import RawGroup
+from tests.support.long import cases
 from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
 
-CHANGES = int(os.environ.get("KOHORT_SUCCESSION_CHANGES", "8"))
+CHANGES = cases("KOHORT_SUCCESSION_CHANGES", 3, many=30)
 """Of the leader, for each size of a group."""
 
 

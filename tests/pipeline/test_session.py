@@ -13,8 +13,8 @@ import pytest
 from pipeline.jvm import check_spark, properties, spark_home
 from pipeline.session import MissingSpark, SessionSettings, session
 from tests.kafka.wait import wait_until
-from tests.pipeline.long import LONG
 from tests.pipeline.processes import Program
+from tests.support.long import LONG
 
 if TYPE_CHECKING:
     import pyarrow as pa

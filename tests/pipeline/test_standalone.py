@@ -16,9 +16,9 @@ from pipeline.session import PACKAGES
 from pipeline.store import read
 from pipeline.tables.schemas import TABLES
 from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.long import LONG
 from tests.pipeline.processes import ROOT, Program
 from tests.pipeline.standalone import Standalone, standalone
+from tests.support.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

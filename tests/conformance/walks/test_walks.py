@@ -29,11 +29,12 @@ from tests.conformance.walks.written import by_broker, by_kohort, difference
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST
+from tests.support.long import cases
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(0)]
 
 KINDS: tuple[type[Walk], ...] = (ClassicWalk, ConsumerWalk, MigrationWalk)
-STEPS = int(os.environ.get("KOHORT_WALK_STEPS", "160"))
+STEPS = cases("KOHORT_WALK_STEPS", 160, many=5_000)
 """Of all walks of a kind together."""
 SEED = int(os.environ.get("KOHORT_WALK_SEED", "0"))
 """Of the first walk; those of the others follow."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from coordinator.store.compaction import Compacted, CompactionSettings, Interrup
 from coordinator.store.swap import finish, write_missing_indexes
 from tests.coordinator.store.kills import is_killed
 from tests.coordinator.store.logs import Written, data_records, read_log, visible
+from tests.support.long import cases
 from wire.log.batches import Codec, ControlType, DamagedLog, records_of
 from wire.log.indexes import INDEX_SUFFIXES
 from wire.log.segments import list_segments, read_segment
@@ -81,7 +81,7 @@ def open_records(directory: Path) -> dict[int, bytes | None]:
     return {offset: value for each in running.values() for offset, value in each.items()}
 
 
-@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=1_000))
 @given(steps=STEPS, segment_bytes=st.sampled_from([1, 300, 1 << 20]))
 def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], segment_bytes: int) -> None:
     with TemporaryDirectory() as name:
@@ -112,7 +112,7 @@ def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], se
         assert again.bytes_after <= again.bytes_before
 
 
-@settings(max_examples=int(os.environ.get("KOHORT_EXAMPLES", "150")))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=1_000))
 @given(
     steps=st.lists(
         st.one_of(st.tuples(st.just("plain"), RECORDS, st.just(Codec.NONE)), st.tuples(st.just("roll")))

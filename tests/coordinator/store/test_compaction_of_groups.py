@@ -5,7 +5,6 @@ Records of one group hang together and compaction takes them apart: it keeps the
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,10 @@ from tests.coordinator.engine.consumer import Consumer, images
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.store.directories import SMALL
 from tests.coordinator.store.replayed import groups
+from tests.support.long import cases
 from wire.errors import ErrorCode
 
-SEEDS = range(int(os.environ.get("KOHORT_SEEDS", "6")))
+SEEDS = range(cases("KOHORT_SEEDS", 3, many=50))
 STEPS = 400
 DAY_MS = 86_400_000
 SETTINGS = {

@@ -6,7 +6,6 @@ A few rounds here; `KOHORT_KILL_ROUNDS=500` for as many as one likes. A round go
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
 import signal
 import time
@@ -19,8 +18,9 @@ from coordinator.store.fsync import FsyncPolicy
 from tests.coordinator.store.appender import SETTINGS, append_until_killed
 from tests.coordinator.store.directories import committed_offsets
 from tests.kafka.wait import wait_until
+from tests.support.long import cases
 
-ROUNDS = int(os.environ.get("KOHORT_KILL_ROUNDS", "6"))
+ROUNDS = cases("KOHORT_KILL_ROUNDS", 4, many=500)
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.coordinator.store.appender"])
 LONGEST_S = 0.4

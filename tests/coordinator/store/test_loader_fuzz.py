@@ -5,7 +5,6 @@ KOHORT_FUZZ_CASES says how many directories there are, 100 cases each.
 
 from __future__ import annotations
 
-import os
 import random
 import tracemalloc
 from pathlib import Path
@@ -14,6 +13,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.store.loader import LoadedLog, load
 from tests.coordinator.store.tampering import sealed
+from tests.support.long import cases
 from tests.wire.log.random_records import damaged, random_key, random_value
 from wire.log import compression
 from wire.log.batch_header import HEADER_BYTES
@@ -22,7 +22,7 @@ from wire.log.control_records import end_of_transaction
 from wire.messages.record_codec import encode_key, encode_value
 from wire.messages.schemas.record_types import RECORD_TYPES
 
-CASES = int(os.environ.get("KOHORT_FUZZ_CASES", "30000"))
+CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
 MOST_BYTES = 2 * compression.MOST_BYTES
 """What a batch decompresses to may be that large whatever its size, and is put behind another one."""
 

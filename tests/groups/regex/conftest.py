@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.support.chance import seed
+from tests.support.long import cases
 
 
 @pytest.fixture
@@ -18,10 +17,10 @@ def regex_seed() -> str:
 @pytest.fixture
 def regex_cases() -> int:
     """How many random patterns; KOHORT_REGEX_CASES=…."""
-    return int(os.environ.get("KOHORT_REGEX_CASES", "300"))
+    return cases("KOHORT_REGEX_CASES", 150, many=10_000)
 
 
 @pytest.fixture
 def regex_topics() -> int:
     """How many names each is matched with; KOHORT_REGEX_TOPICS=…."""
-    return int(os.environ.get("KOHORT_REGEX_TOPICS", "150"))
+    return cases("KOHORT_REGEX_TOPICS", 100, many=1_000)

@@ -22,7 +22,7 @@ from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.broker import Broker
 from tests.pipeline.live.follower import AFTER, PUBLISH
 from tests.pipeline.live.tables import comparable, not_held_back
-from tests.pipeline.long import LONG
+from tests.support.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

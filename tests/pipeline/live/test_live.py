@@ -25,7 +25,7 @@ from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.pipeline.live.tables import both, comparable, held_back, not_held_back, settled
-from tests.pipeline.long import LONG
+from tests.support.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,7 +16,7 @@ from pipeline.sources.live import live_events
 from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.topics import create_topics
-from tests.pipeline.long import LONG
+from tests.support.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

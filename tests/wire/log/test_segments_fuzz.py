@@ -3,7 +3,6 @@
 KOHORT_FUZZ_CASES says how many; the message of a failure names the seed of its case.
 """
 
-import os
 import resource
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from random import Random
 from coordinator.store.meta_properties import read_meta_properties
 from coordinator.store.partition_files import parse_partition_name, read_leader_epochs, read_topic_id
 from tests.coordinator.store.tampering import sealed, with_field, with_payload
+from tests.support.long import cases
 from tests.wire.log.random_batches import Made, made_log
 from wire.log.batch_header import HEADER_BYTES
 from wire.log.batches import Batches, Codec, DamagedLog, columns_of, control_type, records_of
@@ -21,7 +21,7 @@ from wire.log.control_records import MalformedControlRecord, coordinator_epoch
 from wire.log.indexes import aborted_transactions
 from wire.log.segments import Segment, list_segments, parse_segment, read_segment, segment_name
 
-CASES = int(os.environ.get("KOHORT_FUZZ_CASES", "3000"))
+CASES = cases("KOHORT_FUZZ_CASES", 1_000, many=1_000_000)
 SLOWEST_S = 20.0
 MOST_MEGABYTES = 600
 """A batch that expands to the limit, its records, and the arrays of a chunk."""

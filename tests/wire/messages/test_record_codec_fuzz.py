@@ -5,7 +5,6 @@ KOHORT_FUZZ_CASES says how many; a case is a key and a value, read in all ways t
 
 from __future__ import annotations
 
-import os
 import random
 import tracemalloc
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from contextlib import suppress
 import pytest
 
 from coordinator.store.records import decode_record, encode_record
+from tests.support.long import cases
 from tests.wire.log.random_records import TYPES_AND_VERSIONS, damaged, random_record
 from wire.log.offset_records import OffsetKey, OffsetValue, read_offset_key, read_offset_value
 from wire.messages.record_codec import (
@@ -27,7 +27,7 @@ from wire.messages.record_codec import (
 )
 from wire.messages.schema import NO_UUID
 
-CASES = int(os.environ.get("KOHORT_FUZZ_CASES", "20000"))
+CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
 HONEST = 60
 """Undamaged records of each type and version that the cases start from."""
 LYING_LENGTHS = (
