@@ -1,17 +1,42 @@
-"""From the options to the cluster that they name."""
+"""What the actions ask of the cluster: listed and described groups, committed offsets, the ends of logs.
+
+As for the tool, a question about groups is answered whole or not at all: what a broker refuses ends the command.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeAlias
 
-from cli.dropin.options import Options
+from cli.dropin.errors import ToolFailure
+from cli.dropin.kafka_errors import exception_text, status_of
+from cli.dropin.parse import Options
+from cli.errors import CommandError
 from cli.sources.live import LiveSource
+from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
+from groups.offsets.model import Place
+from wire.client.answers import Failure
+from wire.client.calls.consumer_group_describe import ConsumerGroup
+from wire.client.calls.describe_groups import ClassicGroup
+from wire.client.client import Client
+
+Described: TypeAlias = ClassicGroup | ConsumerGroup | Failure
+
+LEADER_NOT_AVAILABLE, GROUP_AUTHORIZATION_FAILED = 5, 30
+UNSUPPORTED_VERSION, GROUP_ID_NOT_FOUND = 35, 69
+CONSUMER_PROTOCOL_TYPES = ("", "consumer")
+"""Of groups that have only ever committed offsets, and of consumers."""
+WRAPPED = "java.util.concurrent.ExecutionException: "
+"""How Java reports what a future of the AdminClient failed with."""
+_JAVA = ("java.", "org.apache.kafka.")
+"""How the names of Java's exceptions begin."""
 
 
 @contextmanager
 def open_cluster(options: Options) -> Iterator[LiveSource]:
-    """Connect, and give the connections back in the end. A WireError or CommandError says why that fails."""
+    """Connect to the cluster that the options name. A WireError or CommandError says why that fails."""
     source = LiveSource.open(
         bootstrap_server=options.bootstrap_server,
         command_config=options.command_config,
@@ -21,3 +46,170 @@ def open_cluster(options: Options) -> Iterator[LiveSource]:
         yield source
     finally:
         source.close()
+
+
+def client_of(source: LiveSource, instead: str) -> Client:
+    """The wire client of a cluster; `instead` is what can do the same where there is none.
+
+    :raises CommandError: librdkafka alone can log in there, and it cannot do what is needed
+    """
+    if source.client is None:
+        raise CommandError(
+            f"this is not done on {source.name}, where librdkafka alone can log in "
+            f"(sasl.mechanism={source.settings.sasl_mechanism}): {instead} does it"
+        )
+    return source.client
+
+
+def by_name(name: str) -> bytes:
+    """The key that sorts names as Java does: by UTF-16 units."""
+    return name.encode("utf-16-be", "surrogatepass")
+
+
+def list_consumer_groups(source: LiveSource) -> list[GroupListing]:
+    """All groups of consumers, classic and new, by name; the tool has them in the order of a hash table."""
+    groups = [
+        group
+        for group in _listed(source)
+        if group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
+        and group.protocol_type in CONSUMER_PROTOCOL_TYPES
+    ]
+    return sorted(groups, key=lambda group: by_name(group.id))
+
+
+def chosen_groups(options: Options, source: LiveSource) -> list[str]:
+    """The groups in the order of the command line, each once; all by name where none is named."""
+    return list(dict.fromkeys(options.groups)) or [group.id for group in list_consumer_groups(source)]
+
+
+def _listed(source: LiveSource) -> Iterable[GroupListing]:
+    if source.client is None:
+        read = source.list_groups()
+        _raise_problem(read.problems)
+        return read.items
+    from groups.listing import state_of, type_of
+
+    listing = source.client.list_groups(timeout_ms=source.timeout_ms)
+    raise_failure(listing.failed.values())
+    return [
+        GroupListing(
+            id=group.group_id,
+            type=type_of(group.group_type),
+            state=state_of(group.state),
+            protocol_type=group.protocol_type,
+        )
+        for group in listing.groups
+    ]
+
+
+def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[str, Group]:
+    """Classic and consumer groups in the tool's order: sorted by name, each once.
+
+    :raises ToolFailure: one of them is unknown, of another type, or may not be described
+    """
+    wanted = sorted(set(names), key=by_name)
+    if not wanted:
+        return {}
+    if source.client is None:
+        read = source.describe(wanted, offsets=False)
+        _raise_problem(read.problems)
+        return {group.id: group for group in read.items}
+    from cli.sources.wire_groups import classic_group, consumer_group
+
+    each = describe_each(source.client, wanted, source.timeout_ms)
+    raise_failure(one for one in each.values() if isinstance(one, Failure))
+    coordinators = _coordinators(source.client, wanted, source.timeout_ms)
+    found: dict[str, Group] = {}
+    for name, one in each.items():
+        if isinstance(one, ClassicGroup):
+            found[name], _ = classic_group(one, coordinators.get(name))
+        elif isinstance(one, ConsumerGroup):
+            found[name] = consumer_group(one, coordinators.get(name))
+    return found
+
+
+def describe_each(client: Client, names: Collection[str], timeout_ms: int) -> dict[str, Described]:
+    """Each group, or why it is not described: code 69 where no group of consumers has that id."""
+    answers = client.consumer_group_describe(names, timeout_ms=timeout_ms)
+    each: dict[str, Described] = {**answers.found, **answers.failed}
+    rest = [
+        name for name, why in answers.failed.items() if why.code in (GROUP_ID_NOT_FOUND, UNSUPPORTED_VERSION)
+    ]
+    if rest:
+        classic = client.describe_groups(rest, timeout_ms=timeout_ms)
+        # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
+        each |= {
+            name: why
+            for name, why in classic.failed.items()
+            if not why.code == answers.failed[name].code == GROUP_ID_NOT_FOUND
+        }
+        each |= {name: _of_consumers(group) for name, group in classic.found.items()}
+    return {
+        name: naming_group(name, one) if isinstance(one := each[name], Failure) else one for name in names
+    }
+
+
+def naming_group(name: str, failure: Failure) -> Failure:
+    """The failure, with the group in its message where the broker's words do not have it."""
+    if failure.code != GROUP_AUTHORIZATION_FAILED:
+        return failure
+    return replace(failure, message=f"Not authorized to access group: {name}")
+
+
+def _of_consumers(group: ClassicGroup) -> ClassicGroup | Failure:
+    if group.protocol_type in CONSUMER_PROTOCOL_TYPES:
+        return group
+    said = f"GroupId {group.group_id} is not a consumer group ({group.protocol_type})."
+    return Failure(message=f"java.lang.IllegalArgumentException: {said}")
+
+
+def _coordinators(client: Client, groups: Collection[str], timeout_ms: int) -> dict[str, Node]:
+    """The coordinator of each group."""
+    nodes = {
+        broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
+        for broker in client.metadata([], timeout_ms=timeout_ms).brokers
+    }
+    places = client.find_coordinators(groups, timeout_ms=timeout_ms).found
+    return {group: nodes[place] for group, place in places.items() if place in nodes}
+
+
+def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Offsets]:
+    """What each group has committed, without the partitions whose offsets its coordinator did not report."""
+    if source.client is None:
+        found, problems = source.admin.committed(groups)
+        _raise_problem(problems)
+        return found
+    answers = source.client.committed_offsets(groups, timeout_ms=source.timeout_ms)
+    refused = (naming_group(group, why) for group, why in answers.failed.items())
+    raise_failure(refused, prefix=WRAPPED)
+    return {group: found.offsets for group, found in answers.found.items()}
+
+
+def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:
+    """Log end offsets, and why some are not known; of partitions without a leader neither."""
+    if not places:
+        return {}, {}
+    if source.client is None:
+        from cli.sources.admin import LATEST
+
+        return source.admin.log_offsets(places, LATEST)
+    answers = source.client.end_offsets(places, timeout_ms=source.timeout_ms)
+    unread = {
+        place: exception_text(why)
+        for place, why in answers.failed.items()
+        if why.code != LEADER_NOT_AVAILABLE
+    }
+    return {place: end.offset for place, end in answers.found.items()}, unread
+
+
+def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
+    """ToolFailure with the first of them; nothing where there is none. `prefix` is put before Java's words only."""
+    for failure in failures:
+        said = exception_text(failure)
+        raise ToolFailure(prefix + said if said.startswith(_JAVA) else said, status_of([failure]))
+
+
+def _raise_problem(problems: Sequence[Problem]) -> None:
+    """ToolFailure with the first of them, where only the AdminClient can be asked."""
+    for problem in problems:
+        raise ToolFailure(f"{problem.subject}: {problem.message}")

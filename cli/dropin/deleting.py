@@ -1,28 +1,24 @@
-"""`--delete`: groups without members go, with everything that they have committed."""
+"""`--delete`: groups without members are deleted, with everything that they have committed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cli.dropin.java_maps import in_order, in_order_copied
-from cli.dropin.kafka_errors import exception_text
-from cli.dropin.options import Options
-from cli.dropin.reading import list_consumer_groups
-from cli.dropin.refusals import status_of
-from cli.dropin.words import print_error
+from cli.dropin.cluster import chosen_groups
+from cli.dropin.kafka_errors import exception_text, status_of
+from cli.dropin.parse import Options
+from cli.dropin.printing import print_error
+from cli.sources.live import LiveSource
 from wire.client.answers import Failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaException
 
-    from cli.sources.live import LiveSource
-
 
 def run(options: Options, source: LiveSource) -> int:
-    """Delete the groups and say which are gone and which are not; the exit status."""
-    names = options.groups or [group.id for group in list_consumer_groups(source)]
-    names = in_order(in_order_copied(in_order(names)))
+    """Delete the groups and print which are gone and which are not; the exit status."""
+    names = chosen_groups(options, source)
     outcome = _delete(source, names)
     failed = {name: why for name in names if (why := outcome[name]) is not None}
     gone = _quoted(name for name in names if name not in failed)
@@ -56,18 +52,18 @@ def _delete_as_admin(source: LiveSource, names: list[str]) -> dict[str, Failure 
     if not names:
         return {}
     asked = source.admin.admin.delete_consumer_groups(names, request_timeout=source.timeout_ms / 1000)
-    told: dict[str, Failure | None] = {}
+    outcome: dict[str, Failure | None] = {}
     for name, future in asked.items():
         try:
-            told[name] = future.result()
+            outcome[name] = future.result()
         except KafkaException as error:
-            told[name] = _failure(error)
-    return told
+            outcome[name] = _failure(error)
+    return outcome
 
 
 def _failure(error: KafkaException) -> Failure:
-    """What librdkafka says; its own codes are negative, the brokers' positive."""
-    said = error.args[0]
-    if said.code() < 0:
-        return Failure(message=f"{said.str()} ({said.name()})")
-    return Failure(message=said.name(), code=said.code(), name=said.name())
+    """What librdkafka reports; its own codes are negative, the brokers' positive."""
+    reason = error.args[0]
+    if reason.code() < 0:
+        return Failure(message=f"{reason.str()} ({reason.name()})")
+    return Failure(message=reason.name(), code=reason.code(), name=reason.name())

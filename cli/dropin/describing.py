@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from cli.dropin.errors import ToolFailure
-from cli.dropin.options import Options
-from cli.dropin.reading import (
+from cli.dropin.cluster import (
+    by_name,
     committed_offsets,
     describe_consumer_groups,
     end_offsets,
     list_consumer_groups,
 )
-from cli.dropin.words import print_error, print_remark
+from cli.dropin.errors import ToolFailure
+from cli.dropin.parse import Options
+from cli.dropin.printing import NARROWEST, or_missing, print_error, print_remark, row, width_of
 from cli.errors import ExitStatus
-from groups.model import Group, GroupState
+from cli.render.cells import MISSING, partitions_text
+from cli.sources.live import LiveSource
+from groups.model import (
+    CommittedOffset,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Offsets,
+    Partitions,
+)
+from groups.offsets.model import Place
 
-if TYPE_CHECKING:
-    from cli.sources.live import LiveSource
-
+_COORDINATOR = 25
+_NUMBER = 15
 _REBALANCING = (
     GroupState.PREPARING_REBALANCE,
     GroupState.COMPLETING_REBALANCE,
     GroupState.ASSIGNING,
     GroupState.RECONCILING,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assigned:
+    """Some partitions of a group, and the member that has them; without a member all three are `-`."""
+
+    places: Collection[Place]
+    consumer: str = MISSING
+    host: str = MISSING
+    client: str = MISSING
 
 
 def run(options: Options, source: LiveSource) -> int:
@@ -35,15 +57,13 @@ def run(options: Options, source: LiveSource) -> int:
     groups = list(describe_consumer_groups(source, names).values())
     if options.members:
         return _print_members(groups, verbose=options.verbose)
-    if options.describe_state:
+    if options.state is not None:
         return _print_states(groups, verbose=options.verbose)
     return _print_offsets(groups, source, verbose=options.verbose)
 
 
 def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
     """Of a group without members the heading."""
-    from cli.dropin.members import member_table
-
     status = ExitStatus.DONE
     for group in groups:
         if not _is_there(group):
@@ -53,8 +73,6 @@ def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
 
 
 def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
-    from cli.dropin.states import state_table
-
     status = ExitStatus.DONE
     for group in groups:
         if _is_there(group):
@@ -66,8 +84,6 @@ def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
 
 def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool) -> int:
     """Ends of logs that are not known are `-`, and why is said once, behind all tables."""
-    from cli.dropin.offsets import assigned, offset_table
-
     committed = committed_offsets(source, [group.id for group in groups])
     rows = {group.id: assigned(group, committed.get(group.id, {})) for group in groups}
     places = {place for parts in rows.values() for part in parts for place in part.places}
@@ -104,3 +120,137 @@ def _is_there(group: Group) -> bool:
 
 def _print_table(lines: Iterable[str]) -> None:
     print("\n" + "\n".join(lines))
+
+
+def places_of(partitions: Partitions | Offsets) -> list[Place]:
+    """Topics and partitions of an assignment, or of committed offsets."""
+    return [(topic, number) for topic, numbers in partitions.items() for number in numbers]
+
+
+def assigned(group: Group, committed: Offsets) -> list[Assigned]:
+    """The members with partitions, those with most of them first, then what nobody has but was committed."""
+    members = [
+        Assigned(
+            places=places_of(member.owned),
+            consumer=member.id,
+            host=member.client.host or "",
+            client=member.client.id or "",
+        )
+        for member in group.members
+        if member.owned
+    ]
+    members.sort(key=lambda member: -len(member.places))
+    taken = {place for member in members for place in member.places}
+    left = [place for place in places_of(committed) if place not in taken]
+    return [member for member in (*members, Assigned(places=left)) if member.places]
+
+
+def offset_table(
+    group: str, rows: Sequence[Assigned], committed: Offsets, ends: Mapping[Place, int], *, verbose: bool
+) -> list[str]:
+    """The heading and a line for each partition."""
+    names = [name for assigned in rows for name, _ in assigned.places]
+    widths = [
+        width_of([group]),
+        width_of(set(names)),
+        10,
+        *[_NUMBER] * (4 if verbose else 3),
+        width_of(assigned.consumer for assigned in rows),
+        width_of(assigned.host for assigned in rows),
+    ]
+    headings = [
+        "GROUP", "TOPIC", "PARTITION", *["LEADER-EPOCH"] * verbose, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
+        "CONSUMER-ID", "HOST", "CLIENT-ID",
+    ]  # fmt: skip
+    lines = [row(headings, widths)]
+    for each in rows:
+        for topic, partition in sorted(each.places, key=lambda place: (by_name(place[0]), place[1])):
+            offset = committed.get(topic, {}).get(partition)
+            numbers = _numbers(offset, ends.get((topic, partition)), verbose)
+            cells = [group, topic, str(partition), *numbers, each.consumer, each.host, each.client]
+            lines.append(row(cells, widths))
+    return lines
+
+
+def _numbers(committed: CommittedOffset | None, end: int | None, verbose: bool) -> list[str]:
+    """Leader epoch where `verbose`, committed offset, end and lag."""
+    offset = None if committed is None else committed.offset
+    lag = None if offset is None or end is None else end - offset
+    numbers = [or_missing(number) for number in (offset, end, lag)]
+    epoch = None if committed is None else committed.leader_epoch
+    return [or_missing(epoch), *numbers] if verbose else numbers
+
+
+def member_table(group: Group, *, verbose: bool) -> list[str]:
+    """The heading and a line for each member.
+
+    Instances have a column where a member has one, UPGRADED where members of both protocols are there.
+    """
+    members = group.members
+    columns = [
+        ("GROUP", NARROWEST, [group.id] * len(members)),
+        ("CONSUMER-ID", NARROWEST, [member.id for member in members]),
+        ("GROUP-INSTANCE-ID", 17, [member.instance or "" for member in members]),
+        ("HOST", NARROWEST, [member.client.host or "" for member in members]),
+        ("CLIENT-ID", NARROWEST, [member.client.id or "" for member in members]),
+        ("#PARTITIONS", NARROWEST, [_count(member.owned) for member in members]),
+    ]
+    if not any(member.instance for member in members):
+        del columns[2]
+    if verbose:
+        columns += [
+            ("CURRENT-EPOCH", NARROWEST, [or_missing(member.epoch) for member in members]),
+            ("CURRENT-ASSIGNMENT", 20, [_assignment(member.owned) for member in members]),
+            ("TARGET-EPOCH", NARROWEST, [or_missing(group.assignment_epoch)] * len(members)),
+            ("TARGET-ASSIGNMENT", 20, [_assignment(member.target) for member in members]),
+        ]
+    else:
+        columns.append(("", 0, [""] * len(members)))
+    widths = [width_of(values, narrowest) for _, narrowest, values in columns]
+    if verbose and _is_mixed(group):
+        columns.append(("UPGRADED", 0, [_upgraded(member) for member in members]))
+    headings = [heading for heading, _, _ in columns]
+    rows = zip(*(values for _, _, values in columns), strict=True)
+    return [row(cells, widths) for cells in (headings, *rows)]
+
+
+def _count(partitions: Partitions | None) -> str:
+    return str(sum(map(len, (partitions or {}).values())))
+
+
+def _assignment(partitions: Partitions | None) -> str:
+    """`t1:0,1;t2:3`, sorted."""
+    return or_missing(partitions_text({topic: has for topic, has in (partitions or {}).items() if has}))
+
+
+def _is_mixed(group: Group) -> bool:
+    """Whether members of both protocols are in a group of type consumer."""
+    protocols = {member.protocol for member in group.members}
+    return group.type is GroupType.CONSUMER and protocols >= set(MemberProtocol)
+
+
+def _upgraded(member: Member) -> str:
+    """Java's `true` where a member speaks the consumer protocol; `-` where the broker does not say."""
+    if member.protocol is None:
+        return MISSING
+    return str(member.protocol is MemberProtocol.CONSUMER).lower()
+
+
+def state_table(group: Group, *, verbose: bool) -> list[str]:
+    """The heading and one line."""
+    node = group.coordinator
+    coordinator = MISSING if node is None else f"{node.host}:{node.port}  ({node.id})"
+    columns = [
+        ("GROUP", width_of([group.id]), group.id),
+        ("COORDINATOR (ID)", width_of([coordinator], _COORDINATOR), coordinator),
+        ("ASSIGNMENT-STRATEGY", 20, or_missing(group.protocol)),
+        ("STATE", 20, group.state.value),
+    ]
+    if verbose:
+        columns += [
+            ("GROUP-EPOCH", 15, or_missing(group.group_epoch)),
+            ("TARGET-ASSIGNMENT-EPOCH", 25, or_missing(group.assignment_epoch)),
+        ]
+    widths = [width for _, width, _ in columns]
+    headings, values = [heading for heading, _, _ in columns], [value for _, _, value in columns]
+    return [row([*headings, "#MEMBERS"], widths), row([*values, str(len(group.members))], widths)]

@@ -26,7 +26,7 @@ class ToolFailure(CommandError):
 
 
 class BadValue(ToolFailure):
-    """A value of the command line makes no sense, which the tool finds out only while it runs."""
+    """A value of the command line is invalid, which the tool finds out only while it runs."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, USAGE_STATUS)

@@ -1,9 +1,10 @@
-"""The brokers' errors in the words of Kafka's Java client, which the tool prints."""
+"""The brokers' errors in the words of Kafka's Java client, which the tool prints, and the exit status for them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from cli.errors import ExitStatus
 from wire.client.answers import Failure
 
 _ERRORS: Mapping[int, tuple[str, str]] = {
@@ -68,3 +69,18 @@ def error_message(failure: Failure) -> str:
     if failure.code is not None and failure.code in _ERRORS and failure.message == failure.name:
         return _ERRORS[failure.code][1]
     return failure.message.removesuffix(f" ({failure.name})")
+
+
+_ABSENT = (3, 17, 24, 69)
+"""UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND: there is nothing there."""
+
+
+def status_of(failures: Iterable[Failure]) -> ExitStatus:
+    """REFUSED where a broker refused one of them, UNREADABLE for what is not there or did not answer, else DONE."""
+    statuses = {_status_of(failure) for failure in failures}
+    return max(statuses, default=ExitStatus.DONE)
+
+
+def _status_of(failure: Failure) -> ExitStatus:
+    refused = failure.code is not None and failure.code not in _ABSENT and not failure.retriable
+    return ExitStatus.REFUSED if refused else ExitStatus.UNREADABLE

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from cli.dropin.cluster import list_consumer_groups
 from cli.dropin.errors import ToolUsageError
-from cli.dropin.options import Options
-from cli.dropin.reading import list_consumer_groups
-from cli.dropin.tables import row, width_of
+from cli.dropin.parse import Options
+from cli.dropin.printing import row, width_of
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
+from cli.sources.live import LiveSource
 from groups.model import GroupListing, GroupState, GroupType
-
-if TYPE_CHECKING:
-    from cli.sources.live import LiveSource
 
 T = TypeVar("T")
 
@@ -33,13 +31,13 @@ STATES = {
 TYPES = {kind.value.capitalize(): kind for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
 _COLUMN = 20
 _GAP = 10
-"""What the tool leaves free behind the longest name."""
+"""What the tool leaves free after the longest name."""
 
 
 def run(options: Options, source: LiveSource) -> int:
     """Print groups of consumers, with type and state where asked, and only of these where values are given."""
-    types = _chosen(options.type, TYPES, "types")
-    states = _chosen(options.state, STATES, "state")
+    types = _chosen(options.type, TYPES, "types list", "types")
+    states = _chosen(options.state, STATES, "state list", "states")
     groups = [
         group
         for group in list_consumer_groups(source)
@@ -53,7 +51,7 @@ def run(options: Options, source: LiveSource) -> int:
     return ExitStatus.DONE
 
 
-def _chosen(given: str | None, known: Mapping[str, T], what: str) -> set[T]:
+def _chosen(given: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:
     """The values of a list with commas; without any, all are meant."""
     words = (given or "").rstrip(",")
     if not words:
@@ -61,11 +59,8 @@ def _chosen(given: str | None, known: Mapping[str, T], what: str) -> set[T]:
     by_word = {name.lower(): value for name, value in known.items()}
     names = [word.strip().lower() for word in words.split(",")]
     if not by_word.keys() >= set(names):
-        raise ToolUsageError(f"Invalid {what} list '{given}'. Valid {_PLURAL[what]} are: {', '.join(known)}")
+        raise ToolUsageError(f"Invalid {what} '{given}'. Valid {values} are: {', '.join(known)}")
     return {by_word[name] for name in names}
-
-
-_PLURAL = {"state": "states", "types": "types"}
 
 
 def _table(groups: Sequence[GroupListing], *, with_type: bool, with_state: bool) -> list[str]:

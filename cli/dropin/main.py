@@ -7,14 +7,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionAsked
-from cli.dropin.options import Action, Options
-from cli.dropin.parse import parse
-from cli.dropin.words import print_error, print_remark
+from cli.dropin.parse import Action, Options, parse
+from cli.dropin.printing import print_error, print_remark, usage
 from cli.errors import ExitStatus, exit_status, fault, is_expected
 
 if TYPE_CHECKING:
@@ -23,16 +21,26 @@ if TYPE_CHECKING:
 KAFKA_VERSION = "4.3.1"
 """The release whose tool this one is like."""
 
-MODULES = {
-    Action.LIST: "listing",
-    Action.DESCRIBE: "describing",
-    Action.DELETE: "deleting",
-    Action.RESET_OFFSETS: "resetting",
-    Action.DELETE_OFFSETS: "deleting_offsets",
-}
-"""Where each action is done: modules of this package with `run(options, source) -> exit status`."""
-
 Run = Callable[[Options, "LiveSource"], int]
+"""Does an action, prints as the tool does, and returns the exit status."""
+
+
+def action_of(action: Action) -> Run:
+    """The function of an action; each process pays for the import of one."""
+    match action:
+        case Action.LIST:
+            from cli.dropin.listing import run
+        case Action.DESCRIBE:
+            from cli.dropin.describing import run
+        case Action.DELETE:
+            from cli.dropin.deleting import run
+        case Action.RESET_OFFSETS:
+            from cli.dropin.resetting import run
+        case Action.DELETE_OFFSETS:
+            from cli.dropin.deleting_offsets import run
+        case Action.VALIDATE_REGEX:
+            raise ValueError("needs no cluster")
+    return run
 
 
 def main() -> None:
@@ -60,13 +68,13 @@ def main() -> None:
 
 
 def _say(message: str) -> int:
-    """Tell what became of standard output, where the tool would tell nobody."""
+    """Report what is wrong with standard output, which the tool does not."""
     print_remark(f"Error: {message}")
     return ExitStatus.UNREADABLE
 
 
 def _drop_output() -> None:
-    """What is still in the buffer must not fail once more when Python ends."""
+    """What is still in the buffer must not fail again when Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -87,14 +95,11 @@ def run(arguments: Sequence[str]) -> int:
         from cli.dropin.cluster import open_cluster
 
         with open_cluster(options) as source:
-            act: Run = import_module(f"cli.dropin.{MODULES[options.action]}").run
-            return act(options, source)
+            return action_of(options.action)(options, source)
     except VersionAsked:
         print(f"{KAFKA_VERSION} (kohort {_own_version()})")
         return ExitStatus.DONE
     except ToolUsageError as error:
-        from cli.dropin.usage import usage
-
         print_remark(f"{error}\n{usage()}")
         return error.status
     except Exception as error:

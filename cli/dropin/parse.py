@@ -1,17 +1,19 @@
-"""From arguments to `Options`, with the tool's own words for what makes no sense."""
+"""From arguments to `Options`, with the tool's own words for what is invalid."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from cli.dropin.errors import BadValue, ToolUsageError, VersionAsked
 from cli.dropin.flags import Given, read_flags
-from cli.dropin.numbers import java_number
-from cli.dropin.options import DEFAULT_TIMEOUT_MS, Action, Options
-from cli.dropin.words import print_remark
+from cli.dropin.printing import print_remark
 from wire.java_text import JAVA
 
+DEFAULT_TIMEOUT_MS = 30_000
 PURPOSE = (
     "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
     "or reset consumer group offsets."
@@ -35,14 +37,66 @@ ONLY_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
 SCENARIOS = (
     "to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file",
 )  # fmt: skip
-"""Where a reset may lead to, in the order in which the tool looks for two of them."""
+"""Scenarios of a reset, in the order in which the tool looks for two of them."""
+_NUMBER = re.compile(r"([+-]?)0*(\d{1,19})")
+
+
+class Action(Enum):
+    """What to do: exactly one of these flags is on every command line."""
+
+    LIST = "list"
+    DESCRIBE = "describe"
+    DELETE = "delete"
+    RESET_OFFSETS = "reset-offsets"
+    DELETE_OFFSETS = "delete-offsets"
+    VALIDATE_REGEX = "validate-regex"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Every flag of the tool, checked as the tool checks them. None, False and () mean: not given."""
+
+    action: Action
+    bootstrap_server: str = ""
+    """Empty only where the action is VALIDATE_REGEX and no server was named."""
+    command_config: Path | None = None
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    groups: tuple[str, ...] = ()
+    """As often as `--group` was given, in that order; may name one twice."""
+    all_groups: bool = False
+    topics: tuple[str, ...] = ()
+    """As typed: `orders` or `orders:0,1`."""
+    all_topics: bool = False
+
+    members: bool = False
+    offsets: bool = False
+    state: str | None = None
+    """Of LIST: states to show, as typed. Empty where `--state` was given without them."""
+    type: str | None = None
+    """Of LIST: types to show, as typed. Empty where `--type` was given without them."""
+    verbose: bool = False
+
+    dry_run: bool = False
+    execute: bool = False
+    export: bool = False
+    to_offset: int | None = None
+    shift_by: int | None = None
+    to_datetime: str | None = None
+    by_duration: str | None = None
+    to_earliest: bool = False
+    to_latest: bool = False
+    to_current: bool = False
+    from_file: Path | None = None
+
+    regex: str | None = None
+    """What VALIDATE_REGEX is to judge."""
 
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line; like the tool, say on stderr where a reset has no `--execute`.
 
     :raises ToolUsageError: where the tool prints an error and its usage; also for `--help` and without arguments
-    :raises BadValue: for values that the tool finds fault with only while it runs: numbers that are none
+    :raises BadValue: for a value that the tool refuses only while it runs
     :raises VersionAsked: for `--version`
     """
     given = read_flags([_text(argument) for argument in arguments])
@@ -155,20 +209,20 @@ def _options(action: Action, given: Given) -> Options:
         all_topics=given.has("all-topics"),
         members=given.has("members"),
         offsets=given.has("offsets"),
-        state=(_single("state", given) or "") if given.has("state") else None,
-        type=(_single("type", given) or "") if given.has("type") else None,
         verbose=given.has("verbose"),
         dry_run=given.has("dry-run"),
         execute=given.has("execute"),
         export=given.has("export"),
+        to_earliest=given.has("to-earliest"),
+        to_latest=given.has("to-latest"),
+        to_current=given.has("to-current"),
+        state=(_single("state", given) or "") if given.has("state") else None,
+        type=(_single("type", given) or "") if given.has("type") else None,
         to_offset=offsets[0] if offsets else None,
         from_file=Path(files[0]) if files else None,
         to_datetime=moments[0] if moments else None,
         by_duration=duration,
         shift_by=None if shift is None else _long("shift-by", shift),
-        to_earliest=given.has("to-earliest"),
-        to_latest=given.has("to-latest"),
-        to_current=given.has("to-current"),
         timeout_ms=DEFAULT_TIMEOUT_MS if timeout is None else _long("timeout", timeout),
     )
 
@@ -186,3 +240,16 @@ def _long(flag: str, text: str) -> int:
     if number is None:
         raise BadValue(f"Cannot parse argument '{text}' of option {flag}")
     return number
+
+
+def java_number(text: str, bits: int) -> int | None:
+    """A whole number as Java's `Integer` and `Long` read it, in digits of any script.
+
+    None where Java finds no number, or one that has more than so many bits.
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return None
+    number = int("".join(found.groups()))
+    limit = 1 << (bits - 1)
+    return number if -limit <= number < limit else None

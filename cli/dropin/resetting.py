@@ -1,54 +1,66 @@
-"""`--reset-offsets`: groups without members are set to other offsets, one after the other."""
+"""`--reset-offsets`: groups without members are set to other offsets, one after the other.
+
+Printed is a table or, with `--export`, the CSV that `--from-file` reads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from functools import cached_property
+from pathlib import Path
 
-from cli.dropin.connection import client_of
-from cli.dropin.described import GROUP_ID_NOT_FOUND, Described, describe_each
+from cli.dropin.cluster import (
+    GROUP_ID_NOT_FOUND,
+    WRAPPED,
+    Described,
+    by_name,
+    chosen_groups,
+    client_of,
+    committed_offsets,
+    describe_each,
+    raise_failure,
+)
 from cli.dropin.errors import ToolFailure, ToolUsageError
-from cli.dropin.java_maps import in_order, in_order_copied
-from cli.dropin.kafka_errors import error_message, exception_text
-from cli.dropin.logs import WRAPPED, Logs
-from cli.dropin.options import Options
-from cli.dropin.plan_file import read_plan
-from cli.dropin.reading import committed_offsets, list_consumer_groups, raise_failure
-from cli.dropin.refusals import status_of
-from cli.dropin.reset_output import print_csv, print_table
-from cli.dropin.scenarios import Target, new_offsets
+from cli.dropin.kafka_errors import error_message, exception_text, status_of
+from cli.dropin.parse import Options
+from cli.dropin.printing import java_length, print_error, row, width_of
+from cli.dropin.scenarios import Logs, new_offsets, scenario_of
 from cli.dropin.topics import Topics
-from cli.dropin.words import print_error
 from cli.errors import ExitStatus
+from cli.sources.live import LiveSource
 from groups.model import GroupState
 from groups.offsets.model import Place
-from groups.offsets.scenarios import name_of
+from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
+from groups.offsets.scenarios import ToListed, name_of
 from wire.client.answers import Failure
 from wire.client.calls.offset_commit import NewOffset
+from wire.java_text import JAVA
 
-if TYPE_CHECKING:
-    from cli.sources.live import LiveSource
+Resets = Mapping[str, Mapping[Place, int]]
+"""New offsets by group and partition."""
 
 _UNKNOWN_TOPIC, _INVALID_TOPIC = 3, 17
 _INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
+_PARTITION_WIDTH = 10
+_QUOTED_FROM = 25
+"""Jackson puts quotes around whatever is so long, without a look at it."""
+_LOWEST_PLAIN, _BACKSLASH = "-", "\\"
+"""And around what has a character below this one, or a backslash."""
 
 
 def run(options: Options, source: LiveSource) -> int:
-    """Set offsets, or only tell them; the exit status.
+    """Set offsets, or only print them; the exit status.
 
     A failure ends the command where it comes up, as it ends the tool: groups that were set before stay set.
     """
-    names = options.groups or [group.id for group in list_consumer_groups(source)]
     reset = _Reset(options, source)
-    described = describe_each(reset.client, in_order_copied(in_order(names)), source.timeout_ms)
+    described = describe_each(reset.client, chosen_groups(options, source), source.timeout_ms)
     resets = {name: reset.group(name, one) for name, one in described.items()}
-    resets = {name: resets[name] for name in in_order(resets)}
     if options.export:
-        print_csv(resets, with_group=len(options.groups) != 1)
+        _print_csv(resets, with_group=len(options.groups) != 1)
     else:
-        print_table(resets)
+        _print_table(resets)
     return reset.status
 
 
@@ -57,14 +69,14 @@ class _Reset:
 
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE
-        """What the exit status is to be, as far as it is known."""
+        """The exit status, as far as it is known."""
         self.client = client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
         self._topics = Topics(self.client, source.timeout_ms)
         self._logs = Logs(self.client, source.timeout_ms)
 
     def group(self, name: str, described: Described) -> Mapping[Place, int]:
-        """Set one group, where that is asked for; its new offsets in the tool's order."""
+        """Set one group, where that is asked for; its new offsets by topic and partition."""
         state = _state_of(described)
         if state not in _INACTIVE:
             print_error(
@@ -73,38 +85,19 @@ class _Reset:
             )
             self.status = ExitStatus.REFUSED
             return {}
-        places = self._scope(name)
+        options = self._options
+        needs_committed = options.all_topics or options.to_current or options.shift_by is not None
+        committed = self._committed(name) if needs_committed else {}
+        places = self._scope(committed)
         self._check(places)
-        target = Target(
-            places=places,
-            logs=self._logs,
-            committed=partial(self._committed, name),
-            planned=partial(self._planned, name),
-        )
-        offsets = new_offsets(self._options, target)
-        if self._options.execute and offsets:
+        scenario = scenario_of(options, lambda: self._plan)
+        if isinstance(scenario, ToListed):
+            places = self._planned(name)
+        places = sorted(places, key=lambda place: (by_name(place[0]), place[1]))
+        offsets = new_offsets(scenario, name, places, committed, self._logs.positions(scenario, places))
+        if options.execute and offsets:
             self._commit(name, offsets)
         return offsets
-
-    def _scope(self, group: str) -> list[Place]:
-        """The partitions that are meant, each once, in the tool's order."""
-        if self._options.all_topics:
-            return in_order(self._committed(group))
-        if self._options.topics:
-            return self._topics.meant(self._options.topics)
-        if self._options.from_file is None:
-            raise ToolUsageError("One of the reset scopes should be defined: --all-topics, --topic.")
-        return []
-
-    def _check(self, places: Sequence[Place]) -> None:
-        """ToolFailure unless all of the partitions exist and are led."""
-        raise_failure(self._topics.failures(in_order(topic for topic, _ in places)), prefix=WRAPPED)
-        for found, what in (
-            (self._topics.missing(places), "do not exist"),
-            (self._topics.without_leader(places), "have no leader"),
-        ):
-            if found:
-                raise ToolFailure(f'The partitions "{",".join(map(name_of, found))}" {what}')
 
     def _committed(self, group: str) -> dict[Place, int]:
         topics = committed_offsets(self._source, [group]).get(group, {})
@@ -115,38 +108,55 @@ class _Reset:
             if committed.offset is not None
         }
 
-    def _planned(self, group: str) -> Mapping[Place, int]:
-        """What the file has for a group; an error is printed where that is nothing."""
-        planned = self._plan.get(group)
-        if planned is None:
+    def _scope(self, committed: Mapping[Place, int]) -> list[Place]:
+        """The partitions that are meant, each once."""
+        if self._options.all_topics:
+            return list(committed)
+        if self._options.topics:
+            return self._topics.meant(self._options.topics)
+        if self._options.from_file is None:
+            raise ToolUsageError("One of the reset scopes should be defined: --all-topics, --topic.")
+        return []
+
+    def _check(self, places: Sequence[Place]) -> None:
+        """ToolFailure unless all of the partitions exist and are led."""
+        raise_failure(self._topics.failures(topic for topic, _ in places), prefix=WRAPPED)
+        for find, what in (
+            (self._topics.missing, "do not exist"),
+            (self._topics.without_leader, "have no leader"),
+        ):
+            if found := find(places):
+                raise ToolFailure(f'The partitions "{",".join(map(name_of, found))}" {what}')
+
+    def _planned(self, group: str) -> list[Place]:
+        """The partitions that the file has for a group; an error is printed where there are none."""
+        if group not in self._plan:
             print_error(f"No reset plan for group {group} found")
             self.status = max(self.status, ExitStatus.UNREADABLE)
-            return {}
-        self._check_planned(in_order(planned))
-        return planned
-
-    @cached_property
-    def _plan(self) -> Mapping[str, Mapping[Place, int]]:
-        path = self._options.from_file
-        return {} if path is None else read_plan(path, self._options.groups)
-
-    def _check_planned(self, places: Sequence[Place]) -> None:
+            return []
+        places = list(self._plan[group])
         self._topics.describe(topic for topic, _ in places)
         for place in places:
             failure = self._topics.failed.get(place[0])
             if failure is not None:
                 raise ToolFailure(WRAPPED + exception_text(_unknown(place, failure)))
         self._check(places)
+        return places
+
+    @cached_property
+    def _plan(self) -> Resets:
+        path = self._options.from_file
+        return {} if path is None else read_plan(path, self._options.groups)
 
     def _commit(self, group: str, offsets: Mapping[Place, int]) -> None:
         wanted = {place: NewOffset(offset=offset) for place, offset in offsets.items()}
-        told = self.client.commit_offsets({group: wanted}, timeout_ms=self._source.timeout_ms)
-        if group in told.failed:
-            failure = told.failed[group]
+        answers = self.client.commit_offsets({group: wanted}, timeout_ms=self._source.timeout_ms)
+        if group in answers.failed:
+            failure = answers.failed[group]
             raise ToolFailure(error_message(failure), status_of([failure]))
-        failed = {place: why for place, why in told.found[group].items() if why is not None}
+        failed = {place: why for place, why in answers.found[group].items() if why is not None}
         if failed:
-            names = {place: name_of(place) for place in in_order(failed)}
+            names = {place: name_of(place) for place in failed}
             raise ToolFailure(
                 f"Failed altering group offsets for the following partitions: [{', '.join(names.values())}]",
                 status_of(failed.values()),
@@ -155,7 +165,7 @@ class _Reset:
 
 
 def _state_of(described: Described) -> str:
-    """Its state; a group that does not exist is as good as a dead one, and a commit makes it.
+    """Its state; a group that does not exist counts as a dead one: a commit makes it.
 
     :raises ToolFailure: it could not be described
     """
@@ -179,3 +189,59 @@ def _unknown(place: Place, failure: Failure) -> Failure:
     else:
         return failure
     return replace(failure, message=message)
+
+
+def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
+    """Offsets by group; `groups` as often as `--group` was given. Of a partition that comes twice the last counts.
+
+    A file without groups is for a command line with one `--group`; on another the tool finds no plan in it.
+    :raises ToolFailure: it cannot be read, or a line of it is no offset
+    """
+    try:
+        text = path.read_bytes().decode("utf-8", JAVA)
+    except (OSError, ValueError) as error:
+        said = f"java.io.IOException: Unable to read file {path}"
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ToolFailure(said, reason=f"{path}: {why}") from None
+    try:
+        file = read_offsets(text, last_wins=True)
+    except MalformedOffsets as error:
+        raise ToolFailure(f"{path}, {error}") from None
+    if file.by_group is not None:
+        return file.by_group
+    if not file.of_one_group:
+        raise ToolFailure(f"{path}: holds no offsets")
+    return {groups[0]: file.of_one_group} if len(groups) == 1 else {}
+
+
+def _print_table(resets: Resets) -> None:
+    """Headings and a line per partition; only an empty line where there is no group."""
+    groups = width_of(resets)
+    topics = width_of(topic for offsets in resets.values() for topic, _ in offsets)
+    widths = (groups, topics, _PARTITION_WIDTH)
+    if resets:
+        print("\n" + row(("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"), widths), end="")
+    for group, topic, partition, offset in _rows(resets):
+        print("\n" + row((group, topic, str(partition), str(offset)), widths), end="")
+    print()
+
+
+def _print_csv(resets: Resets, *, with_group: bool) -> None:
+    """A line per partition and, as the tool has it, an empty one after them."""
+    for group, topic, partition, offset in _rows(resets):
+        names = (_quoted(group), _quoted(topic)) if with_group else (_quoted(topic),)
+        print(*names, partition, offset, sep=",")
+    print()
+
+
+def _rows(resets: Resets) -> Iterator[tuple[str, str, int, int]]:
+    for group, offsets in resets.items():
+        for (topic, partition), offset in offsets.items():
+            yield group, topic, partition, offset
+
+
+def _quoted(text: str) -> str:
+    special = any(character < _LOWEST_PLAIN or character == _BACKSLASH for character in text)
+    if not special and java_length(text) < _QUOTED_FROM:
+        return text
+    return '"' + text.replace('"', '""') + '"'

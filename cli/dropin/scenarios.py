@@ -1,4 +1,4 @@
-"""The new offsets of a group's partitions, in the tool's order and with its remarks."""
+"""Where a reset goes to: the scenario that the flags name, with the tool's remarks on what comes of it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,30 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from cli.dropin.cluster import WRAPPED, raise_failure
 from cli.dropin.errors import BadValue, ToolUsageError
-from cli.dropin.java_maps import in_order, in_order_copied
-from cli.dropin.logs import Logs
-from cli.dropin.options import Options
-from cli.dropin.parse import SCENARIOS
-from cli.dropin.words import print_warning
-from groups.offsets.model import Place
-from groups.offsets.scenarios import TooLong, ago_ms, name_of, parse_datetime, parse_duration_ns
+from cli.dropin.parse import SCENARIOS, Options
+from cli.dropin.printing import print_warning
+from groups.model import CommittedOffset
+from groups.offsets.model import OffsetChange, Place, Positions
+from groups.offsets.scenarios import (
+    Scenario,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToLatest,
+    ToListed,
+    ToMoment,
+    ToOffset,
+    TooLong,
+    ago_ms,
+    name_of,
+    parse_datetime,
+    parse_duration_ns,
+    reset,
+)
+from wire.client.calls.list_offsets import EARLIEST, LATEST
+from wire.client.client import Client
 
 Offsets = Mapping[Place, int]
 
@@ -22,99 +38,98 @@ _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 """The range of Java's `Instant`, in seconds from 1970."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """One group, and where it is to be set."""
+def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) -> Scenario:
+    """The scenario of a command line; `planned` reads the offsets of `--from-file` by group.
 
-    places: Sequence[Place]
-    """What the scope means, in the tool's order; all of them exist."""
-    logs: Logs
-    committed: Callable[[], Offsets]
-    """What the group has committed."""
-    planned: Callable[[], Offsets]
-    """What `--from-file` has for it."""
-
-
-def new_offsets(options: Options, target: Target) -> dict[Place, int]:
-    """By partition, in the order in which the tool prints them.
-
-    :raises ToolUsageError: there is no scenario, or one that a partition does not allow
-    :raises ToolFailure: it cannot be told
+    :raises ToolUsageError: there is none :raises BadValue: a time or duration cannot be read
     """
-    places, logs = target.places, target.logs
     if options.to_offset is not None:
-        return _within_logs(dict.fromkeys(places, options.to_offset), logs)
+        return ToOffset(options.to_offset)
     if options.to_earliest:
-        return _sorted(logs.earliest(places))
+        return ToEarliest()
     if options.to_latest:
-        return _sorted(logs.ends(places))
+        return ToLatest()
     if options.shift_by is not None:
-        return _within_logs(_shifted(places, target.committed(), options.shift_by), logs)
+        return ShiftBy(options.shift_by)
     if options.to_datetime is not None:
-        return _at(places, _moment(options.to_datetime), logs)
+        return ToMoment(_moment(options.to_datetime))
     if options.by_duration is not None:
-        return _at(places, _ago(options.by_duration), logs)
+        return ToMoment(_ago(options.by_duration))
     if options.from_file is not None:
-        return _within_logs(target.planned(), logs)
+        return ToListed(planned())
     if options.to_current:
-        return _current(places, target.committed(), logs)
+        return ToCurrent()
     names = ", ".join(f"[{name}]" for name in SCENARIOS)
     raise ToolUsageError(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
 
 
-def _sorted(offsets: Offsets) -> dict[Place, int]:
-    return {place: offsets[place] for place in in_order(offsets)}
+@dataclass(frozen=True, slots=True)
+class Logs:
+    """The logs of one cluster."""
+
+    client: Client
+    timeout_ms: int
+
+    def positions(self, scenario: Scenario, places: Sequence[Place]) -> Positions:
+        """Where the logs begin and end, and where they were at the scenario's moment; all of it, or ToolFailure."""
+        return Positions(
+            earliest=self._offsets(places, EARLIEST),
+            end=self._offsets(places, LATEST),
+            at=self._offsets(places, scenario.at_ms) if isinstance(scenario, ToMoment) else {},
+        )
+
+    def _offsets(self, places: Sequence[Place], timestamp: int) -> dict[Place, int]:
+        if not places:
+            return {}
+        answers = self.client.offsets_at(places, timestamp, timeout_ms=self.timeout_ms)
+        raise_failure(answers.failed.values(), prefix=WRAPPED)
+        return {place: log.offset for place, log in answers.found.items()}
 
 
-def _within_logs(wanted: Offsets, logs: Logs) -> dict[Place, int]:
-    """What lies beyond the end becomes the end, what lies before the beginning the beginning, with a warning."""
-    earliest, ends = logs.earliest(wanted), logs.ends(wanted)
-    within: dict[Place, int] = {}
-    for place, offset in _sorted(wanted).items():
-        limit, which = offset, ""
-        if offset > ends[place]:
-            limit, which = ends[place], "higher than latest"
-        elif offset < earliest[place]:
-            limit, which = earliest[place], "lower than earliest"
-        if which:
-            print_warning(
-                f"New offset ({offset}) is {which} offset for topic partition {name_of(place)}. "
-                f"Value will be set to {limit}"
-            )
-        within[place] = limit
-    return within
+def new_offsets(
+    scenario: Scenario, group: str, places: Sequence[Place], committed: Offsets, positions: Positions
+) -> dict[Place, int]:
+    """The new offset of each partition; warns where it is not the one that was asked for.
 
-
-def _shifted(places: Sequence[Place], committed: Offsets, count: int) -> Offsets:
+    :raises ToolUsageError: there is nothing to shift
+    """
+    offsets: dict[Place, int] = {}
     for place in places:
-        if place not in committed:
+        before = CommittedOffset(offset=committed[place]) if place in committed else None
+        change = reset(scenario, group, place, before, positions)
+        if not isinstance(change, OffsetChange):
             raise ToolUsageError(
                 f"Cannot shift offset for partition {name_of(place)} since there is no current committed offset"
             )
-    return {place: committed[place] + count for place in places}
+        offsets[place] = change.after
+        _warn(scenario, group, change, positions)
+    return offsets
 
 
-def _current(places: Sequence[Place], committed: Offsets, logs: Logs) -> dict[Place, int]:
-    """What is committed stays; the rest goes to the end."""
-    kept = in_order(place for place in places if place in committed)
-    ends = logs.ends(in_order(place for place in places if place not in committed))
-    order = in_order([*kept, *ends]) if kept else in_order_copied(ends)
-    return {place: ends[place] if place in ends else committed[place] for place in order}
-
-
-def _at(places: Sequence[Place], at_ms: int, logs: Logs) -> dict[Place, int]:
-    """The first records at or after a moment, and the end where there is none."""
-    found = logs.at(places, at_ms)
-    late = in_order(place for place in places if found[place] < 0)
-    for topic, partition in late:
-        print(
-            f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to latest known offset."
+def _warn(scenario: Scenario, group: str, change: OffsetChange, positions: Positions) -> None:
+    place, wanted = change.place, change.after
+    match scenario:
+        case ToMoment() if positions.at[place] < 0:
+            print(
+                f"\nWarn: Partition {place[1]} from topic {place[0]} is empty. "
+                "Falling back to latest known offset."
+            )
+        case ToOffset(offset):
+            wanted = offset
+        case ShiftBy(count):
+            wanted = (change.before or 0) + count
+        case ToListed(offsets):
+            wanted = offsets[group][place]
+    if wanted != change.after:
+        which = "higher than latest" if wanted > change.after else "lower than earliest"
+        print_warning(
+            f"New offset ({wanted}) is {which} offset for topic partition {name_of(place)}. "
+            f"Value will be set to {change.after}"
         )
-    return _sorted({place: found[place] for place in places} | logs.ends(late))
 
 
 def _moment(text: str) -> int:
-    """`--to-datetime` in ms since 1970, with Java's words for what is no time."""
+    """`--to-datetime` in ms since 1970, with Java's words for an invalid time."""
     parts = text.rstrip("T").split("T")
     if len(parts) < 2:
         raise BadValue(
@@ -129,7 +144,7 @@ def _moment(text: str) -> int:
 
 
 def _ago(text: str) -> int:
-    """The moment that lies `--by-duration` before now."""
+    """The moment `--by-duration` before now."""
     try:
         at_ms = ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000)
     except ValueError as error:
@@ -143,5 +158,5 @@ def _ago(text: str) -> int:
 
 
 def _no_earlier_than_1970(at_ms: int) -> int:
-    """No record is older; and what brokers read small negative times as is nothing of the kind."""
+    """No record is older, and brokers read small negative times as something else."""
     return max(at_ms, 0)

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from cli.dropin.errors import ToolFailure, ToolUsageError
-from cli.dropin.java_maps import in_order, in_order_copied, in_order_presized
-from cli.dropin.kafka_errors import error_message
-from cli.dropin.numbers import java_number
-from cli.dropin.refusals import status_of
+from cli.dropin.kafka_errors import error_message, status_of
+from cli.dropin.parse import java_number
 from groups.offsets.model import Place
 from wire.client.answers import Failure
 from wire.client.calls.metadata import Topic
@@ -18,21 +16,25 @@ from wire.client.client import Client
 _INVALID_TOPIC = 17
 
 
-def named_partitions(argument: str) -> list[Place]:
-    """The partitions of `orders:0,1`, in that order.
+def split_topics(arguments: Sequence[str]) -> tuple[list[Place], list[str]]:
+    """The partitions that values of `--topic` name, and the topics that are meant as a whole.
 
-    :raises ToolUsageError: it is not written like that; empty parts at an end are passed by, as Java's `split` does
+    :raises ToolUsageError: a value is not written as it should be
+    """
+    named = [place for text in arguments if ":" in text for place in named_partitions(text)]
+    return named, [text for text in arguments if ":" not in text]
+
+
+def named_partitions(argument: str) -> list[Place]:
+    """The partitions of `orders:0,1`, in that order; empty parts at an end are skipped, as Java's `split` does.
+
+    :raises ToolUsageError: it is not written like that
     """
     parts = _split(argument, ":")
     if len(parts) != 2:
         raise ToolUsageError(f"Invalid topic arg '{argument}', expected topic name and partitions")
     topic, numbers = parts
     return [(topic, _number(argument, number)) for number in _split(numbers, ",")]
-
-
-def names_partitions(argument: str) -> bool:
-    """Whether a value of `--topic` names partitions beside the topic."""
-    return ":" in argument
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -49,19 +51,16 @@ def _number(argument: str, text: str) -> int:
     return number
 
 
-def _as_described(names: Iterable[str]) -> list[str]:
-    """The order in which Java's AdminClient gives back the topics that it was asked for."""
-    return in_order_presized(in_order_copied(in_order_presized(names)))
-
-
 @dataclass(slots=True)
 class Topics:
-    """What the cluster tells of topics; each is asked for once."""
+    """Topics of the cluster; each is asked for once."""
 
     client: Client
     timeout_ms: int
     found: dict[str, Topic] = field(default_factory=dict)
     failed: dict[str, Failure] = field(default_factory=dict)
+    _leaders: dict[Place, int] = field(default_factory=dict)
+    """Of every partition of the topics found; negative without one."""
 
     def describe(self, names: Iterable[str]) -> None:
         """Fill `found` and `failed` with the named topics."""
@@ -75,51 +74,42 @@ class Topics:
             return
         metadata = self.client.metadata(new, timeout_ms=self.timeout_ms)
         self.found |= metadata.topics
+        self._leaders |= {
+            (topic.name, each.index): each.leader
+            for topic in metadata.topics.values()
+            for each in topic.partitions
+        }
         self.failed |= metadata.failed
         left_out = Failure(message="the broker left it out of its answer")
         self.failed |= {name: left_out for name in new if name not in self.found and name not in self.failed}
 
     def failures(self, names: Iterable[str]) -> list[Failure]:
         """Why some of the topics could not be described, in the order of the names."""
-        self.describe(names := list(names))
+        self.describe(names := list(dict.fromkeys(names)))
         return [self.failed[name] for name in names if name in self.failed]
 
     def meant(self, arguments: Sequence[str]) -> list[Place]:
-        """The partitions that values of `--topic` mean, each once: first those that are named, then whole topics.
+        """The partitions that values of `--topic` mean, each once.
 
         :raises ToolUsageError: a value is not written as it should be
-        :raises ToolFailure: a whole topic is not there
+        :raises ToolFailure: a whole topic does not exist
         """
-        named = [place for text in arguments if names_partitions(text) for place in named_partitions(text)]
-        whole = [text for text in arguments if not names_partitions(text)]
-        for failure in self.failures(in_order(whole)):
+        named, whole = split_topics(arguments)
+        for failure in self.failures(whole):
             raise ToolFailure(error_message(failure), status_of([failure]))
         return list(dict.fromkeys([*named, *self.places(whole)]))
 
     def places(self, names: Sequence[str]) -> list[Place]:
-        """All partitions of the topics that could be described, in the tool's order of topics."""
+        """All partitions of the topics that could be described."""
         self.describe(names)
         return [
-            (name, partition.index)
-            for name in _as_described(names)
-            if name in self.found
-            for partition in self.found[name].partitions
+            (name, each.index) for name in names if name in self.found for each in self.found[name].partitions
         ]
 
     def missing(self, places: Sequence[Place]) -> list[Place]:
         """Those of the partitions that their topics do not have."""
-        there = {place for topic in {topic for topic, _ in places} for place in self._of(topic)}
-        return [place for place in places if place not in there]
+        return [place for place in places if place not in self._leaders]
 
     def without_leader(self, places: Sequence[Place]) -> list[Place]:
-        """Those of the partitions that no broker leads, in the tool's order of topics."""
-        wanted = set(places)
-        return [
-            (name, partition.index)
-            for name in _as_described(in_order(topic for topic, _ in places))
-            for partition in self.found[name].partitions
-            if partition.leader < 0 and (name, partition.index) in wanted
-        ]
-
-    def _of(self, topic: str) -> list[Place]:
-        return [(topic, partition.index) for partition in self.found[topic].partitions]
+        """Those of the existing partitions that no broker leads."""
+        return [place for place in places if self._leaders[place] < 0]

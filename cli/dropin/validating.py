@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cli.dropin.options import Options
-from cli.dropin.words import print_remark
+from cli.dropin.cluster import open_cluster
+from cli.dropin.parse import Options
+from cli.dropin.printing import print_remark
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 
@@ -37,8 +38,6 @@ def run(options: Options) -> int:
 
 def _topics(options: Options) -> list[str]:
     """The names of all topics, the internal ones included: brokers match these too."""
-    from cli.dropin.cluster import open_cluster
-
     with open_cluster(options) as source:
         if source.client is not None:
             return list(source.client.metadata(timeout_ms=source.timeout_ms).topics)

@@ -231,7 +231,7 @@ GROUPS = [
     reset("--group {rested} --topic {orders} --to-latest --execute"),
     reset("--group {rested} --all-topics --shift-by -1 --dry-run"),
     reset("--group {payments} --group {billing} --all-topics --to-latest --execute"),
-    reset("--group {billing} --group {payments} --group {absent} --topic {orders}:0 --to-earliest --execute"),
+    reset("--group {absent} --group {payments} --group {billing} --topic {orders}:0 --to-earliest --execute"),
     reset("--group {payments} --group {payments} --topic {orders} --to-latest --execute"),
     reset("--group {odd} --group {payments} --all-topics --to-earliest --dry-run"),
     *(
@@ -251,11 +251,11 @@ GROUPS = [
     # What was done to the groups before the one that fails stays done.
     reset("--group {payments} --group {billing} --all-topics --topic {orders}:3 --shift-by 1 --execute"),
     reset(
-        "--group {payments} --group {billing} --group {absent} --topic {orders}:1,2 --shift-by 1 --execute"
+        "--group {absent} --group {payments} --group {billing} --topic {orders}:1,2 --shift-by 1 --execute"
     ),
-    failing_reset("--group {payments} --group {connect} --topic {orders} --to-latest --execute"),
+    failing_reset("--group {connect} --group {payments} --topic {orders} --to-latest --execute"),
     explained(
-        "--reset-offsets --group {billing} --group {share} --topic {orders}:0,1 --to-latest --execute",
+        "--reset-offsets --group {share} --group {billing} --topic {orders}:0,1 --to-latest --execute",
         f"{{orders}}-0: {ABSENT}\n{{orders}}-1: {ABSENT}",
     ),
     failing_reset("--group {connect} --topic {orders} --to-latest --execute"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.cli.command import Answer
-from tests.cli.dropin.harness import DIFFERENCES, Case, normalised, run_here
+from tests.cli.dropin.harness import DIFFERENCES, Case, normalised, run_here, unordered
 from tests.kafka.broker import Broker
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 
@@ -60,6 +60,11 @@ class Trial:
     answer: Answer
     state: object
 
+    @property
+    def unordered(self) -> Trial:
+        """The same without the order of Java's hash maps."""
+        return replace(self, answer=unordered(self.answer))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
@@ -74,8 +79,8 @@ class Changes:
         """Run both tools; AssertionError where they differ in another way than the case says."""
         case = replace(case, more=self._filled(case.more))
         theirs = self._try(case, self._tool)
-        expected = self._expected(case, theirs)
-        ours = self._try(case, run_here)
+        expected = self._expected(case, theirs).unordered
+        ours = self._try(case, run_here).unordered
         assert ours == expected, f"{case}\nexpected: {expected}\nours:     {ours}"
 
     def _expected(self, case: Change, theirs: Trial) -> Trial:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from cli.dropin.main import main
-from cli.dropin.usage import usage
+from cli.dropin.printing import usage
 from tests.cli.command import Answer
 from tests.kafka.broker import Broker
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
@@ -227,6 +227,29 @@ def _in_order(text: str) -> str:
         )
 
     return _SETS.sub(sort, text)
+
+
+def unordered(answer: Answer) -> Answer:
+    """Without the order that the tool takes from Java's hash maps: of rows, of warnings, and of lists in messages."""
+    blocks = [_sorted_block(block) for block in _LISTS.sub(_sorted_list, answer.stdout).split("\n\n")]
+    warnings = sorted(block.strip() for block in blocks if _FALLBACK.match(block))
+    rest = [block for block in blocks if not _FALLBACK.match(block)]
+    return replace(
+        answer,
+        stdout="\n\n".join([*warnings, *rest]),
+        stderr="\n".join(sorted(answer.stderr.split("\n"))),
+    )
+
+
+_FALLBACK = re.compile(r"\n?Warn: Partition ")
+_LISTS = re.compile(
+    r"(?<=requested consumer groups \()[^)\n]+(?=\))|(?<=were deleted successfully: ).+"
+    r"|(?<=The partitions \")[^\"]+(?=\")|(?<=following partitions: \[)[^]]+(?=\])"
+)
+
+
+def _sorted_list(found: re.Match[str]) -> str:
+    return ", ".join(sorted(re.split(", ?", found.group())))
 
 
 def _beside(theirs: Answer, ours: Answer) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 
 import pytest
 
+from cli.dropin.describing import run as run_describe
 from cli.dropin.errors import ToolFailure
-from cli.dropin.main import MODULES
+from cli.dropin.main import action_of
 from cli.dropin.parse import parse
 from cli.sources.live import LiveSource
 from tests.cli.dropin.harness import run_here
@@ -49,7 +49,7 @@ def test_the_tables_are_the_same(
 ) -> None:
     expected = run_here(arguments(line, fleet))
     options = parse(arguments(line, fleet))
-    status = import_module(f"cli.dropin.{MODULES[options.action]}").run(options, source)
+    status = action_of(options.action)(options, source)
     said = capsys.readouterr()
     assert (status, said.out, said.err) == (expected.status, expected.stdout, expected.stderr)
 
@@ -58,4 +58,4 @@ def test_the_tables_are_the_same(
 def test_a_group_that_is_not_there(fleet: Fleet, source: LiveSource) -> None:
     options = parse(arguments("--describe --group nobody", fleet))
     with pytest.raises(ToolFailure, match="nobody: no such group"):
-        import_module("cli.dropin.describing").run(options, source)
+        run_describe(options, source)

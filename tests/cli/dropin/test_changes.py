@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from cli.dropin.main import MODULES
+from cli.dropin.main import action_of
 from cli.dropin.parse import parse
 from cli.errors import CommandError
 from cli.sources.live import LiveSource
@@ -64,7 +63,6 @@ def test_where_librdkafka_alone_can_log_in_something_else_is_named(
     assert source.client is not None
     source.client.close()
     source.client = None
-    run = import_module(f"cli.dropin.{MODULES[options.action]}").run
     with pytest.raises(CommandError, match=f": {instead} does it"):
-        run(options, source)
+        action_of(options.action)(options, source)
     assert changes.scene.state() == before

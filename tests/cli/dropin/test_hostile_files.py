@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cli.dropin.errors import ToolFailure, ToolUsageError
-from cli.dropin.plan_file import read_plan
+from cli.dropin.resetting import read_plan
 from cli.dropin.topics import named_partitions
 
 FIELDS = st.sampled_from(

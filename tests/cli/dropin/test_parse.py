@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, VersionAsked
 from cli.dropin.flags import FLAGS
-from cli.dropin.options import Action, Options
-from cli.dropin.parse import parse
-from cli.dropin.tables import java_length, row, width_of
+from cli.dropin.parse import Action, Options, parse
+from cli.dropin.printing import java_length, row, width_of
 from cli.dropin.topics import named_partitions
 
 SERVER = ("--bootstrap-server", "b:9092")
@@ -46,7 +45,7 @@ def test_values_are_taken_as_typed() -> None:
     options = parse([*SERVER, "--describe", "--group", "--list", "--group=a=b", "--group", "", "--state"])
     assert options.action is Action.DESCRIBE
     assert options.groups == ("--list", "a=b", "")
-    assert options.describe_state
+    assert options.state == ""
 
 
 @pytest.mark.parametrize(

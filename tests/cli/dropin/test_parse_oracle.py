@@ -10,7 +10,7 @@ import pytest
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionAsked
 from cli.dropin.flags import FLAGS, Value
 from cli.dropin.parse import NO_EXECUTE, parse
-from cli.dropin.usage import usage
+from cli.dropin.printing import usage
 from tests.cli.command import Answer
 from tests.cli.dropin.harness import normalised
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost

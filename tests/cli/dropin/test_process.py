@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.dropin.usage import usage
+from cli.dropin.printing import usage
 from tests.cli.command import Kohort
 
 PROGRAM = Path(sys.executable).with_name("kohort-consumer-groups")
