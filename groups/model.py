@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 from uuid import UUID
 
 from groups.listing import Cause as Cause
@@ -17,8 +17,13 @@ from groups.listing import GroupListing as GroupListing
 from groups.listing import GroupState as GroupState
 from groups.listing import GroupType as GroupType
 from groups.listing import Problem as Problem
+from groups.trees import INT32, INT64, KEY, UNWRITTEN, Between, Partition, PartitionNumbers
 
-Partitions: TypeAlias = Mapping[str, tuple[int, ...]]
+Generation: TypeAlias = Annotated[int, Between(-1, INT32)]
+Epoch: TypeAlias = Annotated[int, Between(0, INT32)]
+Count: TypeAlias = Annotated[int, Between(0, INT64)]
+
+Partitions: TypeAlias = Mapping[str, PartitionNumbers]
 """Partition numbers, ascending, by topic name."""
 
 
@@ -27,6 +32,12 @@ class MemberProtocol(Enum):
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
+
+    @classmethod
+    def parse(cls, text: str) -> MemberProtocol:
+        """From a name in any case; ValueError for any other."""
+        name = text.lower()
+        return cls("classic" if name == "generic" else name)
 
 
 def usual_protocol(group_type: GroupType) -> MemberProtocol | None:
@@ -40,9 +51,9 @@ def usual_protocol(group_type: GroupType) -> MemberProtocol | None:
 class Node:
     """A broker."""
 
-    id: int
+    id: Annotated[int, Between(-1, INT64)]
     host: str
-    port: int
+    port: Annotated[int, Between(-1, 65535)]
     rack: str | None = None
 
 
@@ -86,13 +97,13 @@ class Member:
     subscription: Subscription | None = None
     owned: Partitions | None = None
     """The current assignment: what the member was given, or reports to own."""
+    generation: Generation | None = None
+    """The generation that a classic member last saw, where it differs from the group's."""
     target: Partitions | None = None
     """The target assignment of a consumer group's member."""
-    epoch: int | None = None
+    epoch: Annotated[int, Between(-2, INT32)] | None = None
     """Member epoch."""
-    generation: int | None = None
-    """The generation that a classic member last saw, where it differs from the group's."""
-    is_new: bool | None = None
+    is_new: bool | None = field(default=None, metadata=UNWRITTEN)
     """Of a classic member: whether it came after its group's last finished rebalance; None when not known."""
     user_data: UserData | None = None
     """None when unknown or when the protocol has none."""
@@ -104,16 +115,16 @@ class Member:
 class CommittedOffset:
     """A committed offset. `offset` is None when the partition could not be read."""
 
-    offset: int | None
-    leader_epoch: int | None = None
+    offset: Annotated[int, Between(-INT64 - 1, INT64)] | None
+    leader_epoch: Generation | None = None
     metadata: str | None = None
-    timestamp: int | None = None
+    timestamp: Annotated[int, Between(-1, INT64)] | None = None
     """Milliseconds since 1970; None when the source does not say (no broker API does)."""
-    lag: int | None = None
+    lag: Annotated[int, Between(-1, INT64)] | None = None
     """As the broker counts it, where it does (share groups, whose `offset` is the start offset)."""
 
 
-Offsets: TypeAlias = Mapping[str, Mapping[int, CommittedOffset]]
+Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]
 """Committed offsets by topic and partition."""
 
 
@@ -121,7 +132,7 @@ Offsets: TypeAlias = Mapping[str, Mapping[int, CommittedOffset]]
 class Group:
     """A group of any type."""
 
-    id: str
+    id: str = field(metadata=KEY)
     type: GroupType
     state: GroupState
     protocol_type: str | None = None
@@ -129,15 +140,15 @@ class Group:
     protocol: str | None = None
     """The assignor in use."""
     coordinator: Node | None = None
-    generation: int | None = None
+    generation: Generation | None = None
     leader: str | None = None
     """Of a classic group: the member that led its last finished rebalance, as the group's newest record says. While
     another one is going on it may have left; `migration.succession` tells who leads then. None when not known, when
     nobody leads, and in a source that was not asked for it."""
-    leader_problem: str | None = None
+    leader_problem: str | None = field(default=None, metadata=UNWRITTEN)
     """Why the leader is not known, where a cluster was asked for it."""
-    group_epoch: int | None = None
-    assignment_epoch: int | None = None
+    group_epoch: Epoch | None = None
+    assignment_epoch: Epoch | None = None
     members: tuple[Member, ...] = ()
     """In the order in which the source gave them: Java's maps make it matter."""
     offsets: Offsets | None = None
@@ -148,12 +159,12 @@ class Group:
 class Topic:
     """A topic."""
 
-    name: str
-    partitions: int
+    name: str = field(metadata=KEY)
     id: UUID | None = None
-    racks: Mapping[int, tuple[str, ...]] | None = None
+    partitions: Annotated[int, Between(0, INT32)]
+    racks: Mapping[Partition, tuple[str, ...]] | None = None
     """Racks of each partition's replicas; None when not known."""
-    end_offsets: Mapping[int, int | None] | None = None
+    end_offsets: Mapping[Partition, Count | None] | None = None
     """Log end offsets; None, whole or for a partition, when not known."""
 
 
@@ -164,7 +175,7 @@ class Cluster:
     id: str | None = None
     kafka: str | None = None
     """Version of the brokers, as far as it can be told."""
-    features: Mapping[str, int] = field(default_factory=dict)
+    features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)
     """Finalised features, such as group.version."""
     consumer_protocol: bool | None = None
     """Whether the brokers offer ConsumerGroupHeartbeat and ConsumerGroupDescribe at all; None when not known."""
@@ -172,7 +183,7 @@ class Cluster:
     """The brokers' `group.*` settings on which all of them agree, defaults included; None when not known."""
     settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Those on which they do not agree, with every value, sorted."""
-    settings_problem: str | None = None
+    settings_problem: str | None = field(default=None, metadata=UNWRITTEN)
     """Why the settings are not known, where a cluster was asked for them."""
 
 

@@ -29,7 +29,7 @@ def _json(document: Document, stream: TextIO) -> None:
 
 
 def _yaml(document: Document, stream: TextIO) -> None:
-    from groups.snapshot.emit import yaml_lines
+    from groups.yaml_files import yaml_lines
 
     stream.writelines(yaml_lines(document.as_data()))
 

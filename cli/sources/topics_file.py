@@ -14,8 +14,8 @@ from typing import Any
 from uuid import UUID
 
 from cli.errors import CommandError
-from groups.snapshot.read import parse_snapshot
-from groups.snapshot.tree import SnapshotError, load_tree
+from groups.snapshot import parse_snapshot
+from groups.yaml_files import TreeError, load_tree
 from wire.uuids import parse_uuid
 
 _DESCRIBED = re.compile(
@@ -64,7 +64,7 @@ def _mapped(file: Path, text: str) -> Iterator[NamedTopic]:
                 if topic.id is not None:
                     yield NamedTopic(name=topic.name, id=topic.id, partitions=topic.partitions)
             return
-    except SnapshotError as error:
+    except TreeError as error:
         raise CommandError(str(error)) from None
     if not isinstance(tree, dict):
         raise CommandError(

@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from groups.snapshot import SnapshotError
-from groups.snapshot.read import parse_snapshot
+from groups.snapshot import parse_snapshot
+from groups.yaml_files import TreeError
 from pipeline.audit.work import WORK, failed, work_of
 from pipeline.sources.filesystem import absolute, opened
 
@@ -76,7 +76,7 @@ def _reader(
 def _work_of_file(file: str, options: Mapping[str, str], all_topics: bool) -> Iterator[dict[str, object]]:
     try:
         snapshot = parse_snapshot(Path(file), _text(file, options))
-    except SnapshotError as error:
+    except TreeError as error:
         place = f"line {error.line}: " if error.line else ""
         yield failed(file, file, f"{place}{error.field + ': ' if error.field else ''}{error.message}")
     except UnicodeDecodeError as error:

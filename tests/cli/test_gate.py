@@ -15,9 +15,8 @@ import pytest
 
 from cli.verbs.gate.command import DEFAULT_WAIT_S, with_default
 from groups.model import Cluster, Group, Topic
-from groups.snapshot.emit import yaml_lines
-from groups.snapshot.model import Snapshot
-from groups.snapshot.write import write_snapshot
+from groups.snapshot import Snapshot, write_snapshot
+from groups.yaml_files import yaml_lines
 from migration.gate.notes import fingerprint
 from migration.model import Destination
 from migration.plan_file import plan_to_data

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.model import GroupState, GroupType, MemberProtocol
-from groups.snapshot.emit import yaml_lines
-from groups.snapshot.tree import SnapshotError, load_tree
+from groups.yaml_files import TreeError, load_tree, yaml_lines
 from migration.conditions import (
     Absent,
     Condition,
@@ -313,5 +312,5 @@ def test_broken_bytes_are_read_or_refused(seed: int) -> None:
             text[at : at + chance.randint(0, 3)] = chance.choice(
                 ["", "\n", "  ", "&a ", "*a", "[", "}", "- ", '"', ":"]
             )
-        with suppress(PlanFileError, SnapshotError):
+        with suppress(PlanFileError, TreeError):
             plan_from_data(load_tree(FILE, "".join(text)))

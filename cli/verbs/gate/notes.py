@@ -8,9 +8,7 @@ from pathlib import Path
 from cli.errors import CommandError
 from cli.output import notice
 from cli.verbs.plan.plan_files import read_text
-from groups.snapshot.emit import yaml_lines
-from groups.snapshot.tree import SnapshotError, load_tree
-from groups.snapshot.write import replace_file
+from groups.yaml_files import TreeError, load_tree, replace_file, yaml_lines
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.model import Plan
 
@@ -54,7 +52,7 @@ def _read(file: Path, plan: Plan) -> Notes:
         return empty
     try:
         return notes_from_data(load_tree(file, read_text(file)), plan)
-    except (CommandError, SnapshotError) as error:
+    except (CommandError, TreeError) as error:
         notice(f"{error}; not used")
     except NotesError as error:
         notice(f"{file}: {error}; not used")

@@ -163,7 +163,7 @@ class YamlWriter(LineWriter):
         self._write({**empty, "errors": _errors(problems)})
 
     def _write(self, tree: Mapping[str, Any], skipped: int = 0) -> None:
-        from groups.snapshot.emit import yaml_lines
+        from groups.yaml_files import yaml_lines
 
         self._stream.writelines(islice(yaml_lines(tree), skipped, None))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from cli.errors import UsageError
 from groups.client_library import canonical_library
-from groups.snapshot.tree import SnapshotError, line_of, load_tree
+from groups.yaml_files import TreeError, line_of, load_tree
 from migration.client_config import ClientConfig, kept, library_by_keys
 from wire.client.config.config_file import ConfigFileError, read_text
 from wire.java_properties import BadProperty, parse_properties
@@ -146,7 +146,7 @@ def _entries(file: Path, text: str) -> Iterator[tuple[str, str, int | None]]:
 def _tree(file: Path, text: str) -> Any:
     try:
         return load_tree(file, text)
-    except SnapshotError as error:
+    except TreeError as error:
         raise ConfigFileError(file, error.line, f"{error.message}.") from None
 
 

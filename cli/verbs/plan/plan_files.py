@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cli.errors import CommandError, UsageError
-from groups.snapshot.tree import SnapshotError, line_of, load_tree
+from groups.yaml_files import TreeError, line_of, load_tree
 from migration.model import Plan
 from migration.plan_file import PlanFileError, plan_from_data
 
@@ -24,7 +24,7 @@ def read_plan(file: Path) -> Plan:
     text = read_text(file)
     try:
         return plan_from_data(load_tree(file, text))
-    except SnapshotError as error:
+    except TreeError as error:
         raise CommandError(str(error)) from None
     except PlanFileError as error:
         line = line_of(text, error.path) if error.path and len(text) <= MAX_LINED else None

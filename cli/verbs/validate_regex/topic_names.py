@@ -59,9 +59,9 @@ def _names(file: Path, text: str) -> Iterator[str]:
 
 
 def _tree(file: Path, text: str) -> Any:
-    from groups.snapshot.tree import SnapshotError, load_tree
+    from groups.yaml_files import TreeError, load_tree
 
     try:
         return load_tree(file, text)
-    except SnapshotError:
+    except TreeError:
         return None

@@ -23,9 +23,8 @@ from cli.verbs.watch.observation import Observation
 from cli.verbs.watch.words import happening_text
 from groups.lag import total_lag
 from groups.model import Group, Problem
-from groups.snapshot import Snapshot, SnapshotError
-from groups.snapshot.read import parse_snapshot
-from groups.snapshot.write import snapshot_tree
+from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
+from groups.trees import Malformed
 
 COMMAND = "watch"
 LONGEST_LINE = 256 * 1024 * 1024
@@ -230,12 +229,10 @@ def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Seque
         raise RecordingError(f"{file}:{number}: groups: expected groups by id")
     wanted = {name: group for name, group in told.items() if not groups or name in groups}
     there = {name: group for name, group in wanted.items() if group is not None}
-    body = {"kohort": FORMAT_VERSION, "groups": there, "topics": tree.get("topics")}
     try:
-        snapshot = parse_snapshot(file, json.dumps(body))
-    except SnapshotError as error:
-        field = f"{error.field}: " if error.field else ""
-        raise RecordingError(f"{file}:{number}: {field}{error.message}") from None
+        snapshot = snapshot_from_tree({"kohort": 1, "groups": there, "topics": tree.get("topics")}, [])
+    except Malformed as error:
+        raise RecordingError(f"{file}:{number}: {error}") from None
     return Observation(
         asked_ms=asked_ms,
         at_ms=at_ms,

@@ -170,7 +170,7 @@ class _InPipe:
         if self._output is OutputFormat.JSON:
             stream.write(json.dumps(_timed(document, at), ensure_ascii=False) + "\n")
         elif self._output is OutputFormat.YAML:
-            from groups.snapshot.emit import yaml_lines
+            from groups.yaml_files import yaml_lines
 
             stream.write("---\n")
             stream.writelines(yaml_lines(_timed(document, at)))

@@ -1,4 +1,4 @@
-"""A broken snapshot file is refused with a SnapshotError, never with another exception, and soon."""
+"""A broken snapshot file is refused with a TreeError, never with another exception, and soon."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.snapshot import SnapshotError, read_snapshot, snapshot_text
-from groups.snapshot.read import parse_snapshot
+from groups.snapshot import parse_snapshot, read_snapshot, snapshot_text
+from groups.yaml_files import TreeError
 
 SAMPLE = files("cli.verbs.demo").joinpath("sample.yaml").read_text(encoding="utf-8")
 # A group of every kind would make reading the same again and again slow; the head and two groups do.
@@ -71,7 +71,7 @@ def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
     file = tmp_path_factory.getbasetemp() / "mutated.yaml"
     file.write_bytes(data)
     began = time.monotonic()
-    with suppress(SnapshotError):
+    with suppress(TreeError):
         # What was taken from it can be shown and kept: it is text that can be encoded.
         snapshot_text(read_snapshot(file)).encode()
     assert time.monotonic() - began < BOUND_S
@@ -84,7 +84,7 @@ def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
 def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "bytes.yaml"
     file.write_bytes(data)
-    with pytest.raises(SnapshotError):
+    with pytest.raises(TreeError):
         read_snapshot(file)
 
 
@@ -117,7 +117,7 @@ def test_a_hostile_file_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "hostile.yaml"
     file.write_text(text, encoding="utf-8")
     began = time.monotonic()
-    with pytest.raises(SnapshotError) as caught:
+    with pytest.raises(TreeError) as caught:
         read_snapshot(file)
     assert str(caught.value).startswith(str(file))
     assert len(str(caught.value)) < 500

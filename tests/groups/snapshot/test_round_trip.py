@@ -10,9 +10,14 @@ import yaml
 from hypothesis import given, settings
 
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, MemberProtocol, Topic
-from groups.snapshot import Snapshot, read_snapshot, snapshot_text, write_snapshot
-from groups.snapshot.read import parse_snapshot
-from groups.snapshot.write import snapshot_tree
+from groups.snapshot import (
+    Snapshot,
+    parse_snapshot,
+    read_snapshot,
+    snapshot_text,
+    snapshot_tree,
+    write_snapshot,
+)
 from tests.groups.snapshot.values import LONG, LOOKS_LIKE_SOMETHING_ELSE, snapshots
 
 FILE = Path("snapshot")

@@ -1,0 +1,135 @@
+"""The snapshot file: what was known of a cluster's groups at a moment, as YAML or JSON.
+
+Its fields are those of `groups.model`. What is unknown is left out; fields that this Kohort does not know are
+passed over and named (docs/decisions/0004).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from groups.model import Cluster, Group, GroupState, GroupType, Problem, Topic, usual_protocol
+from groups.trees import INT64, UNWRITTEN, Between, Malformed, Trees, Unknown, dotted, path_to
+from groups.yaml_files import TreeError, line_of, load_tree, replace_file, yaml_lines
+
+FORMAT_VERSION = 1
+"""Raised only when an older Kohort would misread the file; fields may be added without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Groups and the topics they read, by name."""
+
+    cluster: Cluster = field(default_factory=Cluster)
+    topics: Mapping[str, Topic] = field(default_factory=dict)
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    notices: tuple[Problem, ...] = field(default=(), metadata=UNWRITTEN)
+    """Fields that were passed over because this Kohort does not know them."""
+
+
+def read_snapshot(file: Path) -> Snapshot:
+    """Read a snapshot; TreeError when it is unreadable, foreign, newer or broken."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
+    except OSError as error:
+        raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None
+    return parse_snapshot(file, text)
+
+
+def parse_snapshot(file: Path, text: str) -> Snapshot:
+    """Like read_snapshot, from text; the file is only named."""
+    tree, unknown = load_tree(file, text), Unknown()
+    if not isinstance(tree, dict) or "kohort" not in tree:
+        raise TreeError(file, 1, "kohort", "missing: this is not a Kohort snapshot")
+    try:
+        snapshot = snapshot_from_tree(tree, unknown)
+    except Malformed as error:
+        raise TreeError.at(file, text, error) from None
+    paths = [(*path_to(tree, mapping), name) for mapping, name in unknown]
+    notices = tuple(
+        Problem(subject=f"{file}:{line_of(text, path)}", message=f"{dotted(path)}: unknown field, not read")
+        for path in paths
+    )
+    return replace(snapshot, notices=notices)
+
+
+def snapshot_from_tree(tree: Any, unknown: Unknown | None = None) -> Snapshot:
+    """The snapshot of a file's tree, which must have its version; `groups.trees` says what becomes of unknown fields.
+
+    :raises Malformed: a value is not what its field wants, or a newer Kohort wrote it
+    """
+    try:
+        version = TREES.read(_VERSION, tree.get("kohort"))
+    except Malformed as error:
+        raise error.below("kohort") from None
+    if version > FORMAT_VERSION:
+        message = f"format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
+        raise Malformed(message, "kohort")
+    snapshot: Snapshot = TREES.read(Snapshot, tree, unknown)
+    return snapshot
+
+
+def write_snapshot(snapshot: Snapshot, file: Path) -> None:
+    """Write YAML, or JSON when the name ends so; the old file stays until the new one is whole."""
+    replace_file(file, snapshot_text(snapshot, as_json=file.suffix.lower() == ".json"))
+
+
+def snapshot_text(snapshot: Snapshot, *, as_json: bool = False) -> str:
+    """The file's text."""
+    tree = snapshot_tree(snapshot)
+    if as_json:
+        return json.dumps(tree, ensure_ascii=False, indent=1) + "\n"
+    return "".join(yaml_lines(tree))
+
+
+def snapshot_tree(snapshot: Snapshot) -> dict[str, Any]:
+    """The document as plain values; absent means unknown."""
+    empty: dict[str, Any] = {"cluster": {}, "topics": {}, "groups": {}}
+    tree = {"kohort": FORMAT_VERSION, **empty, **TREES.write(Snapshot, snapshot)}
+    for name, group in snapshot.groups.items():
+        usual = usual_protocol(group.type)
+        for member, written in zip(group.members, tree["groups"][name]["members"], strict=True):
+            if member.protocol is usual:
+                written.pop("protocol", None)
+            elif member.protocol is None:
+                written["protocol"] = None  # left out, it would be the usual one
+    return tree
+
+
+def _imply_usual(group: dict[str, Any]) -> None:
+    """What a group is, and its members speak, where the file does not say it."""
+    for name, usual in (("type", GroupType.CLASSIC), ("state", GroupState.UNKNOWN)):
+        if group.get(name) is None:
+            group[name] = usual.value
+    try:
+        protocol = usual_protocol(GroupType.parse(str(group["type"])))
+    except ValueError:
+        return
+    members = group.get("members")
+    if protocol is not None and isinstance(members, list):
+        for member in members:
+            if isinstance(member, dict):
+                member.setdefault("protocol", protocol.value)
+
+
+def _check_members(group: Group) -> None:
+    seen: set[str] = set()
+    for position, member in enumerate(group.members):
+        if member.id in seen:
+            raise Malformed(f"the member id {member.id!r} stands here twice", "members", position)
+        seen.add(member.id)
+
+
+_VERSION = Annotated[int, Between(1, INT64)]
+TREES = Trees(
+    sparse=True,
+    extra={Snapshot: ("kohort",)},
+    implied={Group: _imply_usual},
+    checks={Group: _check_members},
+)

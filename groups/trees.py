@@ -1,0 +1,484 @@
+"""Dataclasses to trees of plain values and back: one declaration serves a file's writer and its reader.
+
+A tree is what JSON and YAML hold: mappings, lists, texts, numbers, true, false and None. The types of a dataclass's
+fields say what each value must be; `Annotated` narrows them (`Between`, `ASCENDING`, `Tagged`), and the metadata of
+a field says where the file differs from the class (`named`, `KEY`, `UNWRITTEN`). None is *unknown*, and may be left
+out wherever a field has a default.
+
+Reading trusts nothing. Each value is checked, and numbers may be texts, as YAML read without a schema has them. An
+error knows the path to its value, from which `groups.yaml_files.position_of` finds line and column; nothing is spent
+on positions while all is well. Readers and writers are put together once for each class, so that a large file costs
+a call a value.
+"""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import Enum
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+from groups.errors import GroupsError
+from wire.uuids import format_uuid, parse_uuid
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
+Read = Callable[..., Any]
+"""Makes a value from its tree; an object that a mapping lists also from its key."""
+Write = Callable[[Any], Any]
+Unknown = list[tuple[dict[str, Any], str]]
+"""Mappings, and the keys in them that no field has."""
+
+UNWRITTEN: Mapping[str, Any] = MappingProxyType({"unwritten": True})
+"""Metadata of a field that is no part of the file."""
+KEY: Mapping[str, Any] = MappingProxyType({"key": True})
+"""Metadata of the field that holds the key under which a mapping lists the object."""
+
+
+def named(name: str) -> Mapping[str, Any]:
+    """Metadata of a field that has another name in the file."""
+    return {"named": name}
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The least and the greatest number that a field takes. A number without bounds is from 0 to 2**53."""
+
+    least: int
+    most: int
+
+
+PLAIN_NUMBER = Between(0, 2**53)
+"""What every reader of JSON keeps exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """The field by which a union of dataclasses is told apart; a tag is the class's name: `StateIn`, state-in."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ascending:
+    """The numbers of a list are distinct, and sorted when they are read."""
+
+
+ASCENDING = Ascending()
+
+INT32, INT64 = 2**31 - 1, 2**63 - 1
+Partition = Annotated[int, Between(0, INT32)]
+PartitionNumbers = Annotated[tuple[Partition, ...], ASCENDING]
+
+
+class Malformed(GroupsError):
+    """A value that is not what its field wants; `path` leads to it from the root."""
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        super().__init__(message)
+        self.message, self.path = message, path
+
+    def __str__(self) -> str:
+        return f"{dotted(self.path)}: {self.message}" if self.path else self.message
+
+    def below(self, step: str | int) -> Malformed:
+        """The same, seen from the value's container."""
+        self.path = (step, *self.path)
+        return self
+
+
+class Trees:
+    """Reads and writes the dataclasses of one kind of file.
+
+    `sparse`: what is unknown is left out of the file. `extra` are keys that are written for people and not read;
+    `advice` is what an unknown key may mean. `implied` completes the mapping of a class before it is read, and `checks`
+    raise Malformed for an object that no type forbids.
+    """
+
+    def __init__(
+        self,
+        *,
+        sparse: bool = False,
+        extra: Mapping[Any, tuple[str, ...]] | None = None,
+        advice: str = "",
+        implied: Mapping[Any, Callable[[dict[str, Any]], None]] | None = None,
+        checks: Mapping[Any, Callable[[Any], None]] | None = None,
+    ) -> None:
+        self._sparse, self._advice = sparse, advice
+        self._extra, self._implied, self._checks = extra or {}, implied or {}, checks or {}
+        self._readers: dict[Any, Read] = {}
+        self._writers: dict[Any, Write] = {}
+        self._unknown: Unknown | None = None
+
+    def read(self, kind: type[T] | Any, tree: Any, unknown: Unknown | None = None) -> Any:
+        """An object of a class, or of any type that a field may have. An unknown key is added to `unknown`, if given,
+        unless it is nearly a known one; else it is an error. Malformed."""
+        self._unknown = unknown
+        return self._reader(kind)(tree)
+
+    def write(self, kind: type[T] | Any, value: Any) -> Any:
+        """The tree of a value of this type."""
+        return self._writer(kind)(value)
+
+    def _reader(self, hint: Any) -> Read:
+        if hint not in self._readers:
+            self._readers[hint] = self._new_reader(hint)
+        return self._readers[hint]
+
+    def _new_reader(self, hint: Any) -> Read:
+        if get_origin(hint) is Annotated:
+            inner, *markers = get_args(hint)
+            for marker in markers:
+                if isinstance(marker, Between):
+                    return _number_reader(inner, marker)
+                if isinstance(marker, Ascending):
+                    return self._ascending_reader(get_args(inner)[0])
+                if isinstance(marker, Tagged):
+                    return self._tagged_reader(marker, get_args(inner))
+            return self._reader(inner)
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin in (Union, UnionType):
+            (one,) = (each for each in arguments if each is not type(None))
+            read = self._reader(one)
+            return lambda value: None if value is None else read(value)
+        if origin is tuple:
+            return self._list_reader(arguments[0])
+        if origin is not None:
+            return self._mapping_reader(*arguments)
+        if is_dataclass(hint):
+            return self._object_reader(hint)
+        if issubclass(hint, Enum):
+            return _enum_reader(hint)
+        return _SCALARS.get(hint) or _number_reader(hint, PLAIN_NUMBER)
+
+    def _list_reader(self, item: Any) -> Read:
+        read_item = self._reader(item)
+
+        def read(value: Any) -> Any:
+            if not isinstance(value, list):
+                raise Malformed(f"expected a list, found {shown(value)}")
+            if item is str and {type(text) for text in value} == {str}:
+                return tuple(value)
+            found: list[Any] = []
+            try:
+                for each in value:
+                    found.append(read_item(each))  # noqa: PERF401  (its length is where the error is)
+            except Malformed as error:
+                raise error.below(len(found)) from None
+            return tuple(found)
+
+        return read
+
+    def _ascending_reader(self, item: Any) -> Read:
+        read_each = self._list_reader(item)
+
+        def read(value: Any) -> tuple[int, ...]:
+            numbers = sorted(_quick_numbers(value) or read_each(value))
+            if len(set(numbers)) != len(numbers):
+                raise Malformed("a number is listed twice")
+            return tuple(numbers)
+
+        return read
+
+    def _mapping_reader(self, key: Any, item: Any) -> Read:
+        read_key, read_item = self._reader(key), self._reader(item)
+        takes_key = is_dataclass(item) and any(field.metadata == KEY for field in fields(item))
+
+        def read(value: Any) -> dict[Any, Any]:
+            if not isinstance(value, dict):
+                raise Malformed(f"expected a mapping, found {shown(value)}")
+            found = {}
+            for name, each in value.items():
+                try:
+                    found[read_key(name)] = read_item(each, name) if takes_key else read_item(each)
+                except Malformed as error:
+                    raise error.below(name) from None
+            return found
+
+        return read
+
+    def _object_reader(self, kind: Any, *tags: str) -> Read:
+        hints = get_type_hints(kind, include_extras=True)
+        key_field = next((field.name for field in fields(kind) if field.metadata == KEY), None)
+        known = {_name_in_tree(field): field for field in _fields_in_tree(kind)}
+        table = {name: (field.name, self._reader(hints[field.name])) for name, field in known.items()}
+        required = [name for name, field in known.items() if _is_required(field)]
+        # Where what is unknown is left out, null is the same as nothing at all.
+        nullable = {name for name, field in known.items() if type(None) in get_args(hints[field.name])}
+        passed = known.keys() - set(required) - nullable if self._sparse else frozenset()
+        extra = (*self._extra.get(kind, ()), *tags)
+        implied, check = self._implied.get(kind), self._checks.get(kind)
+
+        def read(value: Any, key: str | None = None) -> Any:
+            if not isinstance(value, dict):
+                raise Malformed(f"expected a mapping with {', '.join(known)}, found {shown(value)}")
+            if implied is not None:
+                implied(value)
+            given = {} if key_field is None else {key_field: key}
+            for name, each in value.items():
+                if name not in table:
+                    if name not in extra:
+                        self._meet_unknown(value, name, known)
+                elif each is not None or name not in passed:
+                    field, read_field = table[name]
+                    try:
+                        given[field] = read_field(each)
+                    except Malformed as error:
+                        raise error.below(name) from None
+            for name in required:
+                if name not in value:
+                    if not (self._sparse and name in nullable):
+                        raise Malformed("is missing", name)
+                    given[table[name][0]] = None
+            made = kind(**given)
+            if check is not None:
+                check(made)
+            return made
+
+        return read
+
+    def _meet_unknown(self, value: dict[str, Any], name: Any, known: Collection[str]) -> None:
+        import difflib
+
+        cutoff = 0.6 if self._unknown is None else 0.75
+        near = difflib.get_close_matches(
+            str(name)[:100], [each for each in known if each not in value], n=1, cutoff=cutoff
+        )
+        if near:
+            raise Malformed(f"unknown field; is {near[0]!r} meant?", str(name))
+        if self._unknown is None:
+            raise Malformed("unknown field" + (f"; {self._advice}" if self._advice else ""), str(name))
+        self._unknown.append((value, name))
+
+    def _tagged_reader(self, marker: Tagged, union: tuple[Any, ...]) -> Read:
+        kinds = {tag_of(kind): self._object_reader(kind, marker.field) for kind in _members_of(union)}
+
+        def read(value: Any) -> Any:
+            if not isinstance(value, dict):
+                raise Malformed(f"expected a mapping with `{marker.field}: …`, found {shown(value)}")
+            tag = value.get(marker.field)
+            if not isinstance(tag, str) or tag not in kinds:
+                raise Malformed(f"expected one of {', '.join(kinds)}; found {shown(tag)}", marker.field)
+            return kinds[tag](value)
+
+        return read
+
+    def _writer(self, hint: Any) -> Write:
+        if hint not in self._writers:
+            self._writers[hint] = self._new_writer(hint)
+        return self._writers[hint]
+
+    def _new_writer(self, hint: Any) -> Write:
+        if get_origin(hint) is Annotated:
+            inner, *markers = get_args(hint)
+            tagged = next((marker for marker in markers if isinstance(marker, Tagged)), None)
+            return self._writer(inner) if tagged is None else self._tagged_writer(tagged, get_args(inner))
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin in (Union, UnionType):
+            write = self._writer(next(each for each in arguments if each is not type(None)))
+            return lambda value: None if value is None else write(value)
+        if origin is tuple:
+            write_item = self._writer(arguments[0])
+            return list if write_item is _same else lambda value: [write_item(each) for each in value]
+        if origin is not None:
+            write_value = self._writer(arguments[1])
+            return lambda value: {name: write_value(value[name]) for name in sorted(value)}
+        if is_dataclass(hint):
+            return self._object_writer(hint)
+        if issubclass(hint, Enum):
+            return lambda value: value.value
+        return _WRITTEN.get(hint, _same)
+
+    def _object_writer(self, kind: Any) -> Write:
+        hints = get_type_hints(kind, include_extras=True)
+        table = [
+            (field.name, _name_in_tree(field), self._writer(hints[field.name]), _default(field))
+            for field in _fields_in_tree(kind)
+        ]
+        sparse = self._sparse
+
+        def write(value: Any) -> dict[str, Any]:
+            tree = {}
+            for field, name, write_field, default in table:
+                each = getattr(value, field)
+                written = write_field(each)
+                if sparse and (written is None or written == {}) and each == default:
+                    continue
+                tree[name] = written
+            return tree
+
+        return write
+
+    def _tagged_writer(self, marker: Tagged, union: tuple[Any, ...]) -> Write:
+        writers = {kind: self._writer(kind) for kind in _members_of(union)}
+        return lambda value: {marker.field: tag_of(type(value)), **writers[type(value)](value)}
+
+
+def tag_of(kind: type) -> str:
+    """The name of a class in a file: state-in for StateIn."""
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)[1:]
+
+
+def path_to(tree: Any, wanted: dict[str, Any]) -> Path:
+    """The path of the first place at which this very mapping is in a tree; empty where it is not there."""
+    seen: set[int] = set()
+    pending: list[tuple[Path, Any]] = [((), tree)]
+    while pending:
+        path, value = pending.pop()
+        if value is wanted:
+            return path
+        if isinstance(value, dict | list) and id(value) not in seen:
+            seen.add(id(value))
+            steps = value.items() if isinstance(value, dict) else enumerate(value)
+            pending += [((*path, step), each) for step, each in steps]
+    return ()
+
+
+def count_values(tree: Any, limit: int) -> int:
+    """How many values a tree holds, what stands behind aliases counted each time; no further than `limit`."""
+    sizes: dict[int, int] = {}
+
+    def size(value: Any) -> int:
+        if not isinstance(value, dict | list):
+            return 1
+        if id(value) not in sizes:
+            inside = value.values() if isinstance(value, dict) else value
+            sizes[id(value)] = min(limit, 1 + sum(map(size, inside)))
+        return sizes[id(value)]
+
+    return size(tree)
+
+
+def dotted(path: Path) -> str:
+    """`steps[2].gate[0].protocol`; list positions count from 0."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in path).lstrip(".")
+
+
+def shown(value: Any) -> str:
+    """A wrong value for a message, cut where it is long."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict | list):
+        # Their text may be endless: YAML's aliases put one thing in many places.
+        return "a mapping" if isinstance(value, dict) else "a list"
+    return _cut(repr(value) if isinstance(value, str | bool | float) else str(value)[:61])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _fields_in_tree(kind: Any) -> list[Any]:
+    return [field for field in fields(kind) if field.metadata not in (UNWRITTEN, KEY)]
+
+
+def _name_in_tree(field: Any) -> str:
+    return str(field.metadata.get("named", field.name))
+
+
+def _members_of(union: tuple[Any, ...]) -> tuple[Any, ...]:
+    return get_args(union[0]) or union
+
+
+def _is_required(field: Any) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _default(field: Any) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _read_text(value: Any) -> str:
+    if type(value) is str:
+        return value
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise Malformed(f"expected a text, found {shown(value)}")
+    return str(value)
+
+
+def _read_flag(value: Any) -> bool:
+    if value is True or value == "true":
+        return True
+    if value is False or value == "false":
+        return False
+    raise Malformed(f"expected true or false, found {shown(value)}")
+
+
+def _read_bytes(value: Any) -> bytes:
+    import base64
+
+    try:
+        return base64.b64decode(_read_text(value), validate=True)
+    except ValueError:
+        raise Malformed(f"expected base64, found {shown(value)}") from None
+
+
+def _read_uuid(value: Any) -> UUID:
+    try:
+        return parse_uuid(_read_text(value))
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+
+
+def _number_reader(kind: Any, bounds: Between) -> Read:
+    expected = "a whole number" if kind is int else "a number"
+    least, most = bounds.least, bounds.most
+
+    def read(value: Any) -> Any:
+        try:
+            if isinstance(value, bool | dict | list) or (kind is int and isinstance(value, float)):
+                raise ValueError
+            number = kind(value)
+        except (ValueError, TypeError, OverflowError):
+            raise Malformed(f"expected {expected}, found {shown(value)}") from None
+        if not least <= number <= most:  # NaN is nowhere
+            found = _cut(str(number)) if kind is int else shown(value)
+            raise Malformed(f"{found} is out of range ({least} to {most})")
+        return number
+
+    return read
+
+
+def _quick_numbers(value: Any) -> list[int] | None:
+    """Partition numbers when there are some and all is well: what most of a large file is."""
+    if type(value) is not list or not {type(number) for number in value} <= {int, str}:
+        return None
+    try:
+        numbers = [int(number) for number in value]
+    except ValueError:
+        return None
+    return numbers if numbers and min(numbers) >= 0 and max(numbers) <= INT32 else None
+
+
+def _enum_reader(kind: Any) -> Read:
+    parse: Callable[[str], Any] = getattr(kind, "parse", kind)
+
+    def read(value: Any) -> Any:
+        try:
+            if not isinstance(value, str):
+                raise ValueError
+            return parse(value)
+        except ValueError:
+            names = ", ".join(str(member.value) for member in kind)
+            raise Malformed(f"expected one of {names}; found {shown(value)}") from None
+
+    return read
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_SCALARS: Mapping[Any, Read] = {
+    str: _read_text,
+    bool: _read_flag,
+    bytes: _read_bytes,
+    UUID: _read_uuid,
+}
+_WRITTEN: Mapping[Any, Write] = {
+    bytes: lambda value: b2a_base64(value, newline=False).decode(),
+    UUID: format_uuid,
+}

@@ -1,0 +1,266 @@
+"""YAML and JSON files as trees of plain values, where in a file each value is, and YAML that people read.
+
+Every scalar stays the text that it was (JSON numbers stay numbers): the schema, not the look of a word,
+decides what is a number, so a topic called `on` or `0123` keeps its name. Only a plain `null`, `~` or
+nothing at all is None. Lines are found by a second pass, and only when there is something to complain of.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from groups.errors import GroupsError
+from groups.trees import Malformed, dotted
+
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")
+_RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+_BLOCK_DEPTH = 6
+"""Levels that may be written a line an entry."""
+_LONGEST_PLAIN_KEY = 1000
+"""YAML wants the colon within 1024 characters of the key's begin, or the key marked by `? `."""
+
+MAX_DEPTH = 32
+"""No snapshot is half as deep; deeper files are hostile."""
+
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+# The wheels of PyYAML bring libyaml; a build without it reads the same files, slower.
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class TreeError(GroupsError):
+    """A file that is not what it should be: says which file, which line and which field.
+
+    `column` is for editors; lines and columns count from 1.
+    """
+
+    def __init__(
+        self, file: Path, line: int | None, field: str, message: str, *, column: int | None = None
+    ) -> None:
+        self.file, self.line, self.column, self.field, self.message = file, line, column, field, message
+        place = f"{file}:{line}" if line else str(file)
+        super().__init__(f"{place}: {field + ': ' if field else ''}{message}")
+
+    @classmethod
+    def at(cls, file: Path, text: str, error: Malformed) -> TreeError:
+        """For a value of the file that `groups.trees` refused."""
+        line, column = position_of(text, error.path) or (None, None)
+        return cls(file, line, dotted(error.path), error.message, column=column)
+
+
+def load_tree(file: Path, text: str) -> Any:
+    """Parse; a syntax error, a repeated key or a file that is too deep is a TreeError."""
+    if text.lstrip()[:1] == "{":
+        try:
+            tree = json.loads(text, object_pairs_hook=_unique_pairs)
+            _refuse_half_characters(text, tree)
+            return tree
+        except (ValueError, RecursionError):
+            pass  # flow-style YAML begins the same way; its parser also says where the error stands
+    try:
+        return _Events(file, text).document()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
+        raise TreeError(file, line, "", f"not YAML or JSON: {problem}", column=column) from None
+
+
+def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
+    """Line and column, from 1, of the key or item at a path; of its nearest parent's where it is missing."""
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError:
+        return None
+    mark = None
+    for step in [*path, None]:
+        if node is None:
+            break
+        mark = node.start_mark
+        if isinstance(node, yaml.MappingNode):
+            found = [(key, value) for key, value in node.value if key.value == str(step)]
+            if not found:
+                break
+            mark, node = found[0][0].start_mark, found[0][1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+        else:
+            break
+    return None if mark is None else (mark.line + 1, mark.column + 1)
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int | None:
+    """The line alone."""
+    position = position_of(text, path)
+    return None if position is None else position[0]
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("repeated key")
+    return result
+
+
+def _refuse_half_characters(text: str, tree: Any) -> None:
+    """JSON's escapes can write half of a surrogate pair: no text, and nothing could print it."""
+    if "\\ud" in text.lower():
+        json.dumps(tree, ensure_ascii=False).encode()
+
+
+class _Events:
+    """Builds the tree from the parser's events."""
+
+    def __init__(self, file: Path, text: str) -> None:
+        self.file = file
+        self.parser = _Loader(text)
+        self.anchors: dict[str, Any] = {}
+
+    def document(self) -> Any:
+        event = self._next()
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = self._next()
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+        tree = self._value(event, 0)
+        self._next()
+        extra = self._next()
+        if not isinstance(extra, yaml.StreamEndEvent):
+            raise self._error(extra, "a second YAML document; one is wanted")
+        return tree
+
+    def _next(self) -> Any:
+        return self.parser.get_event()
+
+    def _error(self, event: Any, message: str) -> TreeError:
+        mark = event.start_mark
+        return TreeError(self.file, mark.line + 1, "", message, column=mark.column + 1)
+
+    def _value(self, event: Any, depth: int) -> Any:
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            value = None if event.implicit[0] and event.value in _NULLS and not event.style else event.value
+        elif kind is yaml.AliasEvent:
+            if event.anchor not in self.anchors:
+                raise self._error(event, f"the alias *{event.anchor} has no anchor")
+            return self.anchors[event.anchor]
+        elif depth >= MAX_DEPTH:
+            raise self._error(event, f"nested more than {MAX_DEPTH} levels deep")
+        elif kind is yaml.SequenceStartEvent:
+            value = self._sequence(depth)
+        else:
+            value = self._mapping(depth)
+        if event.anchor:
+            self.anchors[event.anchor] = value
+        return value
+
+    def _sequence(self, depth: int) -> list[Any]:
+        values: list[Any] = []
+        get_event, scalar = self.parser.get_event, yaml.ScalarEvent
+        while not isinstance(event := get_event(), yaml.SequenceEndEvent):
+            if type(event) is scalar and event.value not in _NULLS and not event.anchor:
+                values.append(event.value)
+            else:
+                values.append(self._value(event, depth + 1))
+        return values
+
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        while not isinstance(key := self._next(), yaml.MappingEndEvent):
+            if type(key) is not yaml.ScalarEvent:
+                raise self._error(key, "a key that is not a plain word")
+            if key.value in values:
+                raise self._error(key, f"the key {key.value!r} stands here twice")
+            values[key.value] = self._value(self._next(), depth + 1)
+        return values
+
+
+def replace_file(file: Path, text: str) -> None:
+    """Write a file so that it is, at every moment, the old one or the whole new one. OSError when that fails."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, file)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def yaml_lines(tree: Mapping[Any, Any]) -> Iterator[str]:
+    """The lines of a YAML document that any YAML 1.1 or 1.2 reader takes back as the same values."""
+    return _lines(tree, 0)
+
+
+def _lines(value: Mapping[Any, Any], depth: int) -> Iterator[str]:
+    indent = "  " * depth
+    for key, item in value.items():
+        if item and depth < _BLOCK_DEPTH and isinstance(item, dict) and _wants_block(item):
+            yield f"{_key(key, indent)}:\n"
+            yield from _lines(item, depth + 1)
+        elif item and isinstance(item, list) and isinstance(item[0], dict):
+            yield f"{_key(key, indent)}:\n"
+            for entry in item:
+                lines = "".join(_lines(entry, depth + 2))
+                yield f"{indent}  - {lines.lstrip()}"
+        else:
+            yield f"{_key(key, indent)}: {_flow(item)}\n"
+
+
+def _key(key: Any, indent: str) -> str:
+    """A key of a block, up to where its colon stands."""
+    text = _flow(key)
+    return f"{indent}{text}" if len(text) <= _LONGEST_PLAIN_KEY else f"{indent}? {text}\n{indent}"
+
+
+def _flow_key(key: Any) -> str:
+    text = _flow(key)
+    return text if len(text) <= _LONGEST_PLAIN_KEY else f"? {text} "
+
+
+def _wants_block(value: Mapping[Any, Any]) -> bool:
+    """Mappings of mappings go a line an entry; small leaves stay on one line."""
+    return any(isinstance(item, dict | list) for item in value.values()) or len(value) > 8
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow_key(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, str):
+        return _scalar(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+@lru_cache(maxsize=4096)
+def _scalar(text: str) -> str:
+    if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED:
+        return text
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if character in '"\\':
+        return "\\" + character
+    if 0x20 <= code < 0x7F or 0xA0 <= code < 0xD800 or 0xE000 <= code < 0xFEFF:
+        return "\\u2028" if code == 0x2028 else "\\u2029" if code == 0x2029 else character
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
