@@ -7,9 +7,10 @@ new member id, so `Replaced` compares with the ids that the group had when the s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from groups.model import GroupState, GroupType, MemberProtocol
+from groups.trees import Tagged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class OthersAlso:
     """A member outside the plan is there: neither in the plan nor new in the place of one that was."""
 
 
-Condition: TypeAlias = (
+Condition: TypeAlias = Annotated[
     TypeIs
     | StateIn
     | ProtocolIs
@@ -107,5 +108,6 @@ Condition: TypeAlias = (
     | Leads
     | Absent
     | Present
-    | OthersAlso
-)
+    | OthersAlso,
+    Tagged("check"),
+]

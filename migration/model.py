@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from groups.model import GroupState, GroupType
+from groups.trees import UNWRITTEN, named
 from migration.conditions import Condition
 from migration.course import Course, Manner
 from migration.moments import Moment
-
-UNWRITTEN = {"unwritten": True}
-"""Marks a field that other fields are computed from: it is not part of a plan's data, nor of what makes plans equal."""
 
 
 class Destination(Enum):
@@ -195,8 +193,8 @@ class Plan:
     """How a group gets from one protocol to another."""
 
     group: str
-    origin: str
-    destination: Destination
+    origin: str = field(metadata=named("from"))
+    destination: Destination = field(metadata=named("to"))
     clients: tuple[str, ...]
     """Libraries that the plan was made for."""
     findings: tuple[Finding, ...]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from groups.trees import Malformed, Trees, count_values
 from migration.errors import MigrationError
 from migration.model import Plan, PlannedMember
 from migration.plan_file import plan_to_data
 
 FORMAT_VERSION = 1
-MAX_MEMBERS = 100_000
+MAX_VALUES = 1_000_000
+"""Those of a hundred gates of a group of 2,000 members."""
 
 
 class NotesError(MigrationError):
@@ -26,9 +28,9 @@ class Opened:
 
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
-    members: tuple[PlannedMember, ...]
     went_on: bool = False
     """Whether a gate of the next step has been asked since: then this must not be noted anew."""
+    members: tuple[PlannedMember, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,69 +82,32 @@ def fingerprint(plan: Plan) -> str:
 
 
 def notes_to_data(notes: Notes) -> dict[str, Any]:
-    """As plain values."""
-    return {
-        "kohort": FORMAT_VERSION,
-        "plan": notes.plan,
-        "opened": {
-            str(number): {
-                "at": one.at,
-                "went_on": one.went_on,
-                "members": [_member_data(member) for member in one.members],
-            }
-            for number, one in sorted(notes.opened.items())
-        },
-    }
-
-
-def _member_data(member: PlannedMember) -> dict[str, str]:
-    known = asdict(member)
-    return {name: known[name] for name in ("id", "instance", "client_id", "host") if known[name] is not None}
+    """As plain values: of a member what it may be called."""
+    data: dict[str, Any] = _TREES.write(Notes, notes)
+    opened = data.pop("opened", {})
+    for one in opened.values():
+        one["members"] = [{name: each[name] for name in _NOTED if name in each} for each in one["members"]]
+    return {"kohort": FORMAT_VERSION, **data, "opened": {str(number): one for number, one in opened.items()}}
 
 
 def notes_from_data(data: object, plan: Plan) -> Notes:
     """What `notes_to_data` wrote for this plan; NotesError for anything else."""
-    expected = fingerprint(plan)
     if not isinstance(data, dict):
         raise NotesError("these are no notes of a gate")
+    if str(data.get("kohort", FORMAT_VERSION)) != str(FORMAT_VERSION):
+        raise NotesError("these notes are of another version of Kohort")
+    if count_values(data, MAX_VALUES + 1) > MAX_VALUES:
+        raise NotesError(f"these are no notes of a gate: more than {MAX_VALUES} values")
     try:
-        if str(data["kohort"]) != str(FORMAT_VERSION):
-            raise NotesError("these notes are of another version of Kohort")
-        if data["plan"] != expected:
-            raise NotesError("these notes are of another plan")
-        opened = {int(number): _opened(one) for number, one in data["opened"].items()}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise NotesError("these are no notes of a gate") from None
-    if not all(0 <= number <= len(plan.steps) for number in opened):
-        raise NotesError("these are no notes of a gate")
-    return Notes(plan=expected, opened=opened)
+        notes: Notes = _TREES.read(Notes, data, [])
+    except Malformed as error:
+        raise NotesError(f"these are no notes of a gate: {error}") from None
+    if notes.plan != fingerprint(plan):
+        raise NotesError("these notes are of another plan")
+    if not all(0 <= number <= len(plan.steps) for number in notes.opened):
+        raise NotesError("these are no notes of a gate: they have more steps than the plan")
+    return notes
 
 
-def _opened(data: Mapping[str, Any]) -> Opened:
-    members = data["members"]
-    if not isinstance(members, list) or len(members) > MAX_MEMBERS:
-        raise ValueError
-    return Opened(
-        at=_text(data["at"]),
-        members=tuple(_member(one) for one in members),
-        went_on=data["went_on"] in (True, "true"),
-    )
-
-
-def _member(data: Mapping[str, Any]) -> PlannedMember:
-    return PlannedMember(
-        id=_text(data["id"]),
-        instance=_optional(data.get("instance")),
-        client_id=_optional(data.get("client_id")),
-        host=_optional(data.get("host")),
-    )
-
-
-def _optional(value: object) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
+_NOTED = ("id", "instance", "client_id", "host")
+_TREES = Trees(sparse=True, extra={Notes: ("kohort",)})

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.model import GroupState, GroupType, MemberProtocol
+from groups.trees import Malformed
 from groups.yaml_files import TreeError, load_tree, yaml_lines
 from migration.conditions import (
     Absent,
@@ -44,7 +45,7 @@ from migration.model import (
     Step,
     Stray,
 )
-from migration.plan_file import MAX_VALUES, PlanFileError, condition_tag, plan_from_data, plan_to_data
+from migration.plan_file import MAX_VALUES, condition_tag, plan_from_data, plan_to_data
 
 CONDITIONS: tuple[Condition, ...] = (
     TypeIs(type=GroupType.CONSUMER),
@@ -118,7 +119,7 @@ def yaml_of(data: dict[str, Any]) -> str:
 
 
 def refusal(data: object) -> str:
-    with pytest.raises(PlanFileError) as error:
+    with pytest.raises(Malformed) as error:
         plan_from_data(data)
     return str(error.value)
 
@@ -202,7 +203,7 @@ def test_what_has_a_default_may_be_missing() -> None:
         (("steps", 0, "title"), None, "steps[0].title: expected a text, found nothing"),
         (("steps", 0, "title"), ["x"], "steps[0].title: expected a text, found a list"),
         (("steps", 0, "rounds"), "m1", "steps[0].rounds: expected a list, found 'm1'"),
-        (("steps", 0), None, "steps[0]: expected a mapping, found nothing"),
+        (("steps", 0), None, "steps[0]: expected a mapping with id, title, "),
         (("steps",), None, "steps: expected a list, found nothing"),
         (("to",), "kafka", "to: expected one of cooperative, consumer, eager, classic"),
         (("group",), "", "group: is empty"),
@@ -296,7 +297,7 @@ def test_a_mutated_plan_is_read_or_refused(seed: int) -> None:
                 container.append(copy.deepcopy(container[key]))
             else:
                 container[f"{key}{chance.choice('xs ')}"] = container.pop(key)
-        with suppress(PlanFileError):
+        with suppress(Malformed):
             plan = plan_from_data(data)
             assert plan_from_data(plan_to_data(plan)) == plan
 
@@ -312,5 +313,5 @@ def test_broken_bytes_are_read_or_refused(seed: int) -> None:
             text[at : at + chance.randint(0, 3)] = chance.choice(
                 ["", "\n", "  ", "&a ", "*a", "[", "}", "- ", '"', ":"]
             )
-        with suppress(PlanFileError, TreeError):
+        with suppress(Malformed, TreeError):
             plan_from_data(load_tree(FILE, "".join(text)))

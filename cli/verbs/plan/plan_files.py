@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from cli.errors import CommandError, UsageError
+from groups.trees import Malformed
 from groups.yaml_files import TreeError, line_of, load_tree
 from migration.model import Plan
-from migration.plan_file import PlanFileError, plan_from_data
+from migration.plan_file import plan_from_data
 
 MAX_BYTES = 8 * 1024 * 1024
 """A plan for 10,000 members is a fifth of that."""
@@ -26,7 +27,7 @@ def read_plan(file: Path) -> Plan:
         return plan_from_data(load_tree(file, text))
     except TreeError as error:
         raise CommandError(str(error)) from None
-    except PlanFileError as error:
+    except Malformed as error:
         line = line_of(text, error.path) if error.path and len(text) <= MAX_LINED else None
         raise UsageError(f"{file}{f':{line}' if line else ''}: {error}") from None
 
