@@ -35,9 +35,9 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "fleet": (
         "Look at thousands of groups or months of history, with Spark: history, follow, audit.",
         {
-            "history": "cli.verbs.fleet.history.command:fleet_history",
-            "follow": "cli.verbs.fleet.follow.command:fleet_follow",
-            "audit": "cli.verbs.fleet.audit.command:fleet_audit",
+            "history": "cli.verbs.fleet.command:fleet_history",
+            "follow": "cli.verbs.fleet.command:fleet_follow",
+            "audit": "cli.verbs.fleet.command:fleet_audit",
         },
     ),
     "log": (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import StreamingQueryException
 
 from pipeline.decode.records import Reading
-from pipeline.history import HistoryRun, Progress, run_history
+from pipeline.history import HistoryProgress, HistoryRun, run_history
 from pipeline.sources.live import stream_events
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def follow_history(
     checkpoint: str,
     every: str | None = None,
     names: Mapping[str, str] | None = None,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[HistoryProgress], None] = lambda _: None,
     done: Callable[[HistoryRun], None] = lambda _: None,
 ) -> Following:
     """A stream that adds to the tables in `out` what comes in the topic, a run of the history for each batch.

@@ -16,10 +16,10 @@ from pyspark.sql import functions as f
 
 from coordinator.store.meta_properties import read_meta_properties
 from pipeline.catalog import Catalog, Stored
-from pipeline.course.stream import in_small_batches
 from pipeline.decode.records import Reading
 from pipeline.errors import PipelineError
 from pipeline.jobs import beside, watched
+from pipeline.rebalances.stream import in_small_batches
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Store, opened_store
 from pipeline.tables.commit_runs import single_runs
@@ -50,7 +50,7 @@ QUARANTINE_SHOWN = 1_000
 """How many quarantined rows a run carries; all of them are in the table."""
 
 
-class Step(StrEnum):
+class HistoryStep(StrEnum):
     """What a run is at, in this order."""
 
     LIST = "list"
@@ -63,10 +63,10 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class HistoryProgress:
     """How far a run is: `done` of `total` tasks of the step (0 of 0: not known), `records` written so far."""
 
-    step: Step
+    step: HistoryStep
     done: int = 0
     total: int = 0
     records: int | None = None
@@ -100,7 +100,7 @@ class Quarantined:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class HistoryTable:
     """A table as it stands: where it is, and how many rows it has."""
 
     name: str
@@ -115,7 +115,7 @@ class HistoryRun:
     """What a run made. The counts are of the tables as they stand, earlier runs into `out` included."""
 
     out: str
-    tables: Mapping[str, Table]
+    tables: Mapping[str, HistoryTable]
     records: int
     added: int
     """Records that no earlier run had."""
@@ -135,7 +135,7 @@ def run_history(
     sources: Logs | Decoded | Reading,
     out: str,
     *,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[HistoryProgress], None] = lambda _: None,
 ) -> HistoryRun:
     """Decode what `out` does not have yet, and bring all tables up to date.
 
@@ -149,7 +149,7 @@ def run_history(
     :raises DifferentClusters: the logs are of different clusters, or `out` is of another
     :raises FileNotFoundError: a path is not there
     """
-    progress(Progress(step=Step.LIST))
+    progress(HistoryProgress(step=HistoryStep.LIST))
     cluster = _cluster(sources)
     with opened_store(spark, out) as store:
         before = store.catalog
@@ -167,7 +167,7 @@ def run_history(
         if after is None:
             store.sweep()
         else:
-            progress(Progress(step=Step.PUBLISH, records=_total(after)))
+            progress(HistoryProgress(step=HistoryStep.PUBLISH, records=_total(after)))
             store.publish(replace(after, cluster=cluster or before.cluster))
         return _told(store, before)
 
@@ -215,7 +215,7 @@ def cluster_of(paths: Iterable[str]) -> str | None:
 class _Run:
     """One run into a store."""
 
-    def __init__(self, store: Store, progress: Callable[[Progress], None]) -> None:
+    def __init__(self, store: Store, progress: Callable[[HistoryProgress], None]) -> None:
         self._store = store
         self._spark = store.spark
         self._progress = progress
@@ -226,7 +226,7 @@ class _Run:
         """What is there then; None: nothing new."""
         store, run = self._store, self._store.next_run
         target = Target(out=store.out, run=run, options=store.options, after=self._before.next_offsets)
-        step = Step.EVENTS
+        step = HistoryStep.EVENTS
         with watched(self._spark, lambda done, total: self._tell(step, done, total)):
             self._tell(step)
             manifest = reading.through(lambda batches: write_decoded(batches, target), WRITTEN).collect()
@@ -259,18 +259,20 @@ class _Run:
         runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
         # Of the time in which one of them is planned, begun and put away the other makes use.
         with beside(
-            self._spark, lambda: store.write(Step.COMMITS.value, commits_by_day(chained(runs, events)))
+            self._spark, lambda: store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
         ) as committing:
             with in_small_batches(self._spark):
-                walked = self._write(Step.REBALANCES, lambda: courses(events), COURSES_TABLE)
-            moved = self._write(Step.REBALANCES, lambda: rebalances(walked, events))
-            owned = self._write(Step.OWNERSHIP, lambda: ownership(walked))
-            self._tell(Step.COMMITS)
+                walked = self._write(HistoryStep.REBALANCES, lambda: courses(events), COURSES_TABLE)
+            moved = self._write(HistoryStep.REBALANCES, lambda: rebalances(walked, events))
+            owned = self._write(HistoryStep.OWNERSHIP, lambda: ownership(walked))
+            self._tell(HistoryStep.COMMITS)
             committed = committing.result()
-        self._write(Step.GROUPS, lambda: groups(events, moved, owned, committed))
-        return self._counted((Step.REBALANCES, Step.OWNERSHIP, Step.COMMITS, Step.GROUPS))
+        self._write(HistoryStep.GROUPS, lambda: groups(events, moved, owned, committed))
+        return self._counted(
+            (HistoryStep.REBALANCES, HistoryStep.OWNERSHIP, HistoryStep.COMMITS, HistoryStep.GROUPS)
+        )
 
-    def _counted(self, steps: Sequence[Step]) -> dict[str, Stored]:
+    def _counted(self, steps: Sequence[HistoryStep]) -> dict[str, Stored]:
         """What the run wrote into the tables of `steps`, by their names; counted in one job."""
         run = (self._store.next_run,)
         names = [
@@ -286,7 +288,7 @@ class _Run:
         store.rewrite(RUNS_TABLE, single_runs(store.frame(EVENTS_TABLE, (run,))))
         return _added(self._stored(RUNS_TABLE), run, store.frame(RUNS_TABLE, (run,)).count())
 
-    def _write(self, step: Step, rows: Callable[[], DataFrame], table: str | None = None) -> DataFrame:
+    def _write(self, step: HistoryStep, rows: Callable[[], DataFrame], table: str | None = None) -> DataFrame:
         """Write a table, that of the step's name where no other is named; gives it as it was written."""
         with watched(self._spark, lambda done, total: self._tell(step, done, total)):
             self._tell(step)
@@ -307,8 +309,8 @@ class _Run:
     def _stored(self, table: str) -> Stored:
         return self._before.tables.get(table, Stored())
 
-    def _tell(self, step: Step, done: int = 0, total: int = 0) -> None:
-        self._progress(Progress(step=step, done=done, total=total, records=self._records))
+    def _tell(self, step: HistoryStep, done: int = 0, total: int = 0) -> None:
+        self._progress(HistoryProgress(step=step, done=done, total=total, records=self._records))
 
 
 class _Written:
@@ -356,7 +358,7 @@ def _told(store: Store, before: Catalog) -> HistoryRun:
     for name in TABLES:
         stored, earlier = now.tables.get(name, Stored()), before.tables.get(name, Stored())
         kept = set(earlier.runs) & set(stored.runs)
-        tables[name] = Table(
+        tables[name] = HistoryTable(
             name=name,
             path=store.path(name),
             rows=stored.rows,

@@ -7,35 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 from pyspark.sql.types import (
-    DoubleType,
-    LongType,
-    StringType,
     StructField,
-    StructType,
     TimestampType,
 )
 
 from pipeline.tables.rebalances import total_busy_s
+from pipeline.tables.schemas import DOUBLE, LONG, STRING, TIMESTAMP, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-OVERVIEW = StructType(
-    [
-        StructField("group", StringType(), False),
-        StructField("type", StringType(), True),  # on the last day that something was heard of it
-        StructField("migration", StringType(), True),  # classic, mixed, consumer, on that day
-        StructField("rebalances", LongType(), False),
-        StructField("joined", LongType(), False),
-        StructField("left", LongType(), False),
-        StructField("moved", LongType(), False),
-        StructField("rebalancing_s", DoubleType(), True),  # null: there were some, and no duration is known
-        StructField("last_rebalance", TimestampType(), True),  # when it began
-        StructField("storms", LongType(), False),
-        StructField("zombies", LongType(), False),  # on the worst day
-        StructField("commits", LongType(), False),
-        StructField("resets", LongType(), False),
-    ]
+OVERVIEW = table(
+    ("group", STRING, False),
+    ("type", STRING, True),  # on the last day that something was heard of it
+    ("migration", STRING, True),  # classic, mixed, consumer, on that day
+    ("rebalances", LONG, False),
+    ("joined", LONG, False),
+    ("left", LONG, False),
+    ("moved", LONG, False),
+    ("rebalancing_s", DOUBLE, True),  # null: there were some, and no duration is known
+    ("last_rebalance", TIMESTAMP, True),  # when it began
+    ("storms", LONG, False),
+    ("zombies", LONG, False),  # on the worst day
+    ("commits", LONG, False),
+    ("resets", LONG, False),
 )
 
 

@@ -44,7 +44,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Label:
     """A text on the axis, or before it. `y` is below the top of the lane."""
 
     text: str
@@ -59,7 +59,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Box:
     """A box from one place of the axis to another; what is in it has its title, too."""
 
     start: float
@@ -71,8 +71,8 @@ class Span:
     height: float
     gap: float = 0.0
     """At both ends."""
-    bars: tuple[Span, ...] = ()
-    texts: tuple[Text, ...] = ()
+    bars: tuple[Box, ...] = ()
+    texts: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +80,8 @@ class Lane:
     """What is drawn below the lanes before it. Later things cover earlier ones; rules are below all."""
 
     height: float
-    texts: Sequence[Text] = ()
-    spans: Sequence[Span] = ()
+    texts: Sequence[Label] = ()
+    spans: Sequence[Box] = ()
     rules: Sequence[float] = ()
     """Places of dashed lines that begin here."""
     rule_height: float = 0.0
@@ -177,7 +177,7 @@ def _lane(lane: Lane, axis: Axis, y: float) -> Iterator[str]:
         yield _text(text, axis, y)
 
 
-def _span(span: Span, axis: Axis, y: float) -> str:
+def _span(span: Box, axis: Axis, y: float) -> str:
     title = f"<title>{text_html(span.title)}</title>" if span.title else ""
     x = axis.x(span.start) + span.gap
     width = max(axis.x(span.end) - span.gap - x, 0.5)
@@ -191,7 +191,7 @@ def _span(span: Span, axis: Axis, y: float) -> str:
     return f"<g>{title}{box}/>{''.join(inner)}</g>"
 
 
-def _text(text: Text, axis: Axis, y: float) -> str:
+def _text(text: Label, axis: Axis, y: float) -> str:
     before = axis.left - _MARGIN if "end" in text.style.split() else _MARGIN / 2
     x = (before if text.at is None else axis.x(text.at)) + text.shift
     line = _write(x, y + text.y, text.text, text.style)

@@ -78,7 +78,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Share:
     """A stretch of a bar: its share of the whole width, from 0 to 1, and what it is in words."""
 
     share: float
@@ -91,7 +91,7 @@ class Bar:
     """A bar with its name before it and its value behind it."""
 
     name: str
-    parts: Sequence[Part]
+    parts: Sequence[Share]
     value: str
 
 

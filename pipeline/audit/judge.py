@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from assignors.assignor import Leader
 from groups.dry_run import DryRun, Request, dry_run_all
@@ -26,9 +26,9 @@ from migration.rules import Case, nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_regexes import why_unasked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
-from pipeline.audit.work import Chunk, opened
+from pipeline.audit.work import GroupChunk, opened
 from pipeline.errors import PipelineError
-from pipeline.tables.schemas import QUARANTINE
+from pipeline.tables.schemas import QUARANTINE, STRINGS, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -278,16 +278,14 @@ UNRANKED = StructType([each for each in AUDIT.fields if each.name not in _OF_ORD
 COMPARED = StructType(
     [
         *(each for each in AUDIT_REGEXES.fields if each.name not in _OF_JAVA),
-        StructField("broker_names", ArrayType(StringType(), containsNull=False), True),
+        StructField("broker_names", STRINGS, True),
     ]
 )
 """AUDIT_REGEXES without what Java says, and with the topics that the broker matches."""
-JUDGED = StructType(
-    [
-        StructField("audit", UNRANKED, True),
-        StructField("regex", COMPARED, True),
-        StructField("quarantined", QUARANTINE, True),
-    ]
+JUDGED = table(
+    ("audit", UNRANKED, True),
+    ("regex", COMPARED, True),
+    ("quarantined", QUARANTINE, True),
 )
 """One of the three in each row."""
 
@@ -295,7 +293,7 @@ MOST_PARTITIONS = 2_000_000
 """Of the topics of a group. A file may say anything; no cluster has half as many, and an assignor lists them all."""
 
 
-class TooLargeError(PipelineError):
+class OversizedGroup(PipelineError):
     """A group is larger than groups can be."""
 
 
@@ -331,13 +329,13 @@ def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, A
             yield _quarantined(chunk.source, chunk.source, reason)
 
 
-def _of_group(chunk: Chunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, Any]]:
+def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, Any]]:
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     named = wanted_topics([group], WhatIf()) or set()
     partitions = sum(topic.partitions for topic in topics if not named or topic.name in named)
     if partitions > MOST_PARTITIONS:
-        raise TooLargeError(f"its topics have {partitions:,} partitions, more than any cluster's")
+        raise OversizedGroup(f"its topics have {partitions:,} partitions, more than any cluster's")
     for row in judged(group, chunk.cluster, topics, settings):
         yield {"audit": {"source": chunk.source, **row}}
     for regex in judged_regexes(group, chunk.cluster, topics, settings):

@@ -19,7 +19,6 @@ from uuid import UUID
 import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from coordinator.store.described_log import described, group_ids, sized_topics, with_default
 from coordinator.store.loader import LoadedLog, load
@@ -34,19 +33,18 @@ from groups.told_members import named_partitions
 from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, failed, work_of
 from pipeline.history import Logs
 from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.tables.schemas import BINARY, STRING, table
 from wire.log.damage import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-LOADED = StructType(
-    [
-        StructField("groups", BinaryType(), True),  # a tuple of Group, topics named by id where ids name them
-        StructField("heard", BinaryType(), True),  # what records tell of topics: HeardTopic by id
-        StructField("file", StringType(), True),
-        StructField("reason", StringType(), True),
-    ]
+LOADED = table(
+    ("groups", BINARY, True),  # a tuple of Group, topics named by id where ids name them
+    ("heard", BINARY, True),  # what records tell of topics: HeardTopic by id
+    ("file", STRING, True),
+    ("reason", STRING, True),
 )
 
 

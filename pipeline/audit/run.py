@@ -34,7 +34,7 @@ class Snapshots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankedGroup:
+class MigrationRank:
     """A group that may migrate, in the order in which they should."""
 
     rank: int
@@ -62,7 +62,7 @@ class AuditRun:
     """Groups by verdict (`ready`, `warnings`, `blocked`); those that have arrived count as `arrived` alone."""
     blocked_by: Mapping[str, Mapping[str, int]]
     """Groups by the rule that blocks them, the most frequent first; a group counts with each of its rules."""
-    first: Mapping[str, tuple[RankedGroup, ...]]
+    first: Mapping[str, tuple[MigrationRank, ...]]
     """The first `FIRST_SHOWN` to migrate."""
     regexes_lost: int
     """Regexes of a group that the broker refuses, is harmed by, or matches less by than the client does."""
@@ -181,11 +181,11 @@ def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Map
     )
 
 
-def _first(audited: DataFrame, destinations: Sequence[str]) -> dict[str, tuple[RankedGroup, ...]]:
-    names = [each.name for each in fields(RankedGroup)]
+def _first(audited: DataFrame, destinations: Sequence[str]) -> dict[str, tuple[MigrationRank, ...]]:
+    names = [each.name for each in fields(MigrationRank)]
     rows = audited.where(f.col("rank") <= FIRST_SHOWN).select("destination", *names).orderBy("rank").collect()
-    first: dict[str, list[RankedGroup]] = {each: [] for each in destinations}
+    first: dict[str, list[MigrationRank]] = {each: [] for each in destinations}
     for row in rows:
         found = row.asDict()
-        first[found.pop("destination")].append(RankedGroup(**found))
+        first[found.pop("destination")].append(MigrationRank(**found))
     return {destination: tuple(groups) for destination, groups in first.items()}

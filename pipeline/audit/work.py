@@ -7,29 +7,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, StructType
-
 from groups.group_spec import wanted_topics
 from groups.model import Cluster, Group, Topic
 from groups.snapshot import Snapshot
 from groups.what_if import WhatIf
+from pipeline.tables.schemas import BINARY, STRING, STRINGS, table
 
 GROUPS_PER_CHUNK = 32
 """What a task judges takes longest of all: chunks are small, so that no task has the long ones alone."""
 
-WORK = StructType(
-    [
-        StructField("source", StringType(), False),
-        StructField("chunk", BinaryType(), True),  # a Chunk, for `opened`; null: what follows is said instead
-        StructField("names", ArrayType(StringType(), containsNull=False), True),  # of all topics, for regexes
-        StructField("file", StringType(), True),  # that could not be read …
-        StructField("reason", StringType(), True),  # … and why
-    ]
+WORK = table(
+    ("source", STRING, False),
+    ("chunk", BINARY, True),  # a GroupChunk, for `opened`; null: what follows is said instead
+    ("names", STRINGS, True),  # of all topics, for regexes
+    ("file", STRING, True),  # that could not be read …
+    ("reason", STRING, True),  # … and why
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class GroupChunk:
     """Some groups of one source. `topics` are all topics of the source, or those that these groups name."""
 
     source: str
@@ -57,9 +54,9 @@ def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[di
     for groups in _batched(names):
         wanted = wanted_topics(groups, WhatIf()) or set()
         chosen = tuple(topic for topic in topics if topic.name in wanted)
-        yield _row(Chunk(source=source, cluster=snapshot.cluster, topics=chosen, groups=groups))
+        yield _row(GroupChunk(source=source, cluster=snapshot.cluster, topics=chosen, groups=groups))
     for groups in _batched(regexes):
-        yield _row(Chunk(source=source, cluster=snapshot.cluster, topics=topics, groups=groups))
+        yield _row(GroupChunk(source=source, cluster=snapshot.cluster, topics=topics, groups=groups))
     if regexes:
         yield {"source": source, "names": [topic.name for topic in topics]}
 
@@ -69,15 +66,15 @@ def failed(source: str, file: str, reason: str) -> dict[str, object]:
     return {"source": source, "file": file, "reason": reason}
 
 
-def opened(chunk: bytes) -> Chunk:
+def opened(chunk: bytes) -> GroupChunk:
     """A chunk as `work_of` packed it: Spark carries it from one of our own tasks to another, it is nobody else's."""
     found = pickle.loads(chunk)  # noqa: S301
-    if not isinstance(found, Chunk):
+    if not isinstance(found, GroupChunk):
         raise TypeError(f"expected a chunk of groups, found {type(found).__name__}")
     return found
 
 
-def _row(chunk: Chunk) -> dict[str, object]:
+def _row(chunk: GroupChunk) -> dict[str, object]:
     return {"source": chunk.source, "chunk": pickle.dumps(chunk, protocol=pickle.HIGHEST_PROTOCOL)}
 
 

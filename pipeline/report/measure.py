@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pipeline.report.costs import gaps, protocol_costs, worst_groups
-from pipeline.report.numbers import ReportNumbers, Totals, moment
+from pipeline.report.numbers import ReportNumbers, ReportTotals, moment
 from pipeline.report.periods import periods, step_of, timeline_of, timelines_of
 from pipeline.report.readiness import readiness_of
 
@@ -71,7 +71,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
     }
 
 
-def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
+def _totals(records: int, tables: Mapping[str, DataFrame]) -> ReportTotals:
     from pyspark.sql import functions as f
 
     from pipeline.tables.rebalances import total_busy_s, with_busy_s
@@ -88,7 +88,7 @@ def _totals(records: int, tables: Mapping[str, DataFrame]) -> Totals:
     busy = with_busy_s(tables["rebalances"])
     cost = _only(busy.agg(f.count("*").alias("rebalances"), total_busy_s().alias("s")))
     commits = _only(tables["commits"].agg(total("commits"), total("resets")))
-    return Totals(
+    return ReportTotals(
         records=records,
         groups=counted["groups"],
         rebalances=cost["rebalances"],

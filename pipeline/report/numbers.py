@@ -24,7 +24,7 @@ SPANS = ("under 0.1 s", "0.1 to 1 s", "1 to 10 s", "10 s to 1 min", "1 to 10 min
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class ReportTotals:
     """Of the whole run."""
 
     records: int
@@ -188,7 +188,7 @@ class ReportNumbers:
     last: datetime | None = None
     quarantined: int = 0
     """Rows of `quarantine`: what could not be read."""
-    totals: Totals | None = None
+    totals: ReportTotals | None = None
     """None: the run has no history."""
     step_days: int = 1
     periods: tuple[Period, ...] = ()

@@ -17,7 +17,6 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 from pyarrow import fs
-from pyspark.sql.types import StringType, StructField, StructType
 
 from coordinator.engine.records import PartitionMetadataRecord
 from coordinator.store.cluster_metadata import CLUSTER_METADATA
@@ -29,6 +28,7 @@ from pipeline.decode.arrow import bounds_of
 from pipeline.decode.raw import RawRecords
 from pipeline.decode.records import topic_names
 from pipeline.sources.filesystem import child, is_local, opened
+from pipeline.tables.schemas import STRING, table
 from wire.log.offset_columns import NO_TOPIC_ID, key_types, read_offset_values
 from wire.log.offset_records import OFFSET_COMMIT, read_offset_key
 from wire.messages.record_codec import MalformedRecord
@@ -37,7 +37,7 @@ from wire.uuids import format_uuid
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-HEARD = StructType([StructField("topic_id", StringType(), False), StructField("name", StringType(), False)])
+HEARD = table(("topic_id", STRING, False), ("name", STRING, False))
 _PARTITION_METADATA_TYPE = 4
 _SHARE_STATE_TYPE = 15
 _NO_ID = UUID(int=0)

@@ -15,7 +15,6 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql.types import LongType, StructField, StructType
 
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import Reading, decode, quarantined_row, rows_to_arrow, topic_names
@@ -24,6 +23,7 @@ from pipeline.sources.files import Listing, SegmentFile, list_segments, read_ind
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import HEARD, hear, heard_names, is_whole, names_beside
 from pipeline.sources.splits import Split, cuts, packed
+from pipeline.tables.schemas import LONG, table
 from wire.log.columns import Columns
 from wire.log.damage import DamagedLog
 from wire.log.salvage import MOST_FAULTS, readable_columns
@@ -34,11 +34,9 @@ if TYPE_CHECKING:
 SPLIT_BYTES = 64 << 20
 _LEAST_SPLIT_BYTES = 8 << 20
 _TASKS_PER_CORE = 3
-_CUT = StructType(
-    [
-        StructField("segment", LongType(), False),
-        StructField("position", LongType(), False),
-    ]
+_CUT = table(
+    ("segment", LONG, False),
+    ("position", LONG, False),
 )
 
 

@@ -19,39 +19,29 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    DateType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+
+from pipeline.tables.schemas import DATE, DOUBLE, INT, LONG, STRING, TIMESTAMP, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-RUNS = StructType(
-    [
-        StructField("day", DateType(), False),
-        StructField("partition", IntegerType(), False),
-        StructField("group", StringType(), False),
-        StructField("topic", StringType(), False),
-        StructField("topic_partition", IntegerType(), False),
-        StructField("producer_id", LongType(), True),  # of a transaction: whether it counts is not known yet
-        StructField("begin", LongType(), False),  # places in the log of the first and the last record
-        StructField("end", LongType(), False),
-        StructField("commits", LongType(), False),  # a run is of commits or of tombstones
-        StructField("deleted", LongType(), False),
-        StructField("first_offset", LongType(), True),
-        StructField("last_offset", LongType(), True),
-        StructField("resets", LongType(), False),
-        StructField("longest_gap_s", DoubleType(), True),
-        StructField("first", TimestampType(), False),
-        StructField("last", TimestampType(), False),
-    ]
+RUNS = table(
+    ("day", DATE, False),
+    ("partition", INT, False),
+    ("group", STRING, False),
+    ("topic", STRING, False),
+    ("topic_partition", INT, False),
+    ("producer_id", LONG, True),  # of a transaction: whether it counts is not known yet
+    ("begin", LONG, False),  # places in the log of the first and the last record
+    ("end", LONG, False),
+    ("commits", LONG, False),  # a run is of commits or of tombstones
+    ("deleted", LONG, False),
+    ("first_offset", LONG, True),
+    ("last_offset", LONG, True),
+    ("resets", LONG, False),
+    ("longest_gap_s", DOUBLE, True),
+    ("first", TIMESTAMP, False),
+    ("last", TIMESTAMP, False),
 )
 KEY = ("partition", "group", "topic", "topic_partition")
 """What runs follow one another of."""

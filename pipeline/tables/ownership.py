@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructField, StructType
 
-from pipeline.course.events import Holding
-from pipeline.course.stream import Row, rows_of_groups
+from pipeline.rebalances.events import Holding
+from pipeline.rebalances.stream import Row, rows_of_groups
 from pipeline.tables.rebalances import WALKED, walked_row
 from pipeline.tables.schemas import OWNERSHIP, day_of
 

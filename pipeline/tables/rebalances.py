@@ -2,7 +2,7 @@
 
 - `start`, `end`, `duration_s`: of an epoch from its record to the last member that reached it. Of a generation from
   the moment in which all members had joined, which is as much as is written, to the record: a lower bound; only a
-  group's first generation is known from the first member's request on (`pipeline.course.classic`, `.consumer`).
+  group's first generation is known from the first member's request on (`pipeline.rebalances.classic`, `.consumer`).
 - `cause`: conversion: to the other protocol, members and partitions as they were (and the rebalance that converting
   back makes). join, leave, expiry: members came or went; of those that went, expiry where `pipeline.tables.rebalances`
   finds that they had fallen silent, else leave, whatever it was. assignor, subscription: other assignors or topics of
@@ -57,8 +57,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pipeline.course.events import Cause, Departure, Rebalance
-from pipeline.course.stream import Row
+from pipeline.rebalances.events import Departure, RebalanceCause, RebalanceRow
+from pipeline.rebalances.stream import Row
 from pipeline.tables.schemas import REBALANCES, day_of, shaped
 
 if TYPE_CHECKING:
@@ -113,10 +113,10 @@ def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
     )
     all_gone = f.size("gone") == f.size("departures")
     causes = f.array_union(
-        f.when(all_gone, f.array_remove("causes", Cause.LEAVE.value)).otherwise(f.col("causes")),
-        f.array(f.lit(Cause.EXPIRY.value)),
+        f.when(all_gone, f.array_remove("causes", RebalanceCause.LEAVE.value)).otherwise(f.col("causes")),
+        f.array(f.lit(RebalanceCause.EXPIRY.value)),
     )
-    in_order = f.array_intersect(f.array(*(f.lit(cause.value) for cause in Cause)), causes)
+    in_order = f.array_intersect(f.array(*(f.lit(cause.value) for cause in RebalanceCause)), causes)
     rows = (
         walked.join(silent, list(_KEY), "left")
         .withColumn("gone", gone)
@@ -127,7 +127,7 @@ def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
     return shaped(rows, REBALANCES)
 
 
-def walked_row(rebalance: Rebalance) -> Row:
+def walked_row(rebalance: RebalanceRow) -> Row:
     """A row of `WALKED`, times in µs since 1970."""
     start, end = rebalance.start, rebalance.end
     begins = start if start is not None else end

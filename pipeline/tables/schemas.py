@@ -33,162 +33,153 @@ if TYPE_CHECKING:
 VERSION = 1
 """Of all schemas together; it stands in the files' metadata and in `tables.json`."""
 
-ASSIGNMENT = MapType(StringType(), ArrayType(IntegerType(), containsNull=False), valueContainsNull=False)
+BINARY = BinaryType()
+BOOLEAN = BooleanType()
+DATE = DateType()
+DOUBLE = DoubleType()
+INT = IntegerType()
+LONG = LongType()
+SHORT = ShortType()
+STRING = StringType()
+TIMESTAMP = TimestampType()
+STRINGS = ArrayType(STRING, containsNull=False)
+ASSIGNMENT = MapType(STRING, ArrayType(INT, containsNull=False), valueContainsNull=False)
 
 
-def _table(*columns: tuple[str, DataType, bool]) -> StructType:
+def table(*columns: tuple[str, DataType, bool]) -> StructType:
+    """A schema of columns: name, type, and whether it may be null."""
     return StructType([StructField(name, kind, nullable) for name, kind, nullable in columns])
 
 
-CLASSIC_MEMBER = _table(
-    ("member", StringType(), False),
-    ("instance", StringType(), True),
-    ("client_id", StringType(), True),
-    ("host", StringType(), True),
-    ("rebalance_timeout_ms", IntegerType(), True),
-    ("session_timeout_ms", IntegerType(), True),
-    ("topics", ArrayType(StringType(), containsNull=False), True),  # null: not the embedded consumer protocol
+CLASSIC_MEMBER = table(
+    ("member", STRING, False),
+    ("instance", STRING, True),
+    ("client_id", STRING, True),
+    ("host", STRING, True),
+    ("rebalance_timeout_ms", INT, True),
+    ("session_timeout_ms", INT, True),
+    ("topics", STRINGS, True),  # null: not the embedded consumer protocol
     ("assignment", ASSIGNMENT, True),
 )
 
-EVENTS = _table(
-    ("day", DateType(), False),
-    ("source", StringType(), False),  # the log that it was read from: directory name of the partition
-    ("partition", IntegerType(), False),
-    ("offset", LongType(), False),
-    ("time", TimestampType(), False),
-    ("key_version", ShortType(), True),  # the record type, 0 to 23; null for the end of a transaction
-    (
-        "kind",
-        StringType(),
-        False,
-    ),  # offset, group, group_epoch, … ; commit and abort for ends of transactions
-    ("value_version", ShortType(), True),
-    ("tombstone", BooleanType(), False),
-    ("producer_id", LongType(), True),  # of transactional records
-    ("group", StringType(), True),
-    ("topic", StringType(), True),  # of offsets
-    ("topic_partition", IntegerType(), True),
-    ("committed", LongType(), True),
-    ("leader_epoch", IntegerType(), True),
-    ("metadata", StringType(), True),
-    ("commit_time", TimestampType(), True),
-    ("expire_time", TimestampType(), True),  # of offsets that old clients committed with a retention
-    ("topic_id", StringType(), True),  # of offsets that brokers of Kafka 4 and later wrote
-    ("epoch", IntegerType(), True),  # generation; group, assignment or member epoch
-    ("previous_epoch", IntegerType(), True),
-    ("member", StringType(), True),
-    ("instance", StringType(), True),
-    ("client_id", StringType(), True),
-    ("host", StringType(), True),
-    ("rack", StringType(), True),
-    ("protocol_type", StringType(), True),
-    (
-        "metadata_hash",
-        LongType(),
-        True,
-    ),  # of group epochs: what the group subscribes to, as the broker knows it
+EVENTS = table(
+    ("day", DATE, False),
+    ("source", STRING, False),  # the log that it was read from: directory name of the partition
+    ("partition", INT, False),
+    ("offset", LONG, False),
+    ("time", TIMESTAMP, False),
+    ("key_version", SHORT, True),  # the record type, 0 to 23; null for the end of a transaction
+    ("kind", STRING, False),  # offset, group, group_epoch, … ; commit and abort for ends of transactions
+    ("value_version", SHORT, True),
+    ("tombstone", BOOLEAN, False),
+    ("producer_id", LONG, True),  # of transactional records
+    ("group", STRING, True),
+    ("topic", STRING, True),  # of offsets
+    ("topic_partition", INT, True),
+    ("committed", LONG, True),
+    ("leader_epoch", INT, True),
+    ("metadata", STRING, True),
+    ("commit_time", TIMESTAMP, True),
+    ("expire_time", TIMESTAMP, True),  # of offsets that old clients committed with a retention
+    ("topic_id", STRING, True),  # of offsets that brokers of Kafka 4 and later wrote
+    ("epoch", INT, True),  # generation; group, assignment or member epoch
+    ("previous_epoch", INT, True),
+    ("member", STRING, True),
+    ("instance", STRING, True),
+    ("client_id", STRING, True),
+    ("host", STRING, True),
+    ("rack", STRING, True),
+    ("protocol_type", STRING, True),
+    ("metadata_hash", LONG, True),  # of group epochs: what the group subscribes to, as the broker knows it
     # group: when its state last changed; target epoch: when it was computed; regex: when it was resolved
-    ("state_since", TimestampType(), True),
-    ("assignor", StringType(), True),  # classic: the protocol in use; member: the assignor it asks for
-    ("leader", StringType(), True),
-    ("topics", ArrayType(StringType(), containsNull=False), True),
-    ("regex", StringType(), True),
-    ("member_protocol", StringType(), True),  # classic or consumer, of a member of a consumer group
-    (
-        "state",
-        StringType(),
-        True,
-    ),  # of a current assignment: stable, unrevoked_partitions, unreleased_partitions
+    ("state_since", TIMESTAMP, True),
+    ("assignor", STRING, True),  # classic: the protocol in use; member: the assignor it asks for
+    ("leader", STRING, True),
+    ("topics", STRINGS, True),
+    ("regex", STRING, True),
+    ("member_protocol", STRING, True),  # classic or consumer, of a member of a consumer group
+    ("state", STRING, True),  # of a current assignment: stable, unrevoked_partitions, unreleased_partitions
     ("assignment", ASSIGNMENT, True),  # target or current
     ("revoking", ASSIGNMENT, True),
     ("members", ArrayType(CLASSIC_MEMBER, containsNull=False), True),  # of a classic group
-    ("fields", StringType(), True),  # JSON of what has no column: share and streams groups, metadata
+    ("fields", STRING, True),  # JSON of what has no column: share and streams groups, metadata
     # The record as it is in the log, for what replays it; of offsets, whose columns say everything, null.
-    ("key", BinaryType(), True),
-    ("value", BinaryType(), True),
+    ("key", BINARY, True),
+    ("value", BINARY, True),
 )
 
-QUARANTINE = _table(
-    ("source", StringType(), False),
-    ("file", StringType(), False),
-    ("position", LongType(), True),  # byte in the file; null: the whole file
-    ("offset", LongType(), True),
-    ("reason", StringType(), False),
+QUARANTINE = table(
+    ("source", STRING, False),
+    ("file", STRING, False),
+    ("position", LONG, True),  # byte in the file; null: the whole file
+    ("offset", LONG, True),
+    ("reason", STRING, False),
 )
 
-REBALANCES = _table(
-    ("day", DateType(), False),
-    ("group", StringType(), False),
-    ("protocol", StringType(), False),  # classic or consumer
-    ("epoch", IntegerType(), False),  # generation, or group epoch
-    (
-        "start",
-        TimestampType(),
-        True,
-    ),  # classic: when the generation before it was left, where the log tells it
-    ("end", TimestampType(), True),  # null: not at rest when the log ends
-    ("duration_s", DoubleType(), True),
-    (
-        "cause",
-        StringType(),
-        False,
-    ),  # join, leave, expiry, subscription, metadata, assignor, conversion, unknown
-    ("causes", ArrayType(StringType(), containsNull=False), False),  # all of them, `cause` first
-    ("assignor", StringType(), True),
-    ("members_before", IntegerType(), False),
-    ("members", IntegerType(), False),  # once the generation or epoch stands
-    ("joined", ArrayType(StringType(), containsNull=False), False),
-    ("left", ArrayType(StringType(), containsNull=False), False),
-    ("expired", ArrayType(StringType(), containsNull=False), False),  # those of `left` that seem to have
-    ("partitions", IntegerType(), False),
-    ("moved", IntegerType(), False),
-    ("revoked", IntegerType(), False),
+REBALANCES = table(
+    ("day", DATE, False),
+    ("group", STRING, False),
+    ("protocol", STRING, False),  # classic or consumer
+    ("epoch", INT, False),  # generation, or group epoch
+    ("start", TIMESTAMP, True),  # classic: when the generation before it was left, where the log tells it
+    ("end", TIMESTAMP, True),  # null: not at rest when the log ends
+    ("duration_s", DOUBLE, True),
+    ("cause", STRING, False),  # join, leave, expiry, subscription, metadata, assignor, conversion, unknown
+    ("causes", STRINGS, False),  # all of them, `cause` first
+    ("assignor", STRING, True),
+    ("members_before", INT, False),
+    ("members", INT, False),  # once the generation or epoch stands
+    ("joined", STRINGS, False),
+    ("left", STRINGS, False),
+    ("expired", STRINGS, False),  # those of `left` that seem to have
+    ("partitions", INT, False),
+    ("moved", INT, False),
+    ("revoked", INT, False),
     # generations or epochs between the row before and this one that the log does not have; null: the log begins here
-    ("skipped", IntegerType(), True),
+    ("skipped", INT, True),
 )
 
-OWNERSHIP = _table(
-    ("day", DateType(), False),
-    ("group", StringType(), False),
-    ("topic", StringType(), False),
-    ("topic_partition", IntegerType(), False),
-    ("member", StringType(), True),  # null: nobody
-    ("client_id", StringType(), True),
-    ("host", StringType(), True),
-    ("epoch", IntegerType(), False),
-    ("since", TimestampType(), False),
-    ("until", TimestampType(), True),  # null: to the end of the log
+OWNERSHIP = table(
+    ("day", DATE, False),
+    ("group", STRING, False),
+    ("topic", STRING, False),
+    ("topic_partition", INT, False),
+    ("member", STRING, True),  # null: nobody
+    ("client_id", STRING, True),
+    ("host", STRING, True),
+    ("epoch", INT, False),
+    ("since", TIMESTAMP, False),
+    ("until", TIMESTAMP, True),  # null: to the end of the log
 )
 
-COMMITS = _table(
-    ("day", DateType(), False),
-    ("group", StringType(), False),
-    ("topic", StringType(), False),
-    ("topic_partition", IntegerType(), False),
-    ("commits", LongType(), False),
-    ("first_offset", LongType(), True),
-    ("last_offset", LongType(), True),
-    ("resets", LongType(), False),  # commits of an offset below the one before
-    ("longest_gap_s", DoubleType(), True),
-    ("deleted", LongType(), False),  # tombstones
-    ("first", TimestampType(), False),
-    ("last", TimestampType(), False),
+COMMITS = table(
+    ("day", DATE, False),
+    ("group", STRING, False),
+    ("topic", STRING, False),
+    ("topic_partition", INT, False),
+    ("commits", LONG, False),
+    ("first_offset", LONG, True),
+    ("last_offset", LONG, True),
+    ("resets", LONG, False),  # commits of an offset below the one before
+    ("longest_gap_s", DOUBLE, True),
+    ("deleted", LONG, False),  # tombstones
+    ("first", TIMESTAMP, False),
+    ("last", TIMESTAMP, False),
 )
 
-GROUPS = _table(
-    ("day", DateType(), False),
-    ("group", StringType(), False),
-    ("type", StringType(), False),
-    ("members_most", IntegerType(), False),
-    ("rebalances", LongType(), False),
-    ("joined", LongType(), False),
-    ("left", LongType(), False),
-    ("storms", LongType(), False),  # runs of rebalances one behind the other
-    ("rebalancing_s", DoubleType(), False),
-    ("commits", LongType(), False),
-    ("zombies", LongType(), False),  # members that own partitions of which nothing is committed
-    ("migration", StringType(), True),  # classic, mixed, consumer; null where it is neither
+GROUPS = table(
+    ("day", DATE, False),
+    ("group", STRING, False),
+    ("type", STRING, False),
+    ("members_most", INT, False),
+    ("rebalances", LONG, False),
+    ("joined", LONG, False),
+    ("left", LONG, False),
+    ("storms", LONG, False),  # runs of rebalances one behind the other
+    ("rebalancing_s", DOUBLE, False),
+    ("commits", LONG, False),
+    ("zombies", LONG, False),  # members that own partitions of which nothing is committed
+    ("migration", STRING, True),  # classic, mixed, consumer; null where it is neither
 )
 
 TABLES = {

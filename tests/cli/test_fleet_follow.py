@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.verbs.fleet.follow.view import Followed, followed_document, followed_line
+from cli.verbs.fleet.follow import Followed, followed_document, followed_line
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults

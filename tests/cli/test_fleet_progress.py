@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cli.verbs.fleet.progress import FleetProgress
-from pipeline.history import Progress, Step
+from cli.verbs.fleet.spark import FleetProgress
+from pipeline.history import HistoryProgress, HistoryStep
 
 
 class Terminal(io.StringIO):
@@ -19,8 +19,8 @@ class Terminal(io.StringIO):
 
 def told(progress: FleetProgress) -> None:
     with progress:
-        for step in Step:
-            progress.history(Progress(step=step, done=1, total=4, records=12_345))
+        for step in HistoryStep:
+            progress.history(HistoryProgress(step=step, done=1, total=4, records=12_345))
             progress._bar and progress._bar.refresh()
         progress.audit(3, 0)
         progress._bar and progress._bar.refresh()
@@ -52,5 +52,5 @@ def test_a_terminal_sees_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         assert words in shown
     # Every step has words of its own.
-    assert not any(f"kohort: {step.value} " in shown for step in Step)
+    assert not any(f"kohort: {step.value} " in shown for step in HistoryStep)
     assert shown.endswith("\x1b[2K")

@@ -7,10 +7,10 @@ from typing import Any
 
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
-from cli.verbs.fleet.audit.view import Audit, fleet_audit_document
-from cli.verbs.fleet.history.view import History, TableFacts, fleet_history_document
+from cli.verbs.fleet.audit import Audit, fleet_audit_document
+from cli.verbs.fleet.history import History, TableFacts, fleet_history_document
 from groups.model import Group, GroupState, GroupType
-from pipeline.audit import RankedGroup
+from pipeline.audit import MigrationRank
 from pipeline.history import Quarantined
 from tests.cli.schemas import faults
 
@@ -144,7 +144,7 @@ def test_what_a_group_was() -> None:
     assert printed(document).splitlines()[1].split()[:1] == ["payments"]
 
 
-RANKED = RankedGroup(
+RANKED = MigrationRank(
     rank=1, source="a.yaml", cluster=None, group="payments", verdict="ready", members=3, partitions=12,
     gain_s=120.0, risk=0.5, path="two bounces",
 )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from cli.errors import UsageError
 from cli.render.document import Column, Table
-from cli.verbs.watch.course import Course, Happening, Span
+from cli.verbs.watch.course import Gap, Happening, WatchState
 from cli.verbs.watch.events import EventKind
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import changed_cells, table_lines
@@ -38,8 +38,8 @@ def look(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = None
     )
 
 
-def course_of(*looks: Observation) -> tuple[Course, list[Happening]]:
-    course, happened = Course(), list[Happening]()
+def course_of(*looks: Observation) -> tuple[WatchState, list[Happening]]:
+    course, happened = WatchState(), list[Happening]()
     for each in looks:
         course, more = course.step(each)
         happened += more
@@ -62,7 +62,7 @@ def test_how_long_partitions_had_no_owner_is_told_as_bounds() -> None:
     (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
     assert assigned.event.partitions == (2, 3)
     assert (assigned.since_ms, assigned.at_ms) == (1400, 1600)
-    assert assigned.span == Span(least_ms=1390 - 1200, most_ms=1600 - 990)
+    assert assigned.span == Gap(least_ms=1390 - 1200, most_ms=1600 - 990)
 
 
 def test_what_had_no_owner_from_the_beginning_has_no_bounds() -> None:
@@ -225,13 +225,13 @@ def test_durations_and_times() -> None:
     assert clock_text(1_700_000_000_042) == "22:13:20.042"
     assert clock_text(10**18) == "1000000000000000000"
     assert ranges_text((0, 1, 2, 3, 5, 7, 8)) == "0-3,5,7,8"
-    assert [span_text(Span(least_ms=a, most_ms=b)) for a, b in ((0, 5), (5, None), (5, 5), (1, 2000))] == [
+    assert [span_text(Gap(least_ms=a, most_ms=b)) for a, b in ((0, 5), (5, None), (5, 5), (1, 2000))] == [
         "at most 5 ms", "at least 5 ms", "5 ms", "1 ms to 2.0 s",
     ]  # fmt: skip
 
 
 def met(text: str, *looks: Observation) -> list[bool]:
-    until, course, found = Until.parse(text), Course(), []
+    until, course, found = Until.parse(text), WatchState(), []
     for each in looks:
         course, _ = course.step(each)
         found.append(until.is_met(course))
@@ -371,7 +371,7 @@ def test_no_number_is_cut_on_a_narrow_screen() -> None:
         group(*members, epoch=5, offsets={topic: dict.fromkeys(range(12), 1)}), id=name, protocol="uniform"
     )
     topics = {topic: Topic(name=topic, partitions=12, end_offsets=dict.fromkeys(range(12), 1_000_000_001))}
-    course, _ = Course().step(Observation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
+    course, _ = WatchState().step(Observation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
     shown = [plain(cut(line, 80)) for line in view_lines(Shown(course=course), 80, 40)]
     assert name in shown
     assert "12 members, 12 partitions" in shown[shown.index(name) + 1]

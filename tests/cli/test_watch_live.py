@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.watch.course import Course
+from cli.verbs.watch.course import WatchState
 from cli.verbs.watch.recording import read_recording
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
@@ -138,7 +138,7 @@ def test_a_member_joins_and_leaves(
     streamed = tmp_path / "streamed.ndjson"
     streamed.write_text((tmp_path / "watch.out").read_text())
     assert kept.observations == read_recording(streamed).observations
-    course, events = Course(), 0
+    course, events = WatchState(), 0
     for seen in kept.observations:
         course, more = course.step(seen)
         events += len(more)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.verbs.watch.course import Course
+from cli.verbs.watch.course import WatchState
 from cli.verbs.watch.observation import Observation
 from cli.verbs.watch.picture import stories
 from cli.verbs.watch.recording import (
@@ -69,7 +69,7 @@ def written(file: Path, looks: Sequence[Observation]) -> Path:
 
 def view_of(looks: Sequence[Observation]) -> list[object]:
     """Every picture of a view, and every event as a document."""
-    course = Course()
+    course = WatchState()
     log: list[LogLine] = []
     shown: list[object] = []
     for seen in looks:

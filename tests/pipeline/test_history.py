@@ -20,10 +20,10 @@ from pipeline.catalog import Catalog, Stored
 from pipeline.history import (
     Decoded,
     DifferentClusters,
+    HistoryProgress,
     HistoryRun,
+    HistoryStep,
     Logs,
-    Progress,
-    Step,
     cluster_of,
     run_history,
 )
@@ -53,7 +53,7 @@ def _random_log(seed: int) -> RandomCommits:
 
 @pytest.mark.kafka
 def test_all_tables_of_a_real_log(spark: SparkSession, real_log: RealLog, tmp_path: Path) -> None:
-    told: list[Progress] = []
+    told: list[HistoryProgress] = []
     out = tmp_path / "out"
     run = run_history(spark, Logs(paths=(str(real_log.data),)), str(out), progress=told.append)
     for name, schema in TABLES.items():
@@ -63,7 +63,7 @@ def test_all_tables_of_a_real_log(spark: SparkSession, real_log: RealLog, tmp_pa
     assert run.records == run.added == run.tables["events"].rows == sum(run.by_key_version.values())
     assert run.quarantined_total == len(run.quarantined)
     steps = list(dict.fromkeys(each.step for each in told))
-    assert steps == list(Step)
+    assert steps == list(HistoryStep)
     again = _run(spark, real_log.data, out)
     assert (again.added, again.records) == (0, run.records)
     assert all(table.added == 0 for table in again.tables.values())
@@ -128,16 +128,16 @@ def test_a_failure_leaves_the_tables_as_they_were(spark: SparkSession, grown: Gr
     more.batch([committed("a", 1)], timestamp=START_MS)
     more.save(log / PARTITION)
     before = sorted(grown.out.rglob("*")), (grown.out / "tables.json").read_text()
-    steps: list[Step] = []
+    steps: list[HistoryStep] = []
 
-    def fail(progress: Progress) -> None:
+    def fail(progress: HistoryProgress) -> None:
         steps.append(progress.step)
-        if progress.step is Step.REBALANCES:
+        if progress.step is HistoryStep.REBALANCES:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_history(spark, Logs(paths=(str(log),)), str(grown.out), progress=fail)
-    assert Step.EVENTS in steps
+    assert HistoryStep.EVENTS in steps
     assert (sorted(grown.out.rglob("*")), (grown.out / "tables.json").read_text()) == before
 
 

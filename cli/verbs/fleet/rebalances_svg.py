@@ -14,7 +14,7 @@ from math import ceil
 from typing import TypeAlias
 
 from cli.render.cells import duration_text
-from cli.render.lanes import LETTER, Axis, Drawing, Lane, Span, Text, columns_axis, draw_file, fitting, runs
+from cli.render.lanes import LETTER, Axis, Box, Drawing, Label, Lane, columns_axis, draw_file, fitting, runs
 from cli.render.page import shortened_to
 from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
 
@@ -47,7 +47,7 @@ def rebalances_drawing(timeline: GroupTimeline) -> Drawing:
 
 def _lanes(marks: Sequence[Mark], axis: Axis) -> Iterator[Lane]:
     if not marks:
-        yield Lane(height=20, texts=(Text("no rebalances", y=12, style=""),))
+        yield Lane(height=20, texts=(Label("no rebalances", y=12, style=""),))
         return
     titles = [_title(mark) for mark in marks]
     yield _days(marks, axis)
@@ -81,9 +81,9 @@ def _protocols(marks: Sequence[Mark], axis: Axis) -> Lane:
     spoken = [f"{mark.protocol}, {mark.assignor}" if mark.assignor else mark.protocol for mark in marks]
     return Lane(
         height=28,
-        texts=(Text("protocol", y=15, style="end strong"),),
+        texts=(Label("protocol", y=15, style="end strong"),),
         spans=[
-            Span(
+            Box(
                 start=run.start,
                 end=run.stop,
                 style="box",
@@ -107,7 +107,7 @@ def _causes(marks: Sequence[Mark], titles: Sequence[str], axis: Axis) -> Iterato
             height=18,
             spans=[_box(place, 0, 15, style, titles, axis) for place in counts],
             texts=[
-                Text(CAUSES[cause], y=12),
+                Label(CAUSES[cause], y=12),
                 *(
                     _at(text, place, 4, 12, "strong")
                     for place, text in numbers.items()
@@ -137,8 +137,8 @@ def _bars(
     )
     least = "none" if known else "not known"
     texts = [
-        Text(name, y=bottom - 14),
-        Text(f"at most {scales[0](most)}" if most else least, y=bottom - 2, style="end faint"),
+        Label(name, y=bottom - 14),
+        Label(f"at most {scales[0](most)}" if most else least, y=bottom - 2, style="end faint"),
     ]
     if written:
         texts += [
@@ -149,13 +149,13 @@ def _bars(
     return Lane(height=bottom + 6, texts=texts, spans=spans)
 
 
-def _box(place: int, top: float, height: float, style: str, titles: Sequence[str], axis: Axis) -> Span:
+def _box(place: int, top: float, height: float, style: str, titles: Sequence[str], axis: Axis) -> Box:
     gap = min(1.0, axis.unit / 8)
-    return Span(start=place, end=place + 1, style=style, title=titles[place], top=top, height=height, gap=gap)
+    return Box(start=place, end=place + 1, style=style, title=titles[place], top=top, height=height, gap=gap)
 
 
-def _at(text: str, at: float, shift: float, y: float, style: str) -> Text:
-    return Text(text, y=y, at=at, shift=shift, style=style)
+def _at(text: str, at: float, shift: float, y: float, style: str) -> Label:
+    return Label(text, y=y, at=at, shift=shift, style=style)
 
 
 def _title(mark: Mark) -> str:

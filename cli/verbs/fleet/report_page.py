@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from cli.errors import CommandError, UsageError
 from cli.render.cells import duration_text
 from cli.render.document import Cell, Table, columns
 from cli.render.html import table_html
 from cli.render.lanes import draw
 from cli.render.page import PAGE_END, page_head, shortened_to, text_html
-from cli.render.plots import LONGEST_NAME, PLOTS_STYLE, Bar, Part, Series, bars_plot, columns_plot, legend
+from cli.render.plots import LONGEST_NAME, PLOTS_STYLE, Bar, Series, Share, bars_plot, columns_plot, legend
 from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, rebalances_drawing
 from pipeline.report.numbers import (
     CAUSES,
@@ -30,8 +33,11 @@ from pipeline.report.numbers import (
     Readiness,
     Reason,
     ReportNumbers,
-    Totals,
+    ReportTotals,
 )
+
+if TYPE_CHECKING:
+    from pipeline.report.numbers import ReportNumbers
 
 STAGE_STYLES = ("k3", "k4", "k2")
 PROTOCOL_STYLES = ("k3", "k2")
@@ -82,7 +88,7 @@ def _opening(numbers: ReportNumbers) -> Iterator[str]:
         yield _note(HOW_READ) if numbers.totals.records else _paragraph("There is no record to tell of.")
 
 
-def _figures(totals: Totals) -> Iterator[str]:
+def _figures(totals: ReportTotals) -> Iterator[str]:
     yield '<ul class="figures">\n'
     for value, name in (
         (f"{totals.records:,}", "records"),
@@ -172,7 +178,9 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     for group, length in zip(worst, lengths, strict=True):
         name = _name(group.group)
         title = f"{name}: {_count(group.rebalances, 'rebalance')}, {_took(group.rebalancing_s)}"
-        part = Part(share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title)
+        part = Share(
+            share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title
+        )
         value = _seconds(group.rebalancing_s) if timed else f"{group.rebalances:,}"
         bars.append(Bar(name=group.group, parts=[part], value=value))
     return bars
@@ -256,7 +264,7 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
 
 def _interruptions(cost: ProtocolCost, place: int, name: str) -> Bar:
     count, total = cost.interruptions[place], sum(cost.interruptions)
-    part = Part(
+    part = Share(
         share=count / total,
         style=_style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES),
         title=f"{cost.protocol}, {name}: {count:,} of {total:,}",
@@ -277,7 +285,7 @@ def _readiness(readiness: Readiness) -> Iterator[str]:
     verdicts = list(zip(VERDICTS, VERDICT_STYLES, readiness.verdicts, strict=True))
     yield from legend([(style, verdict, f"{count:,}") for verdict, style, count in verdicts])
     parts = [
-        Part(share=count / open_groups, style=style, title=f"{verdict}: {count:,} of {open_groups:,}")
+        Share(share=count / open_groups, style=style, title=f"{verdict}: {count:,} of {open_groups:,}")
         for verdict, style, count in verdicts
     ]
     yield from bars_plot([Bar(name="To be migrated", parts=parts, value=f"{open_groups:,}")])
@@ -321,7 +329,7 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
             Bar(
                 name=f"{_name(reason.rule)} ({reason.level})",
                 parts=[
-                    Part(
+                    Share(
                         share=reason.groups / most,
                         style=styles.get(reason.level, "k0"),
                         title=f"{_name(reason.rule)}: {_count(reason.groups, 'group')}",
@@ -422,3 +430,30 @@ def _when(day: date, step_days: int) -> str:
 
 def _time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def check_writable(option: str, file: Path) -> None:
+    """UsageError, before hours of work, where a file cannot be written."""
+    if file.is_dir():
+        raise UsageError(f"{option} {file}: is a directory; name a file in it")
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"{option} {file}: the directory {file.parent} is not there")
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write or replace a file. :raises CommandError: it cannot be written"""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+
+
+def write_report(file: Path, numbers: ReportNumbers) -> None:
+    """A page, or where the name ends in .json the same numbers as data. :raises CommandError: it cannot be written"""
+    if file.suffix.lower() == ".json":
+        import json
+
+        write_text(file, json.dumps(numbers.as_data(), indent=2, ensure_ascii=False) + "\n")
+        return
+
+    write_text(file, history_page(numbers))

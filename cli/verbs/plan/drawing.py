@@ -16,10 +16,10 @@ from cli.render.lanes import (
     LETTER,
     NONE,
     Axis,
+    Box,
     Drawing,
+    Label,
     Lane,
-    Span,
-    Text,
     columns_axis,
     fitting,
     runs,
@@ -77,16 +77,16 @@ class _Picture:
             label = f"Step {step}" if step else "As found"
             if LETTER * len(label) > len(run) * self.column:
                 label = str(step) if step else ""
-            names.append(Text(label, y=12, at=run.start, shift=3, style="strong"))
+            names.append(Label(label, y=12, at=run.start, shift=3, style="strong"))
         yield Lane(height=18, texts=names)
         marks = [f"{frame.round}{_mark(frame.title)}" if frame.step else "" for frame in frames]
         label = "round: \u2193 stop, \u2191 start" if any(map(_mark, self.titles)) else "round"
         every = ceil(LETTER * (1 + max(map(len, marks))) / self.column)
         rounds = [
-            Text(marks[frame], y=10, at=frame + 0.5, style="faint middle")
+            Label(marks[frame], y=10, at=frame + 0.5, style="faint middle")
             for frame in range(0, len(frames), every)
         ]
-        yield Lane(height=16, texts=(Text(label, y=10, style="faint end"), *rounds))
+        yield Lane(height=16, texts=(Label(label, y=10, style="faint end"), *rounds))
 
     def rows(self) -> Iterator[Lane]:
         """The group, its members, and what it costs."""
@@ -95,7 +95,7 @@ class _Picture:
         if self.timeline.lanes:
             most = max(1, *(max(lane.partitions) for lane in self.timeline.lanes))
             note = f"numbers and bars: partitions of each member, at most {most:,}"
-            yield Lane(height=6, texts=(Text(note, y=0, at=0, style="faint"),))
+            yield Lane(height=6, texts=(Label(note, y=0, at=0, style="faint"),))
             yield from (self._member(lane, most) for lane in self.timeline.lanes)
         else:
             yield self._crowd("members", self.timeline.members)
@@ -107,27 +107,27 @@ class _Picture:
 
     def _group(self) -> Lane:
         boxes = [
-            Span(
+            Box(
                 start=run.start,
                 end=run.stop,
                 style="box",
                 title=f"group: {group}, {self._stretch(run)}",
                 height=22,
                 texts=(
-                    Text(fitting(group, len(run) * self.column - 6), y=15, at=run.start, shift=4, style=""),
+                    Label(fitting(group, len(run) * self.column - 6), y=15, at=run.start, shift=4, style=""),
                 ),
             )
             for group, run in runs([frame.group for frame in self.timeline.frames])
         ]
-        return Lane(height=22 + GAP, texts=(Text("group", y=15, style="end strong"),), spans=boxes)
+        return Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
 
     def _member(self, lane: course.Lane, most: int) -> Lane:
-        label = Text(shortened(lane.name, LEFT - 12), y=20, title=lane.name)
+        label = Label(shortened(lane.name, LEFT - 12), y=20, title=lane.name)
         spans = []
         for kind, run in runs(lane.kinds):
-            letter = Text(self.letters[kind], y=10, at=run.start, shift=2, style="strong")
+            letter = Label(self.letters[kind], y=10, at=run.start, shift=2, style="strong")
             spans.append(
-                Span(
+                Box(
                     start=run.start,
                     end=run.stop,
                     style=self._style(kind)[0],
@@ -139,18 +139,18 @@ class _Picture:
             )
         return Lane(height=LANE, texts=(label,), spans=spans)
 
-    def _owned(self, lane: course.Lane, kind: int, run: range, most: int) -> Iterator[Span]:
+    def _owned(self, lane: course.Lane, kind: int, run: range, most: int) -> Iterator[Box]:
         """Bars of how many partitions the member owns, frame by frame."""
         for frame in run:
             if lane.partitions[frame]:
                 high = 16 * lane.partitions[frame] / most
                 yield self._bar(frame, self._style(kind)[1], LANE - 4, high)
 
-    def _numbers(self, lane: course.Lane, kind: int, run: range) -> Iterator[Text]:
+    def _numbers(self, lane: course.Lane, kind: int, run: range) -> Iterator[Label]:
         for frame in run:
             text = str(lane.partitions[frame])
             if self.timeline.kinds[kind] != course.AWAY and LETTER * len(text) + 10 < self.column:
-                yield Text(text, y=11, at=frame + 1, shift=-3)
+                yield Label(text, y=11, at=frame + 1, shift=-3)
 
     def _crowd(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
         """Bars of all members or partitions, stacked by kind; the last row of partitions are without an owner."""
@@ -172,9 +172,9 @@ class _Picture:
                 )
                 base -= high
         names = (
-            Text(what, y=12, style="end strong"),
-            Text(f"{most:,}", y=28, style="end faint"),
-            Text("0", y=CROWD, style="end faint"),
+            Label(what, y=12, style="end strong"),
+            Label(f"{most:,}", y=28, style="end faint"),
+            Label("0", y=CROWD, style="end faint"),
         )
         return Lane(height=CROWD + GAP, texts=names, spans=spans)
 
@@ -188,7 +188,7 @@ class _Picture:
             if not value:
                 continue
             high = 18 * value / most
-            number = Text(
+            number = Label(
                 written[frame] if written else "",
                 y=bottom - high - 3,
                 at=frame + 0.5,
@@ -196,7 +196,7 @@ class _Picture:
             )
             title = f"{self.titles[frame]}: {texts[frame]} {what}"
             spans.append(self._bar(frame, "bar", bottom, high, title=title, texts=(number,)))
-        name = Text(what if written else f"{what}, at most {most:,.0f}", y=bottom - 4)
+        name = Label(what if written else f"{what}, at most {most:,.0f}", y=bottom - 4)
         return Lane(height=bottom + 4, texts=(name,), spans=spans)
 
     def _bar(
@@ -208,9 +208,9 @@ class _Picture:
         *,
         gap: float = 1.0,
         title: str = "",
-        texts: tuple[Text, ...] = (),
-    ) -> Span:
-        return Span(
+        texts: tuple[Label, ...] = (),
+    ) -> Box:
+        return Box(
             start=frame,
             end=frame + 1,
             style=style,

@@ -21,7 +21,7 @@ LEAST_RATE_MS = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Gap:
     """A duration of which only bounds are known."""
 
     least_ms: int
@@ -38,7 +38,7 @@ class Happening:
     """The look before, after which it happened."""
     at_ms: int
     """The look that showed it."""
-    span: Span | None = None
+    span: Gap | None = None
     """Of partitions that moved or were assigned: without an owner. Of a group that came to rest: not at rest."""
 
 
@@ -53,7 +53,7 @@ class Unowned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupCourse:
+class WatchedGroup:
     """One group so far."""
 
     shown: Group | None
@@ -74,10 +74,10 @@ class GroupCourse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class WatchState:
     """All groups so far."""
 
-    groups: Mapping[str, GroupCourse] = field(default_factory=dict)
+    groups: Mapping[str, WatchedGroup] = field(default_factory=dict)
     window: tuple[Observation, ...] = ()
     """The looks of the last while, the newest last; those that reached nothing are left out."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Course:
     last: Observation | None = None
     """The newest look, whatever it reached."""
 
-    def step(self, seen: Observation) -> tuple[Course, tuple[Happening, ...]]:
+    def step(self, seen: Observation) -> tuple[WatchState, tuple[Happening, ...]]:
         """The course after one more look, and what happened since the one before. The first look is where it begins."""
         groups = dict(self.groups)
         labels = dict(self.labels)
@@ -98,7 +98,7 @@ class Course:
             if before is not None:
                 happened += _happenings(before, after)
         return (
-            Course(groups=groups, window=_window(self.window, seen), labels=labels, last=seen),
+            WatchState(groups=groups, window=_window(self.window, seen), labels=labels, last=seen),
             tuple(happened),
         )
 
@@ -113,16 +113,16 @@ def owners_are_shown(group: Group) -> bool:
     return all(member.owned is not None for member in group.members)
 
 
-def _after(before: GroupCourse | None, shown: Group | None, seen: Observation) -> GroupCourse:
+def _after(before: WatchedGroup | None, shown: Group | None, seen: Observation) -> WatchedGroup:
     if shown is None:
-        return GroupCourse(shown=None, belief=None, asked_ms=seen.asked_ms, at_ms=seen.at_ms)
+        return WatchedGroup(shown=None, belief=None, asked_ms=seen.asked_ms, at_ms=seen.at_ms)
     belief = believed(before.belief if before else None, shown)
     assert belief is not None  # noqa: S101  (mypy)
     wanted = _wanted(belief, seen.topics)
     if not belief.members and before is not None:
         wanted = before.wanted
     known_ms = before.owners_known_ms if before else None
-    return GroupCourse(
+    return WatchedGroup(
         shown=shown,
         belief=belief,
         asked_ms=seen.asked_ms,
@@ -150,7 +150,7 @@ def _wanted(group: Group, topics: Mapping[str, Topic]) -> frozenset[Place]:
 
 
 def _unowned(
-    before: GroupCourse | None, belief: Group, wanted: frozenset[Place], at_ms: int
+    before: WatchedGroup | None, belief: Group, wanted: frozenset[Place], at_ms: int
 ) -> dict[Place, Unowned]:
     """What nobody owns now; of members in a rebalance that do not show what they own, what they had counts."""
     if before is None and not owners_are_shown(belief):
@@ -165,7 +165,7 @@ def _unowned(
     }
 
 
-def _unrest(before: GroupCourse | None, shown: Group, at_ms: int) -> tuple[int, int] | None:
+def _unrest(before: WatchedGroup | None, shown: Group, at_ms: int) -> tuple[int, int] | None:
     if shown.state is GroupState.STABLE or before is None:
         return None
     if before.unrest_since is not None:
@@ -175,18 +175,18 @@ def _unrest(before: GroupCourse | None, shown: Group, at_ms: int) -> tuple[int, 
     return None
 
 
-def _happenings(before: GroupCourse, after: GroupCourse) -> Iterator[Happening]:
+def _happenings(before: WatchedGroup, after: WatchedGroup) -> Iterator[Happening]:
     for event in events(before.belief, after.belief):
         yield Happening(
             event=event, since_ms=before.at_ms, at_ms=after.at_ms, span=_span(event, before, after)
         )
 
 
-def _span(event: Event, before: GroupCourse, after: GroupCourse) -> Span | None:
+def _span(event: Event, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
     if event.kind is EventKind.STATE_CHANGED and event.after == GroupState.STABLE.value:
         return _bounds(before.unrest_since, before, after)
     if event.kind is EventKind.PARTITIONS_MOVED and before.owners_known_ms is not None:
-        return Span(least_ms=0, most_ms=max(after.at_ms - before.owners_known_ms, 0))
+        return Gap(least_ms=0, most_ms=max(after.at_ms - before.owners_known_ms, 0))
     if event.kind is EventKind.PARTITIONS_ASSIGNED:
         gaps = [before.unowned.get((event.topic or "", number)) for number in event.partitions]
         spans = [
@@ -195,20 +195,20 @@ def _span(event: Event, before: GroupCourse, after: GroupCourse) -> Span | None:
         told = [span for span in spans if span is not None]
         if not told or any(span.most_ms is None for span in told):
             return None
-        return Span(
+        return Gap(
             least_ms=min(span.least_ms for span in told),
             most_ms=max(span.most_ms or 0 for span in told),
         )
     return None
 
 
-def _bounds(began: tuple[int | None, int] | None, before: GroupCourse, after: GroupCourse) -> Span | None:
+def _bounds(began: tuple[int | None, int] | None, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
     """Of something that began between two looks, and ended between the last two: bounds that hold in any case."""
     if began is None:
         return None
     earliest, latest = began
     most = None if earliest is None else max(after.at_ms - earliest, 0)
-    return Span(least_ms=max(before.asked_ms - latest, 0), most_ms=most)
+    return Gap(least_ms=max(before.asked_ms - latest, 0), most_ms=most)
 
 
 def _window(window: tuple[Observation, ...], seen: Observation) -> tuple[Observation, ...]:

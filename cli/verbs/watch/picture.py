@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli.errors import CommandError, UsageError
-from cli.render.lanes import AWAY, NONE, WIDTH, Axis, Drawing, Lane, Span, Text, draw_file, fitting, shortened
-from cli.verbs.watch.course import Course, GroupCourse, owners_are_shown
+from cli.render.lanes import AWAY, NONE, WIDTH, Axis, Box, Drawing, Label, Lane, draw_file, fitting, shortened
+from cli.verbs.watch.course import WatchedGroup, WatchState, owners_are_shown
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
 from cli.verbs.watch.words import clock_text, duration_text, places_text
@@ -69,7 +69,7 @@ class Ownership:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class OwnershipHistory:
     """A group over time."""
 
     group: str
@@ -94,9 +94,9 @@ def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
 
 
-def stories(recording: Recording) -> list[Story]:
+def stories(recording: Recording) -> list[OwnershipHistory]:
     """Each group of a recording over time."""
-    course = Course()
+    course = WatchState()
     states: dict[str, Track] = {}
     tracks: dict[str, dict[Place, Track]] = {}
     end_ms = _end_ms(recording)
@@ -125,7 +125,7 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     # A clock that was set back draws at the begin of the axis.
     unit = (WIDTH - LEFT - RIGHT) / (end_ms - start_ms)
     axis = Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
-    lanes = [Lane(height=20, texts=(Text(text, y=8, at=start_ms, style="faint"),))]
+    lanes = [Lane(height=20, texts=(Label(text, y=8, at=start_ms, style="faint"),))]
     for story in found:
         lanes += _lanes(story, axis)
     yield from draw_file(
@@ -139,20 +139,20 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     )
 
 
-def _lanes(story: Story, axis: Axis) -> Iterator[Lane]:
+def _lanes(story: OwnershipHistory, axis: Axis) -> Iterator[Lane]:
     """Those of a group: its state, its partitions with the times below, and what is left out."""
     kinds = _kinds(story)
-    yield Lane(height=22, texts=(Text(story.group, y=14, style="strong"),))
+    yield Lane(height=22, texts=(Label(story.group, y=14, style="strong"),))
     states = [
         _span(run, AWAY if run.value == UNKNOWN else "box", run.value or "", story.group, axis)
         for run in story.states
     ]
-    yield Lane(height=HEIGHT + 4, texts=(Text("state", y=14),), spans=states)
+    yield Lane(height=HEIGHT + 4, texts=(Label("state", y=14),), spans=states)
     marks = list(_marks(axis))
     yield Lane(height=0, rules=marks, rule_height=HEIGHT * len(story.lanes))
     for lane in story.lanes:
         label = _label(lane.places)
-        name = Text(shortened(label, LEFT - 12), y=14, title=label + _without_owner(lane))
+        name = Label(shortened(label, LEFT - 12), y=14, title=label + _without_owner(lane))
         spans = []
         for run in lane.runs:
             if run.value is None:
@@ -163,22 +163,22 @@ def _lanes(story: Story, axis: Axis) -> Iterator[Lane]:
                 spans.append(_span(run, f"t{kinds[run.value]}", run.value, f"{label}: {run.value}", axis))
         yield Lane(height=HEIGHT, texts=(name,), spans=spans)
     times = [
-        Text(clock_text(ms)[: -4 if ms % 1000 == 0 else None], y=12, at=ms, style="faint middle")
+        Label(clock_text(ms)[: -4 if ms % 1000 == 0 else None], y=12, at=ms, style="faint middle")
         for ms in marks
     ]
     yield Lane(height=16, texts=times)
     if story.left_out:
         rest = f"{story.left_out:,} more partitions, which changed less"
-        yield Lane(height=16, texts=(Text(rest, y=12, at=axis.start, style="faint"),))
+        yield Lane(height=16, texts=(Label(rest, y=12, at=axis.start, style="faint"),))
     yield Lane(height=12)
 
 
-def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Span:
+def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Box:
     """A box; that of an owner has a strip below: owners are told apart at a glance."""
     lasted = duration_text(max(run.end_ms - run.start_ms, 0))
-    strip = Span(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
+    strip = Box(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
     text = fitting(label, axis.x(run.end_ms) - axis.x(run.start_ms) - 6)
-    return Span(
+    return Box(
         start=run.start_ms,
         end=run.end_ms,
         style=style,
@@ -186,7 +186,7 @@ def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Span:
         top=1,
         height=HEIGHT - 3,
         bars=(strip,) if style.startswith("t") else (),
-        texts=(Text(text, y=13, at=run.start_ms, shift=3, style=""),) if text else (),
+        texts=(Label(text, y=13, at=run.start_ms, shift=3, style=""),) if text else (),
     )
 
 
@@ -206,11 +206,11 @@ def _steps() -> Iterator[int]:
         power *= 10
 
 
-def _state(found: GroupCourse) -> str:
+def _state(found: WatchedGroup) -> str:
     return "no such group" if found.shown is None else found.shown.state.value
 
 
-def _owners(found: GroupCourse, labels: Mapping[str, str]) -> dict[Place, str]:
+def _owners(found: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
     """`UNKNOWN` where the look did not show it: of what had an owner in the rebalance before, and nobody has left."""
     if found.shown is None or found.belief is None:
         return {}
@@ -226,14 +226,14 @@ def _end_ms(recording: Recording) -> int:
     return max(last + max(recording.header.every_ms, (last - first) // 50), first + 1)
 
 
-def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) -> Story:
+def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) -> OwnershipHistory:
     together: dict[tuple[Run, ...], list[Place]] = {}
     for place in sorted(tracks):
         together.setdefault(tracks[place].runs(end_ms), []).append(place)
     lanes = [Ownership(places=tuple(places), runs=runs) for runs, places in together.items()]
     drawn = sorted(lanes, key=lambda lane: (-len(lane.runs), lane.places))[:MOST_LANES]
     count = sum(len(lane.places) for lane in lanes) - sum(len(lane.places) for lane in drawn)
-    return Story(
+    return OwnershipHistory(
         group=name,
         states=state.runs(end_ms),
         lanes=tuple(sorted(drawn, key=lambda lane: lane.places)),
@@ -241,7 +241,7 @@ def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) 
     )
 
 
-def _kinds(story: Story) -> dict[Owner, int]:
+def _kinds(story: OwnershipHistory) -> dict[Owner, int]:
     """A colour for each owner, in order of appearance."""
     owners = dict.fromkeys(run.value for lane in story.lanes for run in lane.runs)
     return {

@@ -17,7 +17,7 @@ from typing import IO, Any, TextIO
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION
 from cli.times import format_moment, parse_moment
-from cli.verbs.watch.course import Happening, Span
+from cli.verbs.watch.course import Gap, Happening
 from cli.verbs.watch.lag import lags_of
 from cli.verbs.watch.observation import Observation
 from cli.verbs.watch.words import happening_text
@@ -273,5 +273,5 @@ def _told(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _span(span: Span | None) -> dict[str, int | None] | None:
+def _span(span: Gap | None) -> dict[str, int | None] | None:
     return None if span is None else {"least": span.least_ms, "most": span.most_ms}

@@ -16,7 +16,7 @@ from cli.errors import ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.sources.lasting import LastingSource
-from cli.verbs.watch.course import Course
+from cli.verbs.watch.course import WatchState
 from cli.verbs.watch.feeds import Feed, LiveFeed, Look, ReplayFeed
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
 from cli.verbs.watch.redraw import can_draw
@@ -131,7 +131,7 @@ def watch(
     is up, or the recording at its end, before the condition was met. KeyboardInterrupt goes on where nothing was
     shown, or a condition was waited for.
     """
-    course = Course()
+    course = WatchState()
     shown: Sink | None = None
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     unmet = ExitStatus.DONE if limits.until is None else ExitStatus.FALSE
@@ -183,7 +183,7 @@ class Until:
             return cls(text, lambda group: group is not None and has_reached(group, epoch))
         raise UsageError(f"--until {text!r}: write stable, empty, or the epoch that all members are to reach")
 
-    def is_met(self, course: Course) -> bool:
+    def is_met(self, course: WatchState) -> bool:
         """Whether the last look showed it of every group, and the looks before for as long as it takes."""
         last = course.last
         if last is None or not last.groups or last.groups.keys() != course.groups.keys():

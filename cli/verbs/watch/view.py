@@ -21,7 +21,7 @@ from cli.render.cells import safe_text
 from cli.render.document import Cell, Table, columns
 from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
-from cli.verbs.watch.course import Course, GroupCourse, Happening, owners_are_shown
+from cli.verbs.watch.course import Happening, WatchedGroup, WatchState, owners_are_shown
 from cli.verbs.watch.feeds import Feed, Look
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import column_lines, shortened
@@ -39,7 +39,7 @@ _TICK_S = 1.0
 class Sink(Protocol):
     """Is shown every look."""
 
-    def show(self, look: Look, course: Course, happened: Sequence[Happening]) -> None:
+    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
         """One look, the course with it, and what happened since the one before."""
         ...
 
@@ -53,13 +53,13 @@ class ScreenSink:
 
     def __init__(self, feed: Feed, stack: ExitStack, *, commits: bool) -> None:
         self._commits, self._log = commits, deque[LogLine](maxlen=LONGEST_LOG)
-        self._shown = Shown(course=Course(), title=feed.title)
+        self._shown = Shown(course=WatchState(), title=feed.title)
         self._failing_since: float | None = None
         self._failure = ""
         stack.callback(self._print_last)
         self._screen = stack.enter_context(Screen(sys.stdout))
 
-    def show(self, look: Look, course: Course, happened: Sequence[Happening]) -> None:
+    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
         self._log.extend(
             LogLine(at_ms=at_ms, group=group, text=text)
             for at_ms, group, text in told_lines(happened, course.labels, commits=self._commits)
@@ -95,7 +95,7 @@ class LinesSink:
     def __init__(self, *, commits: bool) -> None:
         self._commits, self._known, self._failure = commits, set[str](), ""
 
-    def show(self, look: Look, course: Course, happened: Sequence[Happening]) -> None:
+    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
         self._say(look)
         lines = [
             (look.seen.at_ms, name, _standing(course, name))
@@ -129,7 +129,7 @@ class JsonSink:
     def __init__(self, feed: Feed) -> None:
         self._header: str | None = line_of(header_document(feed.header))
 
-    def show(self, look: Look, course: Course, happened: Sequence[Happening]) -> None:
+    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
         lines = [*filter(None, [self._header])]
         self._header = None
         lines += [line_of(event_document(each, course.labels)) for each in happened]
@@ -140,7 +140,7 @@ class JsonSink:
         time.sleep(seconds)
 
 
-def _standing(course: Course, name: str) -> str:
+def _standing(course: WatchState, name: str) -> str:
     """How a group stands when it is seen first."""
     found = course.groups[name]
     group = found.belief
@@ -174,8 +174,8 @@ class LogLine:
 class Shown:
     """All that a view is made of."""
 
-    course: Course
-    before: Course | None = None
+    course: WatchState
+    before: WatchState | None = None
     """At the look before: what has changed since is marked."""
     log: Sequence[LogLine] = ()
     title: str = ""
@@ -235,7 +235,7 @@ def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
     return [(Piece(time, Style.FAINT), Piece(first[0].text[len(time) :])), *more]
 
 
-def _group_lines(shown: Shown, name: str, before: GroupCourse | None, width: int) -> Iterator[Line]:
+def _group_lines(shown: Shown, name: str, before: WatchedGroup | None, width: int) -> Iterator[Line]:
     course = shown.course.groups[name]
     group = course.shown
     if group is None or course.belief is None:
@@ -327,7 +327,7 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
         )
 
 
-def _lags_table(course: Course, name: str, found: GroupCourse, width: int) -> Table:
+def _lags_table(course: WatchState, name: str, found: WatchedGroup, width: int) -> Table:
     most = _most_of_a_name(width)
     partitions: dict[str, int] = {}
     for topic, _ in found.wanted:
@@ -360,7 +360,7 @@ def _rate(per_second: float | None) -> str | None:
     return f"{per_second:,.0f}" if per_second >= 100 or per_second == 0 else f"{per_second:.1f}"
 
 
-def _unowned_lines(course: GroupCourse, width: int) -> Iterator[Line]:
+def _unowned_lines(course: WatchedGroup, width: int) -> Iterator[Line]:
     """Partitions without an owner, those that have been longest first."""
     since: dict[int, dict[str, list[int]]] = {}
     for (topic, number), gap in sorted(course.unowned.items()):

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from cli.counts import counted
 from cli.times import format_moment
-from cli.verbs.watch.course import Happening, Span
+from cli.verbs.watch.course import Gap, Happening
 from cli.verbs.watch.events import Event, EventKind, Told
 from groups.model import Group, GroupType
 
@@ -98,7 +98,7 @@ def duration_text(ms: float) -> str:
     return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
-def span_text(span: Span) -> str:
+def span_text(span: Gap) -> str:
     """`1.0 s to 1.9 s`, `at most 400 ms`, `at least 3.0 s`."""
     if span.most_ms is None:
         return f"at least {duration_text(span.least_ms)}"

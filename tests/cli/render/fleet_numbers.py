@@ -17,7 +17,7 @@ from pipeline.report.numbers import (
     Readiness,
     Reason,
     ReportNumbers,
-    Totals,
+    ReportTotals,
 )
 
 MADE = datetime(2026, 11, 22, 6, 30, tzinfo=UTC)
@@ -41,7 +41,7 @@ def fleet(*, days: int = 34, groups: int = 40, marks: int = 24, seed: int = 9) -
         first=FIRST,
         last=FIRST + timedelta(days=days - 1, hours=7),
         quarantined=3,
-        totals=Totals(
+        totals=ReportTotals(
             records=1_234_567 * groups,
             groups=groups,
             rebalances=sum(period.rebalances for period in periods),
@@ -61,7 +61,7 @@ def fleet(*, days: int = 34, groups: int = 40, marks: int = 24, seed: int = 9) -
 
 def nothing() -> ReportNumbers:
     """A run over logs in which nothing was."""
-    empty = Totals(
+    empty = ReportTotals(
         records=0, groups=0, rebalances=0, rebalancing_s=0.0, commits=0, resets=0, storms=0, zombies=0
     )
     return ReportNumbers(made=MADE, sources=(), totals=empty)
@@ -79,7 +79,7 @@ def one() -> ReportNumbers:
         sources=("/var/kafka",),
         first=FIRST,
         last=FIRST,
-        totals=Totals(
+        totals=ReportTotals(
             records=1, groups=1, rebalances=1, rebalancing_s=None, commits=0, resets=0, storms=0, zombies=0
         ),
         periods=(

@@ -12,7 +12,7 @@ import sys
 
 from pipeline.decode.records import Reading
 from pipeline.follow import follow_history
-from pipeline.history import Progress, Step, run_history
+from pipeline.history import HistoryProgress, HistoryStep, run_history
 from pipeline.session import SessionSettings, session
 from pipeline.sources.jars import kafka_jars
 from pipeline.sources.live import stream_events
@@ -26,8 +26,8 @@ def main() -> None:
     """See the module."""
     bootstrap, out, checkpoint, *steps = sys.argv[1:]
 
-    def look(progress: Progress) -> None:
-        if steps == [PUBLISH] and progress.step is Step.PUBLISH:
+    def look(progress: HistoryProgress) -> None:
+        if steps == [PUBLISH] and progress.step is HistoryStep.PUBLISH:
             _die()
 
     def add(batch: Reading, _: int) -> None:

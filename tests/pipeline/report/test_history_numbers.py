@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.verbs.fleet.report_page import history_page
-from pipeline.course.events import Cause, Protocol
+from pipeline.rebalances.events import Protocol, RebalanceCause
 from pipeline.report.costs import MOST as MOST_GROUPS
 from pipeline.report.measure import DRAWN, numbers_of
 from pipeline.report.numbers import CAUSES, PROTOCOLS, SPANS, SPANS_S, STAGES, ReportNumbers
@@ -37,7 +37,7 @@ def numbers(spark: SparkSession, rows: Fleet) -> ReportNumbers:
 
 
 def test_names_are_those_of_the_tables() -> None:
-    assert set(CAUSES) == {cause.value for cause in Cause}
+    assert set(CAUSES) == {cause.value for cause in RebalanceCause}
     assert set(PROTOCOLS) == {protocol.value for protocol in Protocol}
     assert len(SPANS) == len(SPANS_S) + 1
 

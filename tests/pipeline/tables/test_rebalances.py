@@ -21,9 +21,9 @@ from pipeline.tables.rebalances import rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.course.test_classic import two
-from tests.pipeline.course.told import Clock, Written, clock, course_of
-from tests.pipeline.course.told import decoded as decoded_records
+from tests.pipeline.rebalances.test_classic import two
+from tests.pipeline.rebalances.told import Clock, Written, clock, course_of
+from tests.pipeline.rebalances.told import decoded as decoded_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

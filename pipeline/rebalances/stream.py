@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 from pyspark.sql import functions as f
 
-from pipeline.course.events import COLUMNS, KEY_VERSIONS, Holding, Rebalance, event_of
-from pipeline.course.walk import Walk
+from pipeline.rebalances.events import COLUMNS, KEY_VERSIONS, Holding, RebalanceRow, event_of
+from pipeline.rebalances.group_replay import GroupReplay
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ def rows_of_groups(
     events: DataFrame,
     schema: StructType,
     *,
-    rebalance: Callable[[Rebalance], Row],
+    rebalance: Callable[[RebalanceRow], Row],
     holding: Callable[[Holding], Row],
 ) -> DataFrame:
     """A table made of the rebalances and of the spans of all groups in the table of events.
@@ -78,23 +78,23 @@ def in_small_batches(spark: SparkSession) -> Iterator[None]:
 
 def _rows(
     batches: Iterable[pa.RecordBatch],
-    rebalance: Callable[[Rebalance], Row],
+    rebalance: Callable[[RebalanceRow], Row],
     holding: Callable[[Holding], Row],
 ) -> Iterator[Row]:
     out: list[Row] = []
 
-    def tell(row: Rebalance) -> None:
+    def tell(row: RebalanceRow) -> None:
         out.append(rebalance(row))
 
     def emit(row: Holding) -> None:
         out.append(holding(row))
 
-    group, walk = None, Walk("")
+    group, walk = None, GroupReplay("")
     for row in _python_rows(batches):
         if row["group"] != group:
             walk.finish()
             group = row["group"]
-            walk = Walk(row["group"], tell=tell, emit=emit)
+            walk = GroupReplay(row["group"], tell=tell, emit=emit)
         walk.add(event_of(row))
         yield from out
         out.clear()

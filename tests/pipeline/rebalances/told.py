@@ -15,9 +15,9 @@ from coordinator.engine.calls import Result
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.store.records import encode_record
-from pipeline.course.events import COLUMNS, KEY_VERSIONS, Holding, Rebalance, event_of
-from pipeline.course.walk import Walk
 from pipeline.decode.records import records_to_arrow
+from pipeline.rebalances.events import COLUMNS, KEY_VERSIONS, Holding, RebalanceRow, event_of
+from pipeline.rebalances.group_replay import GroupReplay
 from tests.coordinator.engine.consumer import images
 from tests.coordinator.engine.driver import START_MS, Driver
 from wire.uuids import format_uuid
@@ -104,7 +104,7 @@ def rows(written: Iterable[Written], topics: TopicImage) -> list[dict[str, Any]]
 class Course:
     """What a walk told of one group."""
 
-    rebalances: Sequence[Rebalance]
+    rebalances: Sequence[RebalanceRow]
     holdings: Sequence[Holding]
 
     def causes(self) -> list[tuple[str, int, str]]:
@@ -139,9 +139,9 @@ def seconds(time_us: int) -> float:
 
 def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> Course:
     """Walk through the records of one group."""
-    rebalances: list[Rebalance] = []
+    rebalances: list[RebalanceRow] = []
     holdings: list[Holding] = []
-    walk = Walk(group, tell=rebalances.append, emit=holdings.append)
+    walk = GroupReplay(group, tell=rebalances.append, emit=holdings.append)
     for row in rows(written, topics):
         if row["group"] == group:
             walk.add(event_of(row))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.engine.migrating import ClassicConsumer, assignment, subscription
-from tests.pipeline.course.told import Clock, clock, course_of
+from tests.pipeline.rebalances.told import Clock, clock, course_of
 
 FOO = ("foo", 6)
 

@@ -1,7 +1,8 @@
-"""Carrying out `kohort fleet follow`: a stream of the live topic into tables, told run by run."""
+"""Carry out `kohort fleet follow`: a stream of the live topic into tables, told run by run in a line or a document."""
 
 from __future__ import annotations
 
+import json
 import queue
 import time
 from collections.abc import Callable, Iterator
@@ -9,13 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
-from cli.verbs.fleet.follow.view import Followed
+from cli.render.document import FORMAT_VERSION
+from cli.times import format_moment
 from cli.verbs.fleet.options import SparkOptions
-from cli.verbs.fleet.progress import FleetProgress
 from cli.verbs.fleet.sources import LiveTopic
-from cli.verbs.fleet.spark import fleet_session, settings_of
+from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 
 if TYPE_CHECKING:
     from pipeline.follow import Following
@@ -130,3 +132,47 @@ def _until_ctrl_c(told: _Told) -> Iterator[None]:
     except KeyboardInterrupt:
         if not told.is_anything:
             raise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """A run that a stream made: what the tables have, and what is new.
+
+    `rebalances_added` None: of the first run of this process it is not known.
+    """
+
+    at_ms: int
+    out: str
+    records: int
+    added: int
+    rebalances: int
+    rebalances_added: int | None
+    quarantined: int
+
+
+def followed_line(seen: Followed) -> str:
+    """For people."""
+    told = [f"{counted(seen.added, 'new record')}, {seen.records:,} in all"]
+    new = "" if not seen.rebalances_added else f" ({seen.rebalances_added:,} new)"
+    told.append(counted(seen.rebalances, "rebalance") + new)
+    if seen.quarantined:
+        told.append(f"{seen.quarantined:,} in quarantine")
+    return f"{format_moment(seen.at_ms)}  {'; '.join(told)}"
+
+
+def followed_document(seen: Followed) -> str:
+    """For programs: JSON in one line."""
+    return json.dumps(
+        {
+            "kohort": FORMAT_VERSION,
+            "command": "fleet follow",
+            "time": format_moment(seen.at_ms),
+            "out": seen.out,
+            "records": seen.records,
+            "added": seen.added,
+            "rebalances": seen.rebalances,
+            "rebalances_added": seen.rebalances_added,
+            "quarantined": seen.quarantined,
+        },
+        ensure_ascii=False,
+    )

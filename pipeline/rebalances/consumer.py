@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pipeline.course.classic import in_order
-from pipeline.course.events import (
+from pipeline.rebalances.classic import in_order
+from pipeline.rebalances.events import (
     CURRENT,
     GROUP_EPOCH,
     MEMBER,
@@ -26,15 +26,15 @@ from pipeline.course.events import (
     STABLE,
     TARGET,
     TARGET_EPOCH,
-    Cause,
     Departure,
     GroupEvent,
+    MemberRecord,
     Place,
     Protocol,
-    Rebalance,
-    Seat,
+    RebalanceCause,
+    RebalanceRow,
 )
-from pipeline.course.holders import Past, Trail
+from pipeline.rebalances.holders import PartitionHistory, Predecessor
 
 _FIRST_EPOCH = 2
 """Of a group's record: 1 up to Kafka 4.2, 2 since."""
@@ -46,7 +46,7 @@ _NOWHERE = -1
 class _Present:
     """A member of the group."""
 
-    seat: Seat
+    seat: MemberRecord
     counts_from: int
     """The first epoch that has to wait for it."""
     reached: int = _NOWHERE
@@ -57,7 +57,7 @@ class _Present:
 class _Open:
     """An epoch that does not stand yet."""
 
-    row: Rebalance
+    row: RebalanceRow
     behind: int
     """How many members have not reached it."""
     has_target: bool = False
@@ -67,15 +67,15 @@ class _Open:
 class ConsumerLife:
     """A consumer group from one deletion or conversion to the next."""
 
-    trail: Trail
-    past: Past | None
+    trail: PartitionHistory
+    past: Predecessor | None
     """What it was before, where the log tells it."""
     epoch: int | None = None
     _members: dict[str, _Present] = field(default_factory=dict)
     """By identity."""
     _identities: dict[str, str] = field(default_factory=dict)
     """By member id, of static members."""
-    _base: dict[str, Seat] = field(default_factory=dict)
+    _base: dict[str, MemberRecord] = field(default_factory=dict)
     """By identity, as the last epoch found them."""
     _since: dict[str, int] = field(default_factory=dict)
     """By identity, when members were first written down."""
@@ -83,7 +83,7 @@ class ConsumerLife:
     """Identities of members that were away when they were deleted, since the last epoch."""
     _touched: dict[str, None] = field(default_factory=dict)
     """Identities of which something was written since."""
-    _changes: set[Cause] = field(default_factory=set)
+    _changes: set[RebalanceCause] = field(default_factory=set)
     """What else was, among members that stayed."""
     _current: dict[str, frozenset[Place]] = field(default_factory=dict)
     """By member id."""
@@ -110,10 +110,10 @@ class ConsumerLife:
         elif kind == CURRENT:
             self._assignment(event)
         elif kind == REGEX and not event.tombstone:
-            self._changes.add(Cause.METADATA)
+            self._changes.add(RebalanceCause.METADATA)
         self._stand(event.time)
 
-    def end(self, time: int) -> Past:
+    def end(self, time: int) -> Predecessor:
         """The group is deleted, or converted: its members were deleted before."""
         for opened in self._open:
             self._tell(opened, time)
@@ -123,10 +123,10 @@ class ConsumerLife:
         seats |= {identity: present.seat for identity, present in self._members.items()}
         owned = {place: seats[it] for it, places in self._lost.items() if it in seats for place in places}
         for member, places in self._current.items():
-            owned |= dict.fromkeys(places, seats.get(self._identity(member), Seat(member=member)))
+            owned |= dict.fromkeys(places, seats.get(self._identity(member), MemberRecord(member=member)))
             for place in places:
                 self.trail.holders.release(place, epoch, time)
-        return Past(
+        return Predecessor(
             protocol=Protocol.CONSUMER, epoch=epoch, seats=seats, owned=owned, since=self._since, time=time
         )
 
@@ -163,9 +163,9 @@ class ConsumerLife:
         known = self._base.get(identity) if present is None else present.seat
         if known is not None:
             if (known.topics, known.regex) != (seat.topics, seat.regex):
-                self._changes.add(Cause.SUBSCRIPTION)
+                self._changes.add(RebalanceCause.SUBSCRIPTION)
             if known.assignor != seat.assignor:
-                self._changes.add(Cause.ASSIGNOR)
+                self._changes.add(RebalanceCause.ASSIGNOR)
         if present is None:
             first = _NOWHERE if self.epoch is None else self.epoch + 1
             self._since.setdefault(identity, event.time)
@@ -210,7 +210,7 @@ class ConsumerLife:
         gap = self.epoch is not None and epoch > self.epoch + 1
         if past is not None and converted:
             self._since |= past.since
-        row = Rebalance(
+        row = RebalanceRow(
             group=event.group,
             offset=event.offset,
             protocol=Protocol.CONSUMER,
@@ -244,22 +244,22 @@ class ConsumerLife:
 
     def _why(
         self, *, known: bool, converted: bool, joined: bool, left: Sequence[str], gap: bool
-    ) -> tuple[Cause, ...]:
+    ) -> tuple[RebalanceCause, ...]:
         if not known:
-            return (Cause.UNKNOWN,)
+            return (RebalanceCause.UNKNOWN,)
         found = dict.fromkeys(self._changes, True) | {
-            Cause.CONVERSION: converted,
-            Cause.EXPIRY: any(identity in self._expired for identity in left),
-            Cause.LEAVE: any(identity not in self._expired for identity in left),
-            Cause.JOIN: joined,
+            RebalanceCause.CONVERSION: converted,
+            RebalanceCause.EXPIRY: any(identity in self._expired for identity in left),
+            RebalanceCause.LEAVE: any(identity not in self._expired for identity in left),
+            RebalanceCause.JOIN: joined,
         }
-        if converted or joined or left or Cause.SUBSCRIPTION in self._changes:
+        if converted or joined or left or RebalanceCause.SUBSCRIPTION in self._changes:
             # Regexes are resolved for those who come with them.
-            found.pop(Cause.METADATA, None)
+            found.pop(RebalanceCause.METADATA, None)
         # Nothing but another set of topics and partitions makes an epoch by itself.
-        return in_order(found) or (Cause.UNKNOWN if gap else Cause.METADATA,)
+        return in_order(found) or (RebalanceCause.UNKNOWN if gap else RebalanceCause.METADATA,)
 
-    def _departure(self, identity: str, seat: Seat, at: int) -> Departure:
+    def _departure(self, identity: str, seat: MemberRecord, at: int) -> Departure:
         return Departure(
             member=seat.member,
             since=self._since.get(identity, at),
@@ -269,7 +269,7 @@ class ConsumerLife:
             expired=identity in self._expired,
         )
 
-    def _skipped(self, epoch: int, past: Past | None, *, converted: bool) -> int:
+    def _skipped(self, epoch: int, past: Predecessor | None, *, converted: bool) -> int:
         if past is not None and converted:
             return max(epoch - past.epoch, 0)
         if self.epoch is None:

@@ -52,7 +52,7 @@ Place: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class MemberRecord:
     """A member, as far as its place in the group goes."""
 
     member: str
@@ -89,11 +89,11 @@ class GroupEvent:
     state_since: int | None = None
     assignor: str | None = None
     state: str | None = None
-    seat: Seat | None = None
+    seat: MemberRecord | None = None
     """Of the records of members, and of their targets and current assignments."""
     places: tuple[Place, ...] = ()
     """The target; or what the member has, partitions that it is to give up among them."""
-    members: tuple[tuple[Seat, tuple[Place, ...]], ...] = ()
+    members: tuple[tuple[MemberRecord, tuple[Place, ...]], ...] = ()
     """Of a classic group, with what each was given."""
 
 
@@ -115,7 +115,7 @@ def event_of(row: Mapping[str, Any]) -> GroupEvent:
         state=row["state"],
         seat=None
         if member is None
-        else Seat(
+        else MemberRecord(
             member=member,
             instance=row["instance"] or None,
             client_id=row["client_id"],
@@ -129,9 +129,9 @@ def event_of(row: Mapping[str, Any]) -> GroupEvent:
     )
 
 
-def _classic_seat(row: Mapping[str, Any]) -> Seat:
+def _classic_seat(row: Mapping[str, Any]) -> MemberRecord:
     topics = row["topics"]
-    return Seat(
+    return MemberRecord(
         member=row["member"],
         instance=row["instance"] or None,
         client_id=row["client_id"],
@@ -153,7 +153,7 @@ class Protocol(StrEnum):
     CONSUMER = "consumer"
 
 
-class Cause(StrEnum):
+class RebalanceCause(StrEnum):
     """Why a generation or group epoch came to be; where there are several, the first in this order is the cause."""
 
     CONVERSION = "conversion"
@@ -182,7 +182,7 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rebalance:
+class RebalanceRow:
     """A generation or group epoch. Counts are of members and of partitions."""
 
     group: str
@@ -192,8 +192,8 @@ class Rebalance:
     epoch: int
     start: int | None
     end: int | None
-    causes: tuple[Cause, ...]
-    """In the order of `Cause`, at least one."""
+    causes: tuple[RebalanceCause, ...]
+    """In the order of `RebalanceCause`, at least one."""
     assignor: str | None
     members_before: int
     members: int

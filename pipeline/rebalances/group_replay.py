@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.course.classic import ClassicLife
-from pipeline.course.consumer import ConsumerLife
-from pipeline.course.events import CLASSIC_GROUP, GROUP_EPOCH, GroupEvent, Holding, Protocol, Rebalance
-from pipeline.course.holders import Holders, Past, Trail
+from pipeline.rebalances.classic import ClassicLife
+from pipeline.rebalances.consumer import ConsumerLife
+from pipeline.rebalances.events import CLASSIC_GROUP, GROUP_EPOCH, GroupEvent, Holding, Protocol, RebalanceRow
+from pipeline.rebalances.holders import Holders, PartitionHistory, Predecessor
 
 
-class Walk:
+class GroupReplay:
     """One group. `tell` gets rebalances, `emit` spans, each as soon as it is over; `finish` tells what is not."""
 
     def __init__(
         self,
         group: str,
         *,
-        tell: Callable[[Rebalance], None] = lambda _: None,
+        tell: Callable[[RebalanceRow], None] = lambda _: None,
         emit: Callable[[Holding], None] = lambda _: None,
     ) -> None:
-        self._trail = Trail(group=group, tell=tell, holders=Holders(group, emit))
+        self._trail = PartitionHistory(group=group, tell=tell, holders=Holders(group, emit))
         self._life: ClassicLife | ConsumerLife | None = None
-        self._past: Past | None = None
+        self._past: Predecessor | None = None
         self._last = (-1, -1)
         self._time = 0
 

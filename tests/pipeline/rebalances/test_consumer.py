@@ -9,7 +9,7 @@ import pytest
 from coordinator.engine.delete_groups import DeleteGroups
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from tests.coordinator.engine.consumer import Consumer, images, settled
-from tests.pipeline.course.told import Clock, clock, compacted, course, course_of
+from tests.pipeline.rebalances.told import Clock, clock, compacted, course, course_of
 
 FOO = ("foo", 4)
 

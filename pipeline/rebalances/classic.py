@@ -28,8 +28,16 @@ from assignors.assignor import Side
 from assignors.errors import UnknownAssignorError
 from assignors.rebalance import Procedure, procedure_of
 from assignors.registry import find
-from pipeline.course.events import Cause, Departure, GroupEvent, Place, Protocol, Rebalance, Seat
-from pipeline.course.holders import Past, Trail
+from pipeline.rebalances.events import (
+    Departure,
+    GroupEvent,
+    MemberRecord,
+    Place,
+    Protocol,
+    RebalanceCause,
+    RebalanceRow,
+)
+from pipeline.rebalances.holders import PartitionHistory, Predecessor
 
 _FIRST_GENERATION = 1
 _MOST_NAMES = 1024
@@ -41,11 +49,11 @@ class _Step:
 
     event: GroupEvent
     generation: int
-    before: Mapping[str, Seat]
-    after: Mapping[str, Seat]
-    had: Mapping[Place, Seat]
-    assigned: Mapping[Place, Seat]
-    converted: Past | None
+    before: Mapping[str, MemberRecord]
+    after: Mapping[str, MemberRecord]
+    had: Mapping[Place, MemberRecord]
+    assigned: Mapping[Place, MemberRecord]
+    converted: Predecessor | None
     """The consumer group that it was."""
     known: bool
     """Whether the log tells what was before."""
@@ -67,7 +75,7 @@ class _Step:
         return [identity for identity in self.before if identity not in self.after]
 
     @property
-    def given_up(self) -> Mapping[Place, Seat]:
+    def given_up(self) -> Mapping[Place, MemberRecord]:
         """By whoever had it."""
         if not self.cooperative:
             return self.had
@@ -90,15 +98,15 @@ class _Step:
 class ClassicLife:
     """A classic group from one deletion or conversion to the next."""
 
-    trail: Trail
-    past: Past | None
+    trail: PartitionHistory
+    past: Predecessor | None
     """What it was before, where the log tells it."""
     generation: int | None = None
-    _seats: Mapping[str, Seat] = field(default_factory=dict)
+    _seats: Mapping[str, MemberRecord] = field(default_factory=dict)
     """By identity."""
-    _owned: Mapping[Place, Seat] = field(default_factory=dict)
+    _owned: Mapping[Place, MemberRecord] = field(default_factory=dict)
     _assignor: str | None = None
-    _causes: tuple[Cause, ...] = ()
+    _causes: tuple[RebalanceCause, ...] = ()
     _departures: tuple[Departure, ...] = ()
     _since: dict[str, int] = field(default_factory=dict)
     """By identity, when members were first written down."""
@@ -119,12 +127,12 @@ class ClassicLife:
         self._seats, self._owned = after, assigned
         self._since = {identity: self._since.get(identity, event.time) for identity in after}
 
-    def end(self, time: int) -> Past:
+    def end(self, time: int) -> Predecessor:
         """The group is deleted, or converted."""
         generation = self.generation or 0
         for place in self._owned:
             self.trail.holders.release(place, generation, time)
-        return Past(
+        return Predecessor(
             protocol=Protocol.CLASSIC,
             epoch=generation,
             seats=self._seats,
@@ -137,8 +145,8 @@ class ClassicLife:
         self,
         event: GroupEvent,
         generation: int,
-        after: Mapping[str, Seat],
-        assigned: Mapping[Place, Seat],
+        after: Mapping[str, MemberRecord],
+        assigned: Mapping[Place, MemberRecord],
     ) -> _Step:
         first = self.generation is None
         past = self.past if first else None
@@ -176,7 +184,7 @@ class ClassicLife:
         if causes is not self._causes:
             self._departures = self._gone(step)
         self.trail.tell(
-            Rebalance(
+            RebalanceRow(
                 group=step.event.group,
                 offset=step.event.offset,
                 protocol=Protocol.CLASSIC,
@@ -206,28 +214,30 @@ class ClassicLife:
             return max(step.generation - step.converted.epoch, 0)
         return max(step.generation - max(self.generation or 0, 0) - 1, 0)
 
-    def _why(self, step: _Step) -> tuple[Cause, ...]:
+    def _why(self, step: _Step) -> tuple[RebalanceCause, ...]:
         if not step.known:
-            return (Cause.UNKNOWN,)
+            return (RebalanceCause.UNKNOWN,)
         old, new = self._assignor, step.event.assignor
         found = {
-            Cause.CONVERSION: step.converted is not None,
-            Cause.LEAVE: bool(step.left),
-            Cause.JOIN: bool(step.joined),
-            Cause.ASSIGNOR: old is not None and new is not None and old != new,
-            Cause.SUBSCRIPTION: any(
+            RebalanceCause.CONVERSION: step.converted is not None,
+            RebalanceCause.LEAVE: bool(step.left),
+            RebalanceCause.JOIN: bool(step.joined),
+            RebalanceCause.ASSIGNOR: old is not None and new is not None and old != new,
+            RebalanceCause.SUBSCRIPTION: any(
                 _resubscribed(seat, step.after.get(identity)) for identity, seat in step.before.items()
             ),
         }
         return in_order(found) or self._why_with_the_same_members(step)
 
-    def _why_with_the_same_members(self, step: _Step) -> tuple[Cause, ...]:
-        if Cause.CONVERSION in self._causes:
+    def _why_with_the_same_members(self, step: _Step) -> tuple[RebalanceCause, ...]:
+        if RebalanceCause.CONVERSION in self._causes:
             # A group that is converted back when a member left rebalances next.
-            return (Cause.CONVERSION,)
+            return (RebalanceCause.CONVERSION,)
         if self._withheld and step.assigned.keys() - step.had.keys() <= self._withheld:
             return self._causes
-        return (Cause.METADATA if step.assigned.keys() != step.had.keys() else Cause.UNKNOWN,)
+        return (
+            RebalanceCause.METADATA if step.assigned.keys() != step.had.keys() else RebalanceCause.UNKNOWN,
+        )
 
     def _gone(self, step: _Step) -> tuple[Departure, ...]:
         places: dict[str, list[Place]] = {identity: [] for identity in step.left}
@@ -258,7 +268,7 @@ class ClassicLife:
             holders.take(place, seat, step.generation, time)
         holders.give_up_on(holders.vacant(but=self._withheld), time)
 
-    def _hand_over(self, assigned: Mapping[Place, Seat], time: int) -> None:
+    def _hand_over(self, assigned: Mapping[Place, MemberRecord], time: int) -> None:
         """The same generation, with another member in a static member's place."""
         holders = self.trail.holders
         for place, seat in assigned.items():
@@ -266,12 +276,12 @@ class ClassicLife:
         holders.give_up_on(self._owned.keys() - assigned.keys(), time)
 
 
-def in_order(causes: Mapping[Cause, bool]) -> tuple[Cause, ...]:
-    """Those that are true, as `Cause` has them."""
-    return tuple(cause for cause in Cause if causes.get(cause))
+def in_order(causes: Mapping[RebalanceCause, bool]) -> tuple[RebalanceCause, ...]:
+    """Those that are true, as `RebalanceCause` has them."""
+    return tuple(cause for cause in RebalanceCause if causes.get(cause))
 
 
-def _resubscribed(before: Seat, after: Seat | None) -> bool:
+def _resubscribed(before: MemberRecord, after: MemberRecord | None) -> bool:
     if after is None or before.topics is None or after.topics is None:
         return False
     return before.topics != after.topics

@@ -8,7 +8,7 @@ from coordinator.engine.delete_groups import DeleteGroups
 from tests.coordinator.engine.classic import Member, protocols, stable, together
 from tests.coordinator.engine.consumer import Named
 from tests.coordinator.engine.migrating import assignment
-from tests.pipeline.course.told import Clock, clock, compacted, course, course_of
+from tests.pipeline.rebalances.told import Clock, clock, compacted, course, course_of
 
 FOO = ("foo", 4)
 

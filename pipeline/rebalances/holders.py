@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pipeline.course.events import Holding, Place, Protocol, Rebalance, Seat
+from pipeline.rebalances.events import Holding, MemberRecord, Place, Protocol, RebalanceRow
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    seat: Seat
+    seat: MemberRecord
     epoch: int
     since: int
 
@@ -38,7 +38,7 @@ class Holders:
         self._spans: dict[Place, _Span] = {}
         self._vacant: dict[Place, _Vacancy] = {}
 
-    def take(self, place: Place, seat: Seat, epoch: int, time: int) -> None:
+    def take(self, place: Place, seat: MemberRecord, epoch: int, time: int) -> None:
         """A member has a partition from now on; whoever had it before has not."""
         span = self._spans.get(place)
         if span is not None:
@@ -130,14 +130,14 @@ _SAME_WRITE_US = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class Predecessor:
     """A group as it was when it was deleted."""
 
     protocol: Protocol
     epoch: int
-    seats: Mapping[str, Seat]
+    seats: Mapping[str, MemberRecord]
     """By identity."""
-    owned: Mapping[Place, Seat]
+    owned: Mapping[Place, MemberRecord]
     since: Mapping[str, int]
     """By identity, when members were first written down."""
     time: int
@@ -148,11 +148,11 @@ class Past:
 
 
 @dataclass(slots=True, kw_only=True)
-class Trail:
+class PartitionHistory:
     """See the module. `tell` gets the rebalances as they end."""
 
     group: str
-    tell: Callable[[Rebalance], None]
+    tell: Callable[[RebalanceRow], None]
     holders: Holders
     latest: dict[Place, str] = field(default_factory=dict)
     """Identities."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pipeline.course.stream import in_small_batches
+from pipeline.rebalances.stream import in_small_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

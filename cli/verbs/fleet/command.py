@@ -1,0 +1,256 @@
+"""`kohort fleet history`, `follow` and `audit`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import OutputOptions
+from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions
+
+Report = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Write a page with plots (FILE.html), or its numbers (FILE.json); repeatable.",
+    ),
+]
+
+
+def fleet_history(
+    *,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option("--group", metavar="GROUP", help="Only this group, rebalance by rebalance; repeatable."),
+    ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="TIME",
+            help="With --group: what it was at 2026-03-01T12:00:00Z, milliseconds since 1970, or -2d ago.",
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Only rebalances that began at this time or after it."),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option("--until", metavar="TIME", help="Only rebalances that began by this time."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Keep the tables there, as Parquet; a later run adds what is new. A local path, s3a://… or hdfs://…",
+        ),
+    ] = None,
+    report: Report = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw the rebalances of the one --group along the time."),
+    ] = None,
+    logs: LogOptions,
+    spark: SparkOptions,
+    output: OutputOptions,
+) -> None:
+    """Work out the history of all groups from a log, with Spark: rebalances and their causes, owners, commits.
+
+    Without --group, a row per group, those that rebalanced longest first. What cannot be read is put into quarantine
+    and told; it does not end the run.
+    """
+    from cli.output import emit
+    from cli.render.output_format import FOR_PROGRAMS
+    from cli.verbs.fleet.history import HistoryRequest, carry_out, fleet_history_document, moment_of
+    from cli.verbs.fleet.sources import source_of
+
+    request = HistoryRequest(
+        source=source_of(logs),
+        out=out,
+        groups=tuple(dict.fromkeys(groups or ())),
+        as_of_ms=moment_of("--as-of", as_of),
+        since_ms=moment_of("--since", since),
+        until_ms=moment_of("--until", until),
+        reports=tuple(report or ()),
+        svg=svg,
+        for_programs=output.output in FOR_PROGRAMS,
+    )
+    emit(fleet_history_document(carry_out(request, spark)), output)
+
+
+class FollowOutput(Enum):
+    """`--output`."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def fleet_follow(
+    *,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The tables, as Parquet; those that are there are added to. A local path, s3a://… or hdfs://…",
+        ),
+    ],
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="DIR",
+            help="Where the stream keeps how far it is; beside --out (DIR-checkpoint) unless told.",
+        ),
+    ] = None,
+    every: Annotated[
+        float,
+        typer.Option("--every", metavar="SECONDS", min=1, max=86_400, help="From one look to the next."),
+    ] = 60.0,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--for", metavar="SECONDS", min=0, max=31_536_000, help="End after so many seconds."),
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Read what there is now, then end: for a timer of your own.")
+    ] = False,
+    output: Annotated[
+        FollowOutput,
+        typer.Option("--output", help="A line of text for what comes, or a JSON document a line."),
+    ] = FollowOutput.TABLE,
+    live: LiveOptions,
+    spark: SparkOptions,
+) -> None:
+    """Keep the tables of a history up to date from a live cluster, with Spark's Structured Streaming.
+
+    Ends with Ctrl-C. Started again, even after a crash, it goes on from its checkpoint; nothing is lost or doubled.
+    `kohort fleet history --out` shows what the tables say, while nothing follows into them.
+    """
+    from cli.errors import UsageError
+    from cli.output import write_line
+    from cli.verbs.fleet.follow import FollowRequest, carry_out, followed_document, followed_line
+    from cli.verbs.fleet.sources import live_of
+
+    if once and seconds is not None:
+        raise UsageError("--once ends when everything is read; --for makes no sense with it")
+    request = FollowRequest(
+        source=live_of(live), out=out, checkpoint=checkpoint, every_s=None if once else every, seconds=seconds
+    )
+    as_json = output is FollowOutput.JSON
+    carry_out(
+        request, spark, lambda seen: write_line(followed_document(seen) if as_json else followed_line(seen))
+    )
+
+
+CLIENTS_PANEL = "What the members run"
+
+
+class AuditTo(Enum):
+    """`--to`."""
+
+    COOPERATIVE = "cooperative"
+    CONSUMER = "consumer"
+
+
+def fleet_audit(
+    *,
+    to: Annotated[
+        list[AuditTo] | None,
+        typer.Option("--to", help="Where the groups are to go; both unless told; repeatable."),
+    ] = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option("--group", metavar="GROUP", help="Show what was found of this group; repeatable."),
+    ] = None,
+    client: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--client",
+            metavar="[MEMBER=]LIBRARY[:VERSION]",
+            help="The client library of all members, or of one (its id, instance id or client id): "
+            "java, librdkafka, franz-go, …",
+            rich_help_panel=CLIENTS_PANEL,
+        ),
+    ] = None,
+    clients: Annotated[
+        Path | None,
+        typer.Option(
+            "--clients",
+            metavar="FILE",
+            help="The same for many members: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
+            rich_help_panel=CLIENTS_PANEL,
+        ),
+    ] = None,
+    client_config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--client-config",
+            metavar="[MEMBER|LIBRARY=]FILE",
+            help="The members' configuration: a Java or librdkafka properties file, YAML or JSON.",
+            rich_help_panel=CLIENTS_PANEL,
+        ),
+    ] = None,
+    regex: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--regex",
+            metavar="REGEX",
+            help="A regex that the members subscribe to: a classic group does not show it.",
+            rich_help_panel=CLIENTS_PANEL,
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", metavar="N", min=1, help="Members that are restarted together.")
+    ] = 1,
+    bounce_seconds: Annotated[
+        float,
+        typer.Option(
+            "--bounce-seconds", metavar="S", min=0, max=86_400, help="How long a restart keeps a member away."
+        ),
+    ] = 30.0,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write the tables there, as Parquet, in place of those of an earlier audit.",
+        ),
+    ] = None,
+    report: Report = None,
+    sources: AuditOptions,
+    spark: SparkOptions,
+    output: OutputOptions,
+) -> None:
+    """Judge every group of a fleet, with Spark: which are ready to migrate, which come first, what blocks the others.
+
+    The findings are those of `kohort plan`, the dry run and the regexes those of `dry-run` and `validate-regex`, with
+    Java's own regular expressions beside. What cannot be read is put into quarantine and told.
+    """
+    from cli.output import emit
+    from cli.render.output_format import FOR_PROGRAMS
+    from cli.verbs.fleet.audit import AuditRequest, carry_out, fleet_audit_document, sources_of
+    from cli.verbs.plan.action import bounce_of, configs_of, told_of
+    from migration.model import Destination
+
+    snapshots, logs = sources_of(sources)
+    request = AuditRequest(
+        snapshots=snapshots,
+        logs=logs,
+        destinations=tuple(Destination(each.value) for each in dict.fromkeys(to or AuditTo)),
+        told=told_of(client or (), clients),
+        configs=configs_of(client_config or ()),
+        regexes=tuple(regex or ()),
+        concurrency=concurrency,
+        bounce_s=bounce_of(bounce_seconds),
+        groups=tuple(dict.fromkeys(groups or ())),
+        out=out,
+        reports=tuple(report or ()),
+        for_programs=output.output in FOR_PROGRAMS,
+    )
+    emit(fleet_audit_document(carry_out(request, spark)), output)
