@@ -68,7 +68,7 @@ dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and 
 	$(LONG) tests/cli/test_dry_run_live.py tests/cli/test_dry_run_live_racks.py
 
 pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions
-	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/test_fleet_follow.py
+	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet/test_follow.py
 
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments and directories (KOHORT_FUZZ_CASES); compact made-up logs
 	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \

@@ -76,10 +76,10 @@ def _translated(*, verbose: bool) -> Iterator[None]:
         if type(error).__module__.partition(".")[0] not in _FOREIGN:
             raise
         hint = "" if verbose else " (--spark-log shows Spark's own log)"
-        raise CommandError(f"Spark could not do it: {told(str(error))}{hint}") from error
+        raise CommandError(f"Spark could not do it: {cause_of(str(error))}{hint}") from error
 
 
-def told(text: str) -> str:
+def cause_of(text: str) -> str:
     """What an error of Spark says in the end: its innermost cause, without the stacks of Java and Python."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [found["told"] for line in lines if (found := _CAUSE.match(line))]

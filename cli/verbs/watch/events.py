@@ -3,7 +3,7 @@
 Theory of operation. A look may show less than there is: of a classic group in a rebalance, brokers show neither
 assignments nor subscriptions, and an offset may be unreadable. So two looks are not compared with each other: the later
 one is completed by what is still believed (`believed`), and that is compared with what was believed before. Applying
-the events to the earlier belief gives the later one, the whole of it (tests/cli/test_watch_events.py does that).
+the events to the earlier belief gives the later one, the whole of it (tests/cli/verbs/watch/test_events.py does that).
 
 Between two looks any number of rebalances may have passed. Events say where things were and where they are; where the
 group's epoch tells that it was more than one rebalance, they say so (`epochs`).

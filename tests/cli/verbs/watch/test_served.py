@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from tests.cli.command import Kohort
 from tests.cli.served_data import Served
-from tests.cli.watching import Running, happened, in_pipe, observations
+from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations
 from tests.conformance.cluster import Cluster
 from tests.kafka.ports import HOST
 

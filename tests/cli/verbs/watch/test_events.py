@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cli.verbs.watch.events import Event, EventKind, believed, events
 from groups.model import Group, GroupState, GroupType, Member
-from tests.cli.watch_groups import applied, facts_of, group, groups, member
+from tests.cli.verbs.watch.groups import applied, facts_of, group, groups, member
 
 
 @given(groups(), groups())

@@ -25,7 +25,7 @@ from cli.verbs.watch.view import LogLine, Shown, view_lines
 from cli.verbs.watch.words import clock_text, duration_text, ranges_text, span_text, told_lines
 from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.command import Kohort
-from tests.cli.watch_groups import group, member
+from tests.cli.verbs.watch.groups import group, member
 
 ORDERS = {"orders": Topic(name="orders", partitions=4)}
 STABLE, REBALANCE = GroupState.STABLE, GroupState.PREPARING_REBALANCE

@@ -12,7 +12,7 @@ from cli.verbs.watch.course import WatchState
 from cli.verbs.watch.recording import read_recording
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
-from tests.cli.watching import Running, happened, in_pipe, observations
+from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.member import Member

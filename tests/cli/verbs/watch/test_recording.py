@@ -29,7 +29,7 @@ from cli.verbs.watch.words import told_lines
 from groups.model import Group, Problem, Topic, UserData
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
-from tests.cli.watch_groups import TOPICS, group, groups, member
+from tests.cli.verbs.watch.groups import TOPICS, group, groups, member
 
 HEADER = Header(at_ms=1_000, groups=("g",), source="here", every_ms=500)
 SLOW_FILES = settings(

@@ -1,15 +1,19 @@
-"""`kohort fleet`: what is refused before Spark is started, and what is said where Spark cannot be."""
+"""`kohort fleet`: what is refused before Spark starts, what is said where Spark cannot be; how far a run has come."""
 
 from __future__ import annotations
 
+import io
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cli.errors import UsageError
 from cli.verbs.fleet.options import SparkOptions
-from cli.verbs.fleet.spark import conf_of, settings_of, told
+from cli.verbs.fleet.spark import FleetProgress, cause_of, conf_of, settings_of
+from pipeline.history import HistoryProgress, HistoryStep
 from tests.cli.command import Kohort
 
 
@@ -138,4 +142,48 @@ def test_settings_are_handed_on() -> None:
     ids=["nothing", "analysis", "java", "python", "long"],
 )
 def test_the_cause_is_told_without_its_stacks(text: str, said: str) -> None:
-    assert told(text) == said
+    assert cause_of(text) == said
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def reported(progress: FleetProgress) -> None:
+    with progress:
+        for step in HistoryStep:
+            progress.history(HistoryProgress(step=step, done=1, total=4, records=12_345))
+            progress._bar and progress._bar.refresh()
+        progress.audit(3, 0)
+        progress._bar and progress._bar.refresh()
+
+
+@pytest.mark.parametrize(("make", "quiet"), [(io.StringIO, False), (Terminal, True)], ids=["pipe", "quiet"])
+def test_nothing_is_shown(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[[], io.StringIO], quiet: bool
+) -> None:
+    stream = make()
+    monkeypatch.setattr(sys, "stderr", stream)
+    reported(FleetProgress(quiet=quiet))
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_sees_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys, "stderr", stream)
+    reported(FleetProgress())
+    shown = stream.getvalue()
+    for words in (
+        "starting Spark",
+        "decoding records",
+        "finding rebalances",
+        "12,345 records",
+        "judging groups",
+    ):
+        assert words in shown
+    # Every step has words of its own.
+    assert not any(f"kohort: {step.value} " in shown for step in HistoryStep)
+    assert shown.endswith("\x1b[2K")

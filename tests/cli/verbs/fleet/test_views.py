@@ -1,9 +1,11 @@
-"""What `kohort fleet` shows of what the pipeline found."""
+"""What `kohort fleet` shows of what the pipeline found; the schemas of its documents have the columns of the tables."""
 
 from __future__ import annotations
 
 import io
 from typing import Any
+
+import pytest
 
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
@@ -12,7 +14,7 @@ from cli.verbs.fleet.history import History, TableFacts, fleet_history_document
 from groups.model import Group, GroupState, GroupType
 from pipeline.audit import MigrationRank
 from pipeline.history import Quarantined
-from tests.cli.schemas import faults
+from tests.cli.schemas import faults, load
 
 START_MS = 1_780_000_000_000
 GROUP: dict[str, Any] = {
@@ -194,3 +196,33 @@ def test_the_sums_of_an_audit() -> None:
     )
     assert faults(document.as_data()) == []
     assert document.remarks == ("1 file could not be read; --output json says which, and why",)
+
+
+@pytest.mark.parametrize(
+    ("schema", "part", "table"),
+    [
+        ("fleet-history", "group", "overview"),
+        ("fleet-history", "rebalance", "rebalances"),
+        ("fleet-history", "quarantined", "quarantine"),
+        ("fleet-audit", "group", "audit"),
+        ("fleet-audit", "regex", "audit_regexes"),
+        ("fleet-audit", "quarantined", "quarantine"),
+    ],
+)
+def test_a_row_is_told_whole(schema: str, part: str, table: str) -> None:
+    tables = _tables()
+    told = load(schema)["$defs"][part]
+    columns = {field.name: field for field in tables[table].fields if field.name != "day"}
+    assert list(told["properties"]) == list(columns)
+    assert told["required"] == list(columns)
+    for name, field in columns.items():
+        kinds = told["properties"][name].get("type", "string")
+        assert ("null" in kinds) == field.nullable, name
+
+
+def _tables() -> dict[str, Any]:
+    from pipeline.audit.schemas import TABLES as AUDITS
+    from pipeline.overview import OVERVIEW
+    from pipeline.tables.schemas import TABLES
+
+    return {**TABLES, **AUDITS, "overview": OVERVIEW}

@@ -13,8 +13,8 @@ from cli.verbs.fleet.rebalances_svg import timeline_svg
 from cli.verbs.fleet.report_page import history_page
 from pipeline.report.numbers import GroupTimeline, ReportNumbers
 from tests.browser.chromium import Chromium, Page
-from tests.cli.render import fleet_numbers
-from tests.cli.render.fleet_numbers import HOSTILE
+from tests.cli.verbs.fleet import numbers as fleet_numbers
+from tests.cli.verbs.fleet.numbers import HOSTILE
 
 WIDTHS = (375, 1280)
 PAPER = 718
