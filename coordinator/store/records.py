@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -67,11 +68,13 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
     """
     if isinstance(record, OtherRecord):
         return _encode(record.key_type, record.key, record.value, record.version)
-    number, key, value = _FIELDS[type(record)](record)
-    version = RECORD_TYPES[number].written
+    kind = _BY_CLASS[type(record)]
+    value = kind.value_of(record)
+    version = RECORD_TYPES[kind.number].written
     if isinstance(record, OffsetRecord) and record.value is not None and record.value.expire_ms is not None:
         version = _EXPIRING_OFFSET_VERSION
-    return _encode(number, key, value, version)
+    key = {name: getattr(record, attribute) for attribute, name in kind.key.items()}
+    return _encode(kind.number, key, None if value is None else kind.write(value), version)
 
 
 def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
@@ -82,10 +85,12 @@ def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
     """
     number, key_fields = decode_key(key)
     version, fields = (None, None) if value is None else decode_value(number, value)
-    make = _RECORDS.get(number)
-    if make is None:
+    kind = _BY_NUMBER.get(number)
+    if kind is None:
         return OtherRecord(key_type=number, key=key_fields, value=fields, version=version)
-    return make(key_fields, fields)
+    names = {attribute: key_fields[name] for attribute, name in kind.key.items()}
+    record: Record = kind.make(**names, value=None if fields is None else kind.read(fields))
+    return record
 
 
 def _encode(
@@ -95,289 +100,162 @@ def _encode(
     return encode_key(number, key), content
 
 
-# Offsets.
+_REQUIRED = object()
 
 
-def _offset(key: Fields, value: Fields | None) -> OffsetRecord:
-    return OffsetRecord(
-        group=key["group"],
-        topic=key["topic"],
-        partition=key["partition"],
-        value=None if value is None else _committed(value),
-    )
+class _Field:
+    """Kafka's name of a field, what counts in versions without it, and how its value becomes ours and back."""
+
+    def __init__(
+        self,
+        name: str,
+        missing: Any = _REQUIRED,
+        read: Callable[[Any], Any] | None = None,
+        write: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.name, self.missing, self.read, self.write = name, missing, read, write
 
 
-def _committed(value: Fields) -> CommittedOffset:
-    expire_ms = value.get("expireTimestamp", NO_TIMESTAMP)
-    topic_id = value.get("topicId", NO_UUID)
-    return CommittedOffset(
-        offset=value["offset"],
-        leader_epoch=value.get("leaderEpoch", NO_EPOCH),
-        metadata=value["metadata"],
-        commit_ms=value["commitTimestamp"],
-        expire_ms=None if expire_ms == NO_TIMESTAMP else expire_ms,
-        topic_id=None if topic_id == NO_UUID else topic_id,
-    )
+class _Struct:
+    """Kafka's fields of a dataclass of ours, by its attributes; at least two."""
+
+    def __init__(self, make: Callable[..., Any], **fields: str | _Field) -> None:
+        known = {a: _Field(each) if isinstance(each, str) else each for a, each in fields.items()}
+        self._make = make
+        self._known = [(a, each.name, each.missing, each.read) for a, each in known.items()]
+        self._values = attrgetter(*known)
+        self._names = [each.name for each in known.values()]
+        self._writers = [(each.name, each.write) for each in known.values() if each.write is not None]
+
+    def read(self, fields: Fields) -> Any:
+        found = {}
+        for attribute, name, missing, convert in self._known:
+            value = fields[name] if missing is _REQUIRED else fields.get(name, missing)
+            found[attribute] = value if convert is None else convert(value)
+        return self._make(**found)
+
+    def write(self, value: Any) -> Fields:
+        fields = dict(zip(self._names, self._values(value), strict=True))
+        for name, convert in self._writers:
+            fields[name] = convert(fields[name])
+        return fields
+
+    def read_all(self, many: Iterable[Fields]) -> tuple[Any, ...]:
+        return tuple(map(self.read, many))
+
+    def write_all(self, many: Iterable[Any]) -> list[Fields]:
+        return list(map(self.write, many))
 
 
-def _offset_fields(record: OffsetRecord) -> _Encoded:
-    value = record.value
-    return (
-        1,
-        {"group": record.group, "topic": record.topic, "partition": record.partition},
-        None
-        if value is None
-        else {
-            "offset": value.offset,
-            "leaderEpoch": value.leader_epoch,
-            "metadata": value.metadata,
-            "commitTimestamp": value.commit_ms,
-            "expireTimestamp": value.expire_ms,
-            "topicId": NO_UUID if value.topic_id is None else value.topic_id,
-        },
-    )
+def _unless(nothing: Any) -> Callable[[Any], Any]:
+    """None for the value that stands for none on disk."""
+    return lambda value: None if value == nothing else value
 
 
-# Classic groups.
+_OFFSET = _Struct(
+    CommittedOffset,
+    offset="offset",
+    leader_epoch=_Field("leaderEpoch", NO_EPOCH),
+    metadata="metadata",
+    commit_ms="commitTimestamp",
+    expire_ms=_Field("expireTimestamp", NO_TIMESTAMP, _unless(NO_TIMESTAMP)),
+    topic_id=_Field("topicId", NO_UUID, _unless(NO_UUID), lambda id_: NO_UUID if id_ is None else id_),
+)
+_CLASSIC_MEMBER = _Struct(
+    ClassicMemberValue,
+    member="memberId",
+    instance=_Field("groupInstanceId", None),
+    client_id="clientId",
+    host="clientHost",
+    rebalance_timeout_ms=_Field("rebalanceTimeout", NO_TIMEOUT),
+    session_timeout_ms="sessionTimeout",
+    subscription="subscription",
+    assignment="assignment",
+)
+_CLASSIC_GROUP = _Struct(
+    ClassicGroupValue,
+    protocol_type="protocolType",
+    generation="generation",
+    protocol="protocol",
+    leader="leader",
+    state_since_ms=_Field("currentStateTimestamp", NO_TIMESTAMP),
+    members=_Field("members", _REQUIRED, _CLASSIC_MEMBER.read_all, _CLASSIC_MEMBER.write_all),
+)
+_CONSUMER_GROUP = _Struct(ConsumerGroupValue, epoch="epoch", metadata_hash="metadataHash")
 
 
-def _classic_group(key: Fields, value: Fields | None) -> ClassicGroupRecord:
-    return ClassicGroupRecord(
-        group=key["group"],
-        value=None
-        if value is None
-        else ClassicGroupValue(
-            protocol_type=value["protocolType"],
-            generation=value["generation"],
-            protocol=value["protocol"],
-            leader=value["leader"],
-            state_since_ms=value.get("currentStateTimestamp", NO_TIMESTAMP),
-            members=tuple(_classic_member(member) for member in value["members"]),
-        ),
-    )
-
-
-def _classic_member(member: Fields) -> ClassicMemberValue:
-    return ClassicMemberValue(
-        member=member["memberId"],
-        instance=member.get("groupInstanceId"),
-        client_id=member["clientId"],
-        host=member["clientHost"],
-        rebalance_timeout_ms=member.get("rebalanceTimeout", NO_TIMEOUT),
-        session_timeout_ms=member["sessionTimeout"],
-        subscription=member["subscription"],
-        assignment=member["assignment"],
-    )
-
-
-def _classic_group_fields(record: ClassicGroupRecord) -> _Encoded:
-    value = record.value
-    return (
-        2,
-        {"group": record.group},
-        None
-        if value is None
-        else {
-            "protocolType": value.protocol_type,
-            "generation": value.generation,
-            "protocol": value.protocol,
-            "leader": value.leader,
-            "currentStateTimestamp": value.state_since_ms,
-            "members": [_classic_member_fields(member) for member in value.members],
-        },
-    )
-
-
-def _classic_member_fields(member: ClassicMemberValue) -> Fields:
-    return {
-        "memberId": member.member,
-        "groupInstanceId": member.instance,
-        "clientId": member.client_id,
-        "clientHost": member.host,
-        "rebalanceTimeout": member.rebalance_timeout_ms,
-        "sessionTimeout": member.session_timeout_ms,
-        "subscription": member.subscription,
-        "assignment": member.assignment,
-    }
-
-
-# Consumer groups.
-
-
-def _consumer_group(key: Fields, value: Fields | None) -> ConsumerGroupRecord:
-    return ConsumerGroupRecord(
-        group=key["groupId"],
-        value=None
-        if value is None
-        else ConsumerGroupValue(epoch=value["epoch"], metadata_hash=value["metadataHash"]),
-    )
-
-
-def _consumer_group_fields(record: ConsumerGroupRecord) -> _Encoded:
-    value = record.value
-    return (
-        3,
-        {"groupId": record.group},
-        None if value is None else {"epoch": value.epoch, "metadataHash": value.metadata_hash},
-    )
-
-
-def _partition_metadata(key: Fields, value: Fields | None) -> PartitionMetadataRecord:
-    return PartitionMetadataRecord(
-        group=key["groupId"],
-        value=None if value is None else tuple(_topic(topic) for topic in value["topics"]),
-    )
-
-
-def _topic(topic: Fields) -> TopicInfo:
-    racks = {each["partition"]: tuple(each["racks"]) for each in topic["partitionMetadata"]}
+def _racks(partitions: Iterable[Fields]) -> tuple[tuple[str, ...], ...]:
+    racks = {each["partition"]: tuple(each["racks"]) for each in partitions}
     # Where some partitions are left out their numbers say nothing of the room that they would take.
     whole = racks.keys() == set(range(len(racks)))
-    return TopicInfo(
-        name=topic["topicName"],
-        id=topic["topicId"],
-        partitions=topic["numPartitions"],
-        racks=tuple(racks[partition] for partition in range(len(racks))) if whole else (),
-    )
+    return tuple(racks[partition] for partition in range(len(racks))) if whole else ()
 
 
-def _partition_metadata_fields(record: PartitionMetadataRecord) -> _Encoded:
-    return (
-        4,
-        {"groupId": record.group},
-        None if record.value is None else {"topics": [_topic_fields(topic) for topic in record.value]},
-    )
-
-
-def _topic_fields(topic: TopicInfo) -> Fields:
-    return {
-        "topicId": topic.id,
-        "topicName": topic.name,
-        "numPartitions": topic.partitions,
-        "partitionMetadata": [
-            {"partition": partition, "racks": racks} for partition, racks in enumerate(topic.racks)
-        ],
-    }
-
-
-def _consumer_member(key: Fields, value: Fields | None) -> ConsumerMemberRecord:
-    return ConsumerMemberRecord(
-        group=key["groupId"],
-        member=key["memberId"],
-        value=None
-        if value is None
-        else ConsumerMemberValue(
-            instance=value["instanceId"],
-            rack=value["rackId"],
-            client_id=value["clientId"],
-            host=value["clientHost"],
-            topics=tuple(value["subscribedTopicNames"]),
-            regex=value["subscribedTopicRegex"] or "",
-            rebalance_timeout_ms=value["rebalanceTimeoutMs"],
-            assignor=value["serverAssignor"],
-            classic=_classic_metadata(value["classicMemberMetadata"]),
-        ),
-    )
-
-
-def _classic_metadata(value: Fields | None) -> ClassicMemberMetadata | None:
-    if value is None:
-        return None
-    return ClassicMemberMetadata(
-        session_timeout_ms=value["sessionTimeoutMs"],
-        protocols=tuple((each["name"], each["metadata"]) for each in value["supportedProtocols"]),
-    )
-
-
-def _consumer_member_fields(record: ConsumerMemberRecord) -> _Encoded:
-    value = record.value
-    return (
-        5,
-        {"groupId": record.group, "memberId": record.member},
-        None
-        if value is None
-        else {
-            "instanceId": value.instance,
-            "rackId": value.rack,
-            "clientId": value.client_id,
-            "clientHost": value.host,
-            "subscribedTopicNames": value.topics,
-            "subscribedTopicRegex": value.regex,
-            "rebalanceTimeoutMs": value.rebalance_timeout_ms,
-            "serverAssignor": value.assignor,
-            "classicMemberMetadata": _classic_metadata_fields(value.classic),
-        },
-    )
-
-
-def _classic_metadata_fields(value: ClassicMemberMetadata | None) -> Fields | None:
-    if value is None:
-        return None
-    return {
-        "sessionTimeoutMs": value.session_timeout_ms,
-        "supportedProtocols": [{"name": name, "metadata": metadata} for name, metadata in value.protocols],
-    }
-
-
-def _target_epoch(key: Fields, value: Fields | None) -> TargetEpochRecord:
-    if value is None:
-        return TargetEpochRecord(group=key["groupId"], epoch=None)
-    return TargetEpochRecord(
-        group=key["groupId"], epoch=value["assignmentEpoch"], assigned_ms=value["assignmentTimestamp"]
-    )
-
-
-def _target_epoch_fields(record: TargetEpochRecord) -> _Encoded:
-    return (
-        6,
-        {"groupId": record.group},
-        None
-        if record.epoch is None
-        else {"assignmentEpoch": record.epoch, "assignmentTimestamp": record.assigned_ms},
-    )
-
-
-def _target_member(key: Fields, value: Fields | None) -> TargetMemberRecord:
-    return TargetMemberRecord(
-        group=key["groupId"],
-        member=key["memberId"],
-        value=None if value is None else _partitions(value["topicPartitions"]),
-    )
-
-
-def _target_member_fields(record: TargetMemberRecord) -> _Encoded:
-    return (
-        7,
-        {"groupId": record.group, "memberId": record.member},
-        None
-        if record.value is None
-        else {
-            "topicPartitions": [
-                {"topicId": topic, "partitions": numbers} for topic, numbers in record.value.items()
-            ]
-        },
-    )
-
-
-def _current_assignment(key: Fields, value: Fields | None) -> CurrentAssignmentRecord:
-    return CurrentAssignmentRecord(
-        group=key["groupId"],
-        member=key["memberId"],
-        value=None
-        if value is None
-        else CurrentAssignmentValue(
-            epoch=value["memberEpoch"],
-            previous_epoch=value["previousMemberEpoch"],
-            state=_STATES.get(value["state"], MemberState.UNKNOWN),
-            assigned=_partitions(value["assignedPartitions"]),
-            revoking=_partitions(value["partitionsPendingRevocation"]),
-            assigned_epochs=_epochs((*value["partitionsPendingRevocation"], *value["assignedPartitions"])),
-        ),
-    )
+_TOPIC = _Struct(
+    TopicInfo,
+    name="topicName",
+    id="topicId",
+    partitions="numPartitions",
+    racks=_Field(
+        "partitionMetadata",
+        _REQUIRED,
+        _racks,
+        lambda racks: [{"partition": number, "racks": each} for number, each in enumerate(racks)],
+    ),
+)
+_CLASSIC_METADATA = _Struct(
+    ClassicMemberMetadata,
+    session_timeout_ms="sessionTimeoutMs",
+    protocols=_Field(
+        "supportedProtocols",
+        _REQUIRED,
+        lambda protocols: tuple((each["name"], each["metadata"]) for each in protocols),
+        lambda protocols: [{"name": name, "metadata": metadata} for name, metadata in protocols],
+    ),
+)
+_CONSUMER_MEMBER = _Struct(
+    ConsumerMemberValue,
+    instance="instanceId",
+    rack="rackId",
+    client_id="clientId",
+    host="clientHost",
+    topics=_Field("subscribedTopicNames", _REQUIRED, tuple),
+    regex=_Field("subscribedTopicRegex", _REQUIRED, lambda regex: regex or ""),
+    rebalance_timeout_ms="rebalanceTimeoutMs",
+    assignor="serverAssignor",
+    classic=_Field(
+        "classicMemberMetadata",
+        _REQUIRED,
+        lambda fields: None if fields is None else _CLASSIC_METADATA.read(fields),
+        lambda classic: None if classic is None else _CLASSIC_METADATA.write(classic),
+    ),
+)
+_TARGET_EPOCH = _Struct(dict, epoch="assignmentEpoch", assigned_ms="assignmentTimestamp")
+_REGEX = _Struct(
+    RegexValue, topics=_Field("topics", _REQUIRED, tuple), version="version", resolved_ms="timestamp"
+)
 
 
 def _partitions(topics: Iterable[Fields]) -> dict[UUID, tuple[int, ...]]:
     return {topic["topicId"]: tuple(topic["partitions"]) for topic in topics}
+
+
+def _target_fields(target: TopicPartitions) -> Fields:
+    return {
+        "topicPartitions": [{"topicId": topic, "partitions": numbers} for topic, numbers in target.items()]
+    }
+
+
+def _current(fields: Fields) -> CurrentAssignmentValue:
+    assigned, revoking = fields["assignedPartitions"], fields["partitionsPendingRevocation"]
+    return CurrentAssignmentValue(
+        epoch=fields["memberEpoch"],
+        previous_epoch=fields["previousMemberEpoch"],
+        state=_STATES.get(fields["state"], MemberState.UNKNOWN),
+        assigned=_partitions(assigned),
+        revoking=_partitions(revoking),
+        assigned_epochs=_epochs((*revoking, *assigned)),
+    )
 
 
 def _epochs(topics: Iterable[Fields]) -> dict[tuple[UUID, int], int]:
@@ -390,21 +268,14 @@ def _epochs(topics: Iterable[Fields]) -> dict[tuple[UUID, int], int]:
     }
 
 
-def _current_assignment_fields(record: CurrentAssignmentRecord) -> _Encoded:
-    value = record.value
-    return (
-        8,
-        {"groupId": record.group, "memberId": record.member},
-        None
-        if value is None
-        else {
-            "memberEpoch": value.epoch,
-            "previousMemberEpoch": value.previous_epoch,
-            "state": value.state,
-            "assignedPartitions": _epoch_fields(value, value.assigned),
-            "partitionsPendingRevocation": _epoch_fields(value, value.revoking),
-        },
-    )
+def _current_fields(value: CurrentAssignmentValue) -> Fields:
+    return {
+        "memberEpoch": value.epoch,
+        "previousMemberEpoch": value.previous_epoch,
+        "state": value.state,
+        "assignedPartitions": _epoch_fields(value, value.assigned),
+        "partitionsPendingRevocation": _epoch_fields(value, value.revoking),
+    }
 
 
 def _epoch_fields(value: CurrentAssignmentValue, partitions: TopicPartitions) -> Sequence[Fields]:
@@ -419,55 +290,78 @@ def _epoch_fields(value: CurrentAssignmentValue, partitions: TopicPartitions) ->
     ]
 
 
-def _regex(key: Fields, value: Fields | None) -> RegexRecord:
-    return RegexRecord(
-        group=key["groupId"],
-        regex=key["regularExpression"],
-        value=None
-        if value is None
-        else RegexValue(
-            topics=tuple(value["topics"]), version=value["version"], resolved_ms=value["timestamp"]
-        ),
-    )
-
-
-def _regex_fields(record: RegexRecord) -> _Encoded:
-    value = record.value
+def _make_target_epoch(group: str, value: Mapping[str, int] | None) -> TargetEpochRecord:
     return (
-        16,
-        {"groupId": record.group, "regularExpression": record.regex},
-        None
+        TargetEpochRecord(group=group, epoch=None)
         if value is None
-        else {"topics": value.topics, "version": value.version, "timestamp": value.resolved_ms},
+        else TargetEpochRecord(group=group, **value)
     )
 
-
-_Encoded: TypeAlias = tuple[int, Fields, Fields | None]
-"""Record type, fields of the key, fields of the value."""
 
 _STATES = {state.value: state for state in MemberState}
 
-_RECORDS: Mapping[int, Callable[[Fields, Fields | None], Record]] = {
-    0: _offset,
-    1: _offset,
-    2: _classic_group,
-    3: _consumer_group,
-    4: _partition_metadata,
-    5: _consumer_member,
-    6: _target_epoch,
-    7: _target_member,
-    8: _current_assignment,
-    16: _regex,
-}
 
-_FIELDS: Mapping[type[Any], Callable[[Any], _Encoded]] = {
-    OffsetRecord: _offset_fields,
-    ClassicGroupRecord: _classic_group_fields,
-    ConsumerGroupRecord: _consumer_group_fields,
-    PartitionMetadataRecord: _partition_metadata_fields,
-    ConsumerMemberRecord: _consumer_member_fields,
-    TargetEpochRecord: _target_epoch_fields,
-    TargetMemberRecord: _target_member_fields,
-    CurrentAssignmentRecord: _current_assignment_fields,
-    RegexRecord: _regex_fields,
-}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """A type of record: its number, Kafka's names in its key by our attributes, and what becomes of its value."""
+
+    number: int
+    record: type[Any]
+    key: Mapping[str, str]
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Fields]
+    make: Callable[..., Record]
+    value_of: Callable[[Any], Any] = attrgetter("value")
+
+
+def _kind(number: int, record: type[Any], key: Mapping[str, str], struct: _Struct) -> _Kind:
+    return _Kind(number=number, record=record, key=key, read=struct.read, write=struct.write, make=record)
+
+
+_GROUP = {"group": "groupId"}
+_MEMBER = {"group": "groupId", "member": "memberId"}
+
+_KINDS = (
+    _kind(1, OffsetRecord, {"group": "group", "topic": "topic", "partition": "partition"}, _OFFSET),
+    _kind(2, ClassicGroupRecord, {"group": "group"}, _CLASSIC_GROUP),
+    _kind(3, ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP),
+    _Kind(
+        number=4,
+        record=PartitionMetadataRecord,
+        key=_GROUP,
+        read=lambda fields: _TOPIC.read_all(fields["topics"]),
+        write=lambda topics: {"topics": _TOPIC.write_all(topics)},
+        make=PartitionMetadataRecord,
+    ),
+    _kind(5, ConsumerMemberRecord, _MEMBER, _CONSUMER_MEMBER),
+    _Kind(
+        number=6,
+        record=TargetEpochRecord,
+        key=_GROUP,
+        read=_TARGET_EPOCH.read,
+        write=_TARGET_EPOCH.write,
+        make=_make_target_epoch,
+        value_of=lambda record: None if record.epoch is None else record,
+    ),
+    _Kind(
+        number=7,
+        record=TargetMemberRecord,
+        key=_MEMBER,
+        read=lambda fields: _partitions(fields["topicPartitions"]),
+        write=_target_fields,
+        make=TargetMemberRecord,
+    ),
+    _Kind(
+        number=8,
+        record=CurrentAssignmentRecord,
+        key=_MEMBER,
+        read=_current,
+        write=_current_fields,
+        make=CurrentAssignmentRecord,
+    ),
+    _kind(16, RegexRecord, {"group": "groupId", "regex": "regularExpression"}, _REGEX),
+)
+
+_BY_CLASS = {kind.record: kind for kind in _KINDS}
+_BY_NUMBER = {0: _BY_CLASS[OffsetRecord], **{kind.number: kind for kind in _KINDS}}
+"""Number 0 is that of offsets in old logs."""
