@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from coordinator.store.meta_properties import read_meta_properties
+from coordinator.store.directory_files import read_meta_properties
 from pipeline.catalog import Catalog, Stored
 from pipeline.decode.records import Reading
 from pipeline.errors import PipelineError

@@ -21,7 +21,7 @@ from pyarrow import fs
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from coordinator.store.lock import LOCK_FILE, DirectoryLock
+from coordinator.store.disk import LOCK_FILE, DirectoryLock
 from pipeline.catalog import NAME, Catalog, NotATableStore
 from pipeline.errors import PipelineError
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened

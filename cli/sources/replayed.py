@@ -17,10 +17,10 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import Group as StoredGroup
 from coordinator.store import described_groups
+from coordinator.store.copies import Notice
 from coordinator.store.described_log import described, silent, sized_topics
+from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
-from coordinator.store.meta_properties import read_meta_properties
-from coordinator.store.notices import Notice
 from coordinator.store.share_groups import ShareGroup
 from coordinator.store.streams_groups import StreamsGroup
 from coordinator.store.topic_names import KnownTopic, KnownTopics

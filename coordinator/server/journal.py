@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 from coordinator.engine.records import Written
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 from wire.log.errors import StorageError, StorageFailed
 
 

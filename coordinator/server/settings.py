@@ -9,7 +9,7 @@ from typing import Any
 from coordinator.engine.config import Config, InvalidSetting, parse_integer
 from coordinator.store.compaction import CompactionSettings
 from coordinator.store.data_directory import StorageSettings
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 
 MAX_LONG = 2**63 - 1

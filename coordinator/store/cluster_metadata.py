@@ -21,7 +21,7 @@ from uuid import UUID
 
 import numpy as np
 
-from coordinator.store.notices import Notice, failure
+from coordinator.store.copies import Notice, failure
 from wire.log.batch_header import CONTROL
 from wire.log.batches import Columns, ControlType, columns_of, records_of
 from wire.log.control_records import MalformedControlRecord, control_type

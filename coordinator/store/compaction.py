@@ -5,8 +5,20 @@ says which keys have a later record now. A partition is worth the work once more
 segments are read one after the other, and neighbours that fit into one segment become one. Nothing here looks at the
 active segment, and nobody else writes to the others, so that compaction runs beside appending, in a thread of its own.
 
-What each record's fate depends on stands in `survey` and `retention`; how a kill is survived, in `swap`. Memory: the
-keys of the dirty part, and two segments. Source: LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
+Which record survives is decided in `retention`. Memory: the keys of the dirty part, and two segments. Source:
+LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
+
+A compacted segment takes the place of those it was made of so that a kill at any point loses nothing:
+
+    0000.log.cleaned    being written: not valid yet
+    0000.log.swap       whole and on the disk: it counts, whatever of the old segments is still there
+    0000.log            in its place
+
+From the moment at which the file is called `.swap`, the old segments within its offsets are only in the way, and
+`list_segments` skips them. What a kill interrupted is done again, or taken back, by `finish` at the next start.
+The names are a broker's, so that each continues an interrupted compaction of the other. The index files go with
+the segment that they belong to; `write_missing_indexes` makes those of the new one. Source: LocalLog.replaceSegments,
+LogLoader.load.
 """
 
 from __future__ import annotations
@@ -15,10 +27,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coordinator.store.retention import Retention
-from coordinator.store.survey import Survey
-from coordinator.store.swap import cleaned_path, put_in_place, write_missing_indexes
+from coordinator.store.disk import sync
+from coordinator.store.retention import Retention, Survey
+from wire.log.batch_header import CONTROL
 from wire.log.damage import DamagedLog
+from wire.log.indexes import (
+    INDEX_SUFFIXES,
+    OFFSET_INDEX,
+    AbortedTransaction,
+    aborted_transactions,
+    write_indexes,
+)
 from wire.log.segments import MOST_OFFSETS, Segment, base_offset_of, list_segments, read_segment
 
 DAY_MS = 86_400_000
@@ -187,3 +206,93 @@ def _read(path: Path) -> Segment:
 def _check(stopped: Callable[[], bool]) -> None:
     if stopped():
         raise Interrupted
+
+
+LOG = ".log"
+
+
+CLEANED = ".cleaned"
+
+
+SWAP = ".swap"
+
+
+DELETED = ".deleted"
+
+
+def cleaned_path(directory: Path, base_offset: int) -> Path:
+    """Where a compacted segment is to be written."""
+    return directory / f"{base_offset:020d}{LOG}{CLEANED}"
+
+
+def put_in_place(cleaned: Path, next_offset: int) -> None:
+    """Let a written segment replace those below `next_offset`. :raises OSError: `finish` goes on from there"""
+    sync(cleaned)
+    swap = cleaned.rename(cleaned.with_suffix(SWAP))
+    sync(swap.parent)
+    _replace(swap, next_offset)
+
+
+def finish_interrupted(directory: Path) -> None:
+    """Finish or take back what was interrupted here, also by a broker.
+
+    :raises DamagedLog: a `.swap` file is not whole
+    :raises OSError:
+    """
+    given_up = [path for path in directory.iterdir() if path.suffix in (CLEANED, DELETED)]
+    # A broker that splits a segment has the later parts already swapped when an earlier one is not yet written.
+    first_unwritten = min((base_offset_of(path) for path in given_up if path.suffix == CLEANED), default=None)
+    for path in given_up:
+        path.unlink()
+    swaps = sorted(directory.glob(f"*{SWAP}"))
+    for path in swaps:
+        is_invalid = first_unwritten is not None and base_offset_of(path) >= first_unwritten
+        if is_invalid or not path.name.endswith(LOG + SWAP):
+            path.unlink()
+        else:
+            _replace(path, _next_offset(path))
+    if given_up or swaps:
+        sync(directory)
+
+
+def write_missing_indexes(directory: Path, *, before: int) -> None:
+    """Write the index files of the segments below offset `before` that have none.
+
+    :raises DamagedLog: :raises OSError:
+    """
+    paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
+    for number, path in enumerate(paths):
+        if path.with_suffix(OFFSET_INDEX).exists():
+            continue
+        segment = read_segment(path)
+        aborted: Sequence[AbortedTransaction] = ()
+        if (segment.batches.headers["attributes"] & CONTROL).any():
+            # A transaction that was rolled back may have begun in any segment before.
+            log = (read_segment(each).batches for each in paths[: number + 1])
+            *_, aborted = aborted_transactions(log)
+        write_indexes(segment, aborted)
+
+
+def delete_indexes(log: Path) -> None:
+    """Delete the index files of a segment that is about to change. :raises OSError:"""
+    for suffix in INDEX_SUFFIXES:
+        log.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def _replace(swap: Path, next_offset: int) -> None:
+    """Everything from `.swap` on; may be done again after any part of it."""
+    log = swap.with_suffix("")
+    for path in swap.parent.iterdir():
+        is_old = path != log and path.suffix in (LOG, *INDEX_SUFFIXES)
+        if is_old and base_offset_of(log) <= base_offset_of(path) < next_offset:
+            path.unlink()
+    sync(log.parent)
+    swap.replace(log)
+    sync(log.parent)
+
+
+def _next_offset(swap: Path) -> int:
+    segment = read_segment(swap)
+    if segment.torn is not None:
+        raise DamagedLog(swap, segment.torn.position, segment.torn.reason)
+    return segment.next_offset

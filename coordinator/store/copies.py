@@ -8,13 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coordinator.store.notices import Notice, failure
 from coordinator.store.partition_files import Fate, parse_partition_name
 from wire.log.damage import DamagedLog
 from wire.log.segments import list_segments, read_segment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One thing to know. `position` is a byte in the file; `is_problem`: something could not be read."""
+
+    file: Path | None
+    position: int | None = None
+    message: str
+    is_problem: bool = False
+
+    def __str__(self) -> str:
+        place = "" if self.file is None else f"{self.file}: "
+        if self.file is not None and self.position is not None:
+            place = f"{self.file}, byte {self.position}: "
+        return f"{place}{self.message}"
+
+    def leading_to(self, consequence: str, *, is_problem: bool = False) -> Notice:
+        """The same, with what follows from it."""
+        return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
+
+
+def failure(path: Path, error: DamagedLog | OSError) -> Notice:
+    """Why a file could not be read; `path` where the error names none."""
+    if isinstance(error, DamagedLog):
+        return Notice(file=Path(error.file), position=error.position, message=error.reason)
+    named = path if error.filename is None else Path(str(error.filename))
+    return Notice(file=named, message=f"cannot be read: {error.strerror or error}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,6 +53,8 @@ class Reach:
 
 
 EMPTY = Reach(-1, 0)
+
+
 _LISTINGS = 4
 
 

@@ -31,12 +31,19 @@ from uuid import uuid4
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record, Written
 from coordinator.store.compaction import Compacted, CompactionSettings, compact, dirty_ratio
-from coordinator.store.fsync import FsyncPolicy, write_atomically
-from coordinator.store.group_configs import GroupConfigs, read_group_configs, write_group_configs
-from coordinator.store.lock import DirectoryLock
+from coordinator.store.directory_files import (
+    CLEANER,
+    GroupConfigs,
+    MetaProperties,
+    read_checkpoint,
+    read_group_configs,
+    read_meta_properties,
+    write_checkpoint,
+    write_group_configs,
+    write_meta_properties,
+)
+from coordinator.store.disk import DirectoryLock, FsyncPolicy, write_atomically
 from coordinator.store.log import SegmentLimits
-from coordinator.store.meta_properties import MetaProperties, read_meta_properties, write_meta_properties
-from coordinator.store.offset_checkpoints import CLEANER, read_offsets, write_offsets
 from coordinator.store.offsets_log import OffsetsLog, Sync
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
@@ -86,7 +93,7 @@ class DataDirectory:
         self.cluster_id = _cluster_id(path, settings.node_id)
         self.topics = TopicDirectories(path)
         self.group_configs: GroupConfigs = read_group_configs(path)
-        self._first_dirty = read_offsets(path / CLEANER)
+        self._first_dirty = read_checkpoint(path / CLEANER)
         self._uncleanable: set[int] = set()
         self._held_up: dict[int, int] = {}
         """Partitions in which an open transaction held compaction up, and the active segment at that time."""
@@ -184,7 +191,7 @@ class DataDirectory:
             if done.first_dirty < active:
                 self._held_up[number] = active
             self._first_dirty[OFFSETS_TOPIC, number] = done.first_dirty
-            write_offsets(self.path / CLEANER, self._first_dirty)
+            write_checkpoint(self.path / CLEANER, self._first_dirty)
         except (OSError, DamagedLog) as error:
             if number is not None:
                 self._uncleanable.add(number)

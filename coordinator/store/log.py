@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Self, TypeAlias
 from uuid import UUID
 
-from coordinator.store.fsync import sync
+from coordinator.store.compaction import delete_indexes, finish_interrupted, write_missing_indexes
+from coordinator.store.disk import sync
 from coordinator.store.partition_files import (
     LeaderEpoch,
     read_leader_epochs,
@@ -33,7 +34,6 @@ from coordinator.store.partition_files import (
     write_leader_epochs,
     write_topic_id,
 )
-from coordinator.store.swap import delete_indexes, finish, write_missing_indexes
 from wire.log.batches import encode_batch
 from wire.log.segments import MOST_BYTES, MOST_OFFSETS, Segment, Torn, list_segments, read_log, segment_name
 
@@ -58,7 +58,7 @@ def prepare(directory: Path, topic_id: UUID) -> None:
         write_topic_id(directory, topic_id)
     if not read_leader_epochs(directory):
         write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
-    finish(directory)
+    finish_interrupted(directory)
     if not list_segments(directory):
         _create(directory, 0)
 

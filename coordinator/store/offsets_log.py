@@ -23,7 +23,7 @@ import numpy as np
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Written
 from coordinator.store.digest import Digest
-from coordinator.store.fsync import side_by_side, sync
+from coordinator.store.disk import side_by_side, sync
 from coordinator.store.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
 from coordinator.store.partition_files import (
     OFFSETS_TOPIC,

@@ -19,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.store.fsync import write_atomically
+from coordinator.store.disk import write_atomically
 from wire.log.damage import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from coordinator.engine.topics import TopicInfo
-from coordinator.store.fsync import UNFINISHED, side_by_side, sync
+from coordinator.store.disk import UNFINISHED, side_by_side, sync
 from coordinator.store.partition_files import (
     OFFSETS_TOPIC,
     PARTITION_METADATA,

@@ -18,8 +18,7 @@ from pathlib import Path
 from uuid import UUID
 
 from coordinator.store.cluster_metadata import CLUSTER_METADATA, ClusterMetadata, read_cluster_metadata
-from coordinator.store.copies import find_copies, rank
-from coordinator.store.notices import Notice, failure
+from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.partition_files import Fate, PartitionName, parse_partition_name, read_topic_id
 from coordinator.store.replay import HeardTopic
 from wire.log.damage import DamagedLog

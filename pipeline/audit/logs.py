@@ -20,10 +20,10 @@ import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from coordinator.store.copies import Notice
 from coordinator.store.described_log import described, group_ids, sized_topics, with_default
+from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
-from coordinator.store.meta_properties import read_meta_properties
-from coordinator.store.notices import Notice
 from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
 from coordinator.store.replay import HeardTopic
 from coordinator.store.topic_names import KnownTopics, known_topics

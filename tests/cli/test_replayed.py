@@ -29,7 +29,7 @@ from coordinator.engine.records import (
     TargetEpochRecord,
     TargetMemberRecord,
 )
-from coordinator.store.meta_properties import MetaProperties, write_meta_properties
+from coordinator.store.directory_files import MetaProperties, write_meta_properties
 from coordinator.store.partition_files import write_topic_id
 from groups.snapshot import read_snapshot
 from tests.cli.command import Answer, Kohort

@@ -15,7 +15,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from coordinator.store.lock import DirectoryLock
+from coordinator.store.disk import DirectoryLock
 from pipeline.catalog import Catalog, Stored
 from pipeline.history import (
     Decoded,

@@ -19,11 +19,9 @@ from cli.verbs.demo.history.stories import LAST_MS, STORIES, play
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory
-from coordinator.store.group_configs import GROUP_CONFIGS
+from coordinator.store.directory_files import CLEANER, GROUP_CONFIGS, META_PROPERTIES
+from coordinator.store.disk import DirectoryLock
 from coordinator.store.group_records import group_records
-from coordinator.store.lock import DirectoryLock
-from coordinator.store.meta_properties import META_PROPERTIES
-from coordinator.store.offset_checkpoints import CLEANER
 from coordinator.store.partition_files import OFFSETS_TOPIC, PARTITION_METADATA, parse_partition_name
 from coordinator.store.records import encode_record
 from groups.snapshot import Snapshot, read_snapshot

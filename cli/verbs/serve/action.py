@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cli.counts import counted
 from cli.errors import UsageError
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 
 if TYPE_CHECKING:
     from coordinator.server.node import Node

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 
 
 def serve(

@@ -14,7 +14,7 @@ import pytest
 
 from coordinator.server.journal import AnsweredTooEarly, Journal
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from coordinator.store.records import encode_record
 from tests.coordinator.store.directories import SMALL, committed, start

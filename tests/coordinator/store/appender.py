@@ -24,7 +24,7 @@ from coordinator.engine.records import OffsetRecord
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.compaction import CompactionSettings
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from tests.coordinator.store.directories import SMALL, committed, committed_offsets
 

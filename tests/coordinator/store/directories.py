@@ -12,7 +12,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import CommittedOffset, OffsetRecord
 from coordinator.store.compaction import CompactionSettings
 from coordinator.store.data_directory import DataDirectory, Recovered, StorageSettings
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 
 SMALL = StorageSettings(

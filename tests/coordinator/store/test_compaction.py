@@ -11,8 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.store.compaction import Compacted, CompactionSettings, Interrupted, compact, dirty_ratio
-from coordinator.store.swap import finish, write_missing_indexes
+from coordinator.store.compaction import (
+    Compacted,
+    CompactionSettings,
+    Interrupted,
+    compact,
+    dirty_ratio,
+    finish_interrupted,
+    write_missing_indexes,
+)
 from tests.coordinator.store.kills import is_killed
 from tests.coordinator.store.logs import Written, data_records, read_log, visible
 from tests.support.long import cases
@@ -313,7 +320,7 @@ def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
             break
         assert visible(read_log(directory)) == known  # somebody who reads it before the recovery
         for second in range(200):
-            if not is_killed(partial(finish, directory), second):
+            if not is_killed(partial(finish_interrupted, directory), second):
                 break
             assert visible(read_log(directory)) == known
         assert visible(read_log(directory)) == known
@@ -345,7 +352,7 @@ def test_an_interrupted_compaction_of_a_broker_is_finished(tmp_path: Path, old_a
     (directory / f"{new.name}.swap").write_bytes(new.read_bytes())
     (directory / f"{new.stem}.index.swap").write_bytes(b"")
     (directory / f"{2:020d}.log.cleaned").write_bytes(b"half")
-    finish(directory)
+    finish_interrupted(directory)
     assert visible(read_log(directory)) == known
     assert sorted(path.name for path in directory.iterdir()) == [f"{0:020d}.log", f"{3:020d}.log"]
 
@@ -357,5 +364,5 @@ def test_a_swap_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     whole = list_segments(directory)[0]
     (directory / f"{whole.name}.swap").write_bytes(whole.read_bytes()[:-1])
     with pytest.raises(DamagedLog, match=r"\.swap"):
-        finish(directory)
+        finish_interrupted(directory)
     assert records_of(read_segment(whole).batches[0], read_segment(whole).data)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory, StorageSettings
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.directory_files import read_meta_properties
+from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
-from coordinator.store.meta_properties import read_meta_properties
 from coordinator.store.partition_files import partition_for, read_topic_id
 from coordinator.store.records import encode_record
 from tests.coordinator.store.directories import SMALL, committed, committed_offsets, opened, what_is_in

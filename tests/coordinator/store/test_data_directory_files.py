@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.store.group_configs import GROUP_CONFIGS, read_group_configs, write_group_configs
-from coordinator.store.offset_checkpoints import read_offsets, write_offsets
+from coordinator.store.directory_files import (
+    GROUP_CONFIGS,
+    read_checkpoint,
+    read_group_configs,
+    write_checkpoint,
+    write_group_configs,
+)
 from wire.log.damage import DamagedLog
 
 PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
@@ -21,17 +26,17 @@ PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
 def test_offsets_come_back(offsets: dict[tuple[str, int], int]) -> None:
     with TemporaryDirectory() as name:
         path = Path(name) / "checkpoint"
-        write_offsets(path, offsets)
-        assert read_offsets(path) == offsets
+        write_checkpoint(path, offsets)
+        assert read_checkpoint(path) == offsets
 
 
 def test_a_brokers_checkpoint_is_read(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
-    assert read_offsets(path) == {}
+    assert read_checkpoint(path) == {}
     path.write_bytes(b"")
-    assert read_offsets(path) == {}
+    assert read_checkpoint(path) == {}
     path.write_bytes(b"0\n2\n__consumer_offsets 7 1234\norders 0 5\n")
-    assert read_offsets(path) == {("__consumer_offsets", 7): 1234, ("orders", 0): 5}
+    assert read_checkpoint(path) == {("__consumer_offsets", 7): 1234, ("orders", 0): 5}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +57,7 @@ def test_a_checkpoint_that_makes_no_sense_is_refused(tmp_path: Path, content: by
     path = tmp_path / "checkpoint"
     path.write_bytes(content)
     with pytest.raises(DamagedLog, match="checkpoint") as refused:
-        read_offsets(path)
+        read_checkpoint(path)
     assert refused.value.position == position
 
 
@@ -78,6 +83,6 @@ def test_anything_else_is_refused(content: bytes) -> None:
         for file in ("checkpoint", GROUP_CONFIGS):
             (Path(name) / file).write_bytes(content)
         with suppress(DamagedLog):
-            read_offsets(Path(name) / "checkpoint")
+            read_checkpoint(Path(name) / "checkpoint")
         with suppress(DamagedLog):
             read_group_configs(Path(name))

@@ -18,7 +18,7 @@ import pytest
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import partition_for
 from tests.coordinator.store.directories import SMALL, committed, committed_offsets, start, what_is_in

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from coordinator.engine.engine import Engine
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.fsync import FsyncPolicy
+from coordinator.store.disk import FsyncPolicy
 from tests.coordinator.store.appender import SETTINGS, append_until_killed
 from tests.coordinator.store.directories import committed_offsets
 from tests.kafka.wait import wait_until

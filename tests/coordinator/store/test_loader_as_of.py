@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from coordinator.store.directory_files import CLEANER, write_checkpoint
 from coordinator.store.loader import load
-from coordinator.store.offset_checkpoints import CLEANER, write_offsets
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import commit_batch, committed, offsets, partition_directory
 from wire.log.batches import ControlType, encode_batch
@@ -59,7 +59,7 @@ def test_a_moment_that_compaction_has_passed_is_in_doubt(
 ) -> None:
     _compacted(tmp_path)
     if cleaned_to is not None:
-        write_offsets(tmp_path / CLEANER, {("__consumer_offsets", 0): cleaned_to})
+        write_checkpoint(tmp_path / CLEANER, {("__consumer_offsets", 0): cleaned_to})
     (told,) = load([tmp_path], as_of_ms=as_of_ms).notices
     assert told.message == (
         "compaction has been beyond that moment in __consumer_offsets 0: what counted then and was replaced later "
@@ -79,7 +79,7 @@ def test_a_log_that_lacks_nothing_is_whole_though_compaction_has_been_there(tmp_
         tmp_path, 0, commit_batch(0, {"a": 1}, at_ms=T), commit_batch(1, {"b": 1}, at_ms=T + 9)
     )
     partition_directory(tmp_path, 0, segment=2)
-    write_offsets(tmp_path / CLEANER, {("__consumer_offsets", 0): 2})
+    write_checkpoint(tmp_path / CLEANER, {("__consumer_offsets", 0): 2})
     assert load([tmp_path], as_of_ms=T).notices == ()
 
 

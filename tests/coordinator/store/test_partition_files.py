@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.store.meta_properties import MetaProperties, read_meta_properties, write_meta_properties
+from coordinator.store.directory_files import MetaProperties, read_meta_properties, write_meta_properties
 from coordinator.store.partition_files import (
     Fate,
     LeaderEpoch,

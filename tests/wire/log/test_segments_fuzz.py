@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from coordinator.store.meta_properties import read_meta_properties
+from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.partition_files import parse_partition_name, read_leader_epochs, read_topic_id
 from tests.coordinator.store.tampering import sealed, with_field, with_payload
 from tests.support.long import cases

@@ -1,0 +1,193 @@
+"""The small files of a log directory: whose it is, how far compaction has come, and the settings of single groups.
+
+    meta.properties                 version=1
+                                    cluster.id=S29ob3J0VGVzdHNLYWZrYQ
+                                    node.id=1
+                                    directory.id=kOSZFTAtGrRs8DKZe9OvBw
+    cleaner-offset-checkpoint       0                               version
+                                    2                               number of lines that follow
+                                    __consumer_offsets 7 1234       topic, partition, offset
+    group-configs.json              {"kohort": 1, "groups": {"payments": {"consumer.session.timeout.ms": "50000"}}}
+
+`meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. The settings of groups
+are a file of Kohort's own: a broker keeps them in its metadata log (ConfigRecord, resource type GROUP).
+
+Source: MetaProperties, OffsetCheckpointFile, CheckpointFile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+from uuid import UUID
+
+from coordinator.store.disk import write_atomically
+from wire.java_properties import BadProperty, parse_properties
+from wire.log.damage import DamagedLog
+from wire.uuids import format_uuid, parse_uuid
+
+META_PROPERTIES = "meta.properties"
+
+
+_NODE_ID = {0: "broker.id", 1: "node.id"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaProperties:
+    """What the file says; a file of version 0 may leave out everything else."""
+
+    cluster_id: str | None
+    node_id: int | None
+    directory_id: UUID | None
+    version: int = 1
+
+
+def read_meta_properties(log_directory: Path) -> MetaProperties | None:
+    """The file in a log directory; None where there is none.
+
+    :raises DamagedLog: if it is of another version, or something that the version demands is missing or no id
+    :raises OSError: if it cannot be read
+    """
+    path = log_directory / META_PROPERTIES
+    try:
+        text = path.read_bytes().decode(errors="replace")
+    except FileNotFoundError:
+        return None
+    try:
+        found = {entry.key: entry.value for entry in parse_properties(text)}
+        version = int(found.get("version", "0"))
+        if version not in _NODE_ID:
+            raise ValueError(f"version {version}; 0 and 1 are known")
+        if version > 0:
+            for key in ("cluster.id", "node.id"):
+                if key not in found:
+                    raise ValueError(f"{key} is missing")
+        node, directory = found.get(_NODE_ID[version]), found.get("directory.id")
+        return MetaProperties(
+            cluster_id=found.get("cluster.id"),
+            node_id=None if node is None else int(node),
+            directory_id=None if directory is None else parse_uuid(directory),
+            version=version,
+        )
+    except (BadProperty, ValueError) as error:
+        raise DamagedLog(path, 0, str(error)) from None
+
+
+def write_meta_properties(log_directory: Path, meta: MetaProperties) -> None:
+    """Write the file. :raises OSError: the old one is still there"""
+    fields = {
+        "node.id": meta.node_id,
+        "directory.id": None if meta.directory_id is None else format_uuid(meta.directory_id),
+        "version": meta.version,
+        "cluster.id": meta.cluster_id,
+    }
+    lines = [f"{key}={_escaped(str(value))}\n" for key, value in fields.items() if value is not None]
+    write_atomically(log_directory / META_PROPERTIES, "".join(lines))
+
+
+def _escaped(value: str) -> str:
+    escaped = value.replace("\\", "\\\\")
+    for blank, letter in (("\t", "t"), ("\n", "n"), ("\r", "r"), ("\f", "f")):
+        escaped = escaped.replace(blank, f"\\{letter}")
+    return f"\\{escaped}" if escaped.startswith(" ") else escaped
+
+
+CLEANER = "cleaner-offset-checkpoint"
+
+
+CHECKPOINT_VERSION = 0
+
+
+Checkpoint: TypeAlias = Mapping[tuple[str, int], int]
+"""By topic and partition."""
+
+
+def read_checkpoint(path: Path) -> dict[tuple[str, int], int]:
+    """What the file says; nothing where there is none. :raises DamagedLog: :raises OSError:"""
+    try:
+        text = path.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return {}
+    lines = text.splitlines(keepends=True)
+    if not lines:  # so a new broker has it
+        return {}
+    if lines[0].strip() != str(CHECKPOINT_VERSION):
+        raise DamagedLog(path, 0, f"a checkpoint file begins with its version, {CHECKPOINT_VERSION}")
+    count = _number(lines[1]) if len(lines) > 1 else None
+    if count is None or count != len(lines) - 2:
+        raise DamagedLog(
+            path, len(lines[0].encode()), f"{len(lines) - 2} lines follow, not as many as announced"
+        )
+    offsets = {}
+    position = len("".join(lines[:2]).encode())
+    for line in lines[2:]:
+        topic, *numbers = line.split() or [""]
+        values = [_number(each) for each in numbers]
+        if len(values) != 2 or values[0] is None or values[1] is None:
+            raise DamagedLog(path, position, "a line is no topic, partition and offset")
+        offsets[topic, values[0]] = values[1]
+        position += len(line.encode())
+    return offsets
+
+
+def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
+    """Replace the file. :raises OSError: the old one is still there"""
+    lines = [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
+    write_atomically(path, "\n".join([str(CHECKPOINT_VERSION), str(len(lines)), *lines]) + "\n")
+
+
+def _number(text: str) -> int | None:
+    stripped = text.strip()
+    return int(stripped) if stripped.isascii() and stripped.isdigit() and len(stripped) <= 19 else None
+
+
+GROUP_CONFIGS = "group-configs.json"
+
+
+GROUP_CONFIGS_FORMAT = 1
+
+
+GroupConfigs: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Names and values of settings, by group."""
+
+
+def read_group_configs(log_directory: Path) -> dict[str, dict[str, str]]:
+    """What was set; nothing where there is no file. :raises DamagedLog: :raises OSError:"""
+    path = log_directory / GROUP_CONFIGS
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DamagedLog(path, getattr(error, "pos", 0), f"no JSON: {error}") from None
+    if (
+        not isinstance(document, dict)
+        or document.get("kohort") != GROUP_CONFIGS_FORMAT
+        or not _is_configs(document.get("groups"))
+    ):
+        raise DamagedLog(
+            path, 0, f'settings of groups are expected: {{"kohort": {GROUP_CONFIGS_FORMAT}, "groups": …}}'
+        )
+    groups: dict[str, dict[str, str]] = document["groups"]
+    return groups
+
+
+def write_group_configs(log_directory: Path, groups: GroupConfigs) -> None:
+    """Replace the file. :raises OSError: the old one is still there"""
+    document = {
+        "kohort": GROUP_CONFIGS_FORMAT,
+        "groups": {group: dict(values) for group, values in groups.items()},
+    }
+    write_atomically(log_directory / GROUP_CONFIGS, json.dumps(document, indent=1, ensure_ascii=True) + "\n")
+
+
+def _is_configs(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(each, dict) and all(isinstance(text, str) for text in each.values())
+        for each in value.values()
+    )
