@@ -21,7 +21,7 @@ demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(SETUP) ## Run what every change must pass, JOBS files at once; fetches Apache Kafka once
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --reruns 1 --only-rerun 'TimeoutError: not within'
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: $(SETUP) ## Format, lint, types and import rules
 	$(BIN)/ruff format --check .

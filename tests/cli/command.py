@@ -18,7 +18,7 @@ import typer.main
 
 from cli.app import app, main
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 150.0
 
 
 def command_names() -> list[str]:
@@ -78,7 +78,7 @@ class Kohort:
         return found
 
     def __call__(self, *args: str | bytes | Path, stdin: str | None = None) -> Answer:
-        """Run it as a whole process; TimeoutExpired when it does not end within 60 s."""
+        """Run it as a whole process; TimeoutExpired when it does not end within 150 s."""
         done = subprocess.run(
             [self.executable, *args], input=stdin, capture_output=True, encoding="utf-8",
             env=self.env, check=False, timeout=TIMEOUT_S,

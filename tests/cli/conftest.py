@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet, running_fleet
 from tests.kafka.broker import Broker
 from tests.kafka.java_host import JavaHost
+from tests.support.signals import heeded_interrupts
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -57,9 +57,8 @@ def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.fixture
-def heeded_interrupts() -> Iterator[None]:
-    """Let children heed Ctrl-C: they ignore it where a shell has started the tests in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+@pytest.fixture(name="heeded_interrupts")
+def _heeded_interrupts() -> Iterator[None]:
+    """Let children heed Ctrl-C and hangups, also where a shell or nohup has the tests ignore them."""
+    with heeded_interrupts():
+        yield

@@ -23,6 +23,7 @@ from migration.plan_file import plan_to_data
 from tests.cli.command import Answer, Kohort
 from tests.cli.schemas import faults
 from tests.migration.gate.groups import CLASSIC, CLUSTER, CONSUMER, EACH, TOPIC, classic, consumer, plan_for
+from tests.support.signals import wait_until_asleep
 
 BEFORE = classic(1, 1, 1)
 ONCE = classic(2, 2, 2, protocol="cooperative-sticky")
@@ -269,23 +270,23 @@ def test_wait_may_stand_alone(given: list[str], read: list[str]) -> None:
 def test_waiting_ends_with_the_time(scene: Scene) -> None:
     began = time.monotonic()
     assert scene.gate(1, "--wait", "1").status == 1
-    assert 0.9 < time.monotonic() - began < 5
+    assert time.monotonic() - began > 0.9
 
 
 def test_waiting_ends_when_it_opens(scene: Scene) -> None:
     process = _start(scene, "--wait", "60")
-    time.sleep(1)
+    wait_until_asleep(process.pid)
     scene.see(ONCE)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (0, ""), stdout
 
 
 @pytest.mark.usefixtures("heeded_interrupts")
 def test_interrupted_while_waiting(scene: Scene) -> None:
     process = _start(scene, "--wait", "60")
-    time.sleep(1.5)
+    wait_until_asleep(process.pid)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, stderr) == (130, "", "")
 
 

@@ -83,10 +83,14 @@ def test_nothing_to_do(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> N
     assert terminal.shown() == ""
 
 
-def test_closed_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", None)
-    monkeypatch.setattr(sys, "stdout", None)
-    _work()
+def test_closed_streams(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a daemon: Python has None there, and the work goes on."""
+    for closed in (["stderr"], ["stdout"], ["stderr", "stdout"]):
+        streams = {"stderr": terminal.stream, "stdout": io.StringIO(), **dict.fromkeys(closed)}
+        for name, stream in streams.items():
+            monkeypatch.setattr(sys, name, stream)
+        _work()
+        assert ("reading" in terminal.shown()) == ("stderr" not in closed)
 
 
 def test_it_is_said_seldom(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from tests.kafka.settings import DEFAULTS
 from tests.kafka.wait import wait_until
 
 LISTENING = "Listening on "
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 150.0
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.sources.jars import filled
 from tests.kafka.java import java
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.process import KILL_AFTER_S, end, kill
+from tests.kafka.process import end, kill
 from tests.kafka.settings import server_properties
 from tests.kafka.wait import wait_until
 
@@ -100,7 +100,7 @@ class Broker:
             else:
                 return
 
-    def stop(self, *, kill_after_s: float = KILL_AFTER_S) -> int | None:
+    def stop(self, *, kill_after_s: float = 20.0) -> int | None:
         """Stop the broker, kill it after a while; data and ports stay for another start. Twice does nothing.
 
         Returns the exit status, negative where it had to be killed; None: it was never started.

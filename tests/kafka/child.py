@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.kafka.events import EventLog
 from tests.kafka.process import end, kill
+from tests.kafka.wait import PATIENCE_S
 
-START_TIMEOUT_S = 30.0
 ROOT = Path(__file__).parents[2]
 
 
@@ -42,7 +42,7 @@ class Child:
             TimeoutError: the member did not start.
             ChildProcessError: the end was not a clean one.
         """
-        self.log.wait(lambda: bool(self.log.of(name)), f"{name} has started", START_TIMEOUT_S)
+        self.log.wait(lambda: bool(self.log.of(name)), f"{name} has started", PATIENCE_S)
         status = end(self.process)
         self.log.join()
         if status != 0:

@@ -19,7 +19,7 @@ from kio.serial import entity_reader
 
 from tests.kafka.broker import Broker
 from tests.kafka.events import Partitions
-from tests.kafka.wait import wait_until
+from tests.kafka.wait import PATIENCE_S, wait_until
 from tests.kafka.wire import ask
 
 # A classic assignment begins with its version, whose first fields are the same in every version.
@@ -72,7 +72,7 @@ def describe(broker: Broker, group: str) -> GroupView | None:
 
 
 def wait_group(
-    broker: Broker, group: str, *, members: int, state: str = "Stable", timeout_s: float = 30.0
+    broker: Broker, group: str, *, members: int, state: str = "Stable", timeout_s: float = PATIENCE_S
 ) -> GroupView:
     """Return `group` as soon as it is in `state` with so many members.
 

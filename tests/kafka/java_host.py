@@ -7,9 +7,7 @@ from pathlib import Path
 from tests.kafka.child import Child
 from tests.kafka.events import EventLog
 from tests.kafka.programs import program
-
-CLOSE_TIMEOUT_S = 90.0
-"""Java's consumer gives itself 30 s to close."""
+from tests.kafka.wait import PATIENCE_S
 
 
 class JavaHost:
@@ -53,7 +51,7 @@ class JavaHost:
             # One that failed has said so and needs no close.
             return any(event.kind in {"stopped", "error"} for event in self.log.of(name))
 
-        self.log.wait(closed, f"{name} is closed", CLOSE_TIMEOUT_S)
+        self.log.wait(closed, f"{name} is closed", PATIENCE_S)
 
     def crash(self) -> None:
         """Kill the JVM with all its consumers."""

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.kafka.events import Event, EventLog, Partitions
-
-WAIT_S = 30.0
+from tests.kafka.wait import PATIENCE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +39,13 @@ class Member:
         known = [event.member_id for event in self.events() if event.member_id]
         return known[-1] if known else None
 
-    def wait_event(self, kind: str, timeout_s: float = WAIT_S) -> Event:
+    def wait_event(self, kind: str, timeout_s: float = PATIENCE_S) -> Event:
         """Return the first event of `kind`, waiting for it; TimeoutError when it does not come."""
         self.log.wait(
             lambda: any(event.kind == kind for event in self.events()), f"{self.name} {kind}", timeout_s
         )
         return next(event for event in self.events() if event.kind == kind)
 
-    def wait_assignment(self, wanted: Partitions, timeout_s: float = WAIT_S) -> None:
+    def wait_assignment(self, wanted: Partitions, timeout_s: float = PATIENCE_S) -> None:
         """Wait until it holds `wanted`; TimeoutError when that does not come."""
         self.log.wait(lambda: self.assignment() == wanted, f"{self.name} holds {wanted}", timeout_s)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.kafka.programs import program
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 150.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

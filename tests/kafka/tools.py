@@ -6,7 +6,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.java import java
 
 Completed = subprocess.CompletedProcess[str]
-TIMEOUT_S = 60.0
+TIMEOUT_S = 150.0
 
 
 def consumer_groups(broker: Broker, *args: str) -> Completed:

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+PATIENCE_S = 150.0
+"""What is waited for comes at once or, on a crowded machine, late: only a failure costs so long."""
 Found = TypeVar("Found")
 
 
@@ -11,7 +13,7 @@ def wait_until(
     check: Callable[[], Found | None],
     what: str | Callable[[], str],
     *,
-    timeout_s: float = 90.0,
+    timeout_s: float = PATIENCE_S,
     every_s: float = 0.05,
 ) -> Found:
     """Return the first answer of `check` that is true.

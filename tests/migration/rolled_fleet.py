@@ -32,7 +32,7 @@ from tests.migration.end_to_end.journal import Partition, read_journal
 NAMES = ("m1", "m2", "m3")
 PARTITIONS = 13
 """Not the same number for each member, with three as with two."""
-WAIT_S = 60.0
+WAIT_S = 150.0
 CLASSES = {
     "range": "org.apache.kafka.clients.consumer.RangeAssignor",
     "sticky": "org.apache.kafka.clients.consumer.StickyAssignor",

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.kafka.wait import wait_until
+from tests.support.signals import heeded_interrupts
 
 MARK = "KOHORT_TEST_PROGRAM"
 """The variable by which the children of a program are known."""
@@ -46,7 +46,7 @@ class Program:
         script.write_text(source, encoding="utf-8")
         environment = {MARK: self.mark, "TMPDIR": str(self.temporary), "PYTHONPATH": str(ROOT)}
         self._out, self._err = directory / "stdout", directory / "stderr"
-        with self._out.open("wb") as out, self._err.open("wb") as err, _as_from_a_terminal():
+        with self._out.open("wb") as out, self._err.open("wb") as err, heeded_interrupts():
             self.process = subprocess.Popen(
                 [*command, str(script)],
                 cwd=self.work,
@@ -103,21 +103,3 @@ class Program:
             self.process.wait()
         for process in self.living():
             os.kill(process, signal.SIGKILL)
-
-
-@contextmanager
-def _as_from_a_terminal() -> Iterator[None]:
-    """Begin programs with a Ctrl-C that is heard.
-
-    A shell without job control begins what it puts in the background with SIGINT ignored, and a program hands that down
-    to its children; those of tests in the background would rightly go on after Ctrl-C, for ever. A handler is not
-    handed down.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        if before is signal.SIG_IGN:
-            signal.signal(signal.SIGINT, before)

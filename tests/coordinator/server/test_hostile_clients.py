@@ -288,7 +288,7 @@ def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
 
 
 def test_many_requests_whose_answers_nobody_reads(served: Served) -> None:
-    async def attack() -> None:
+    async def attack() -> bytes | str:
         api = SERVED[18]
         content = frame_of(api, 0, build(api.request_type(0), {}))
         async with connected(served.port, limit=1) as (_, writer):
@@ -298,5 +298,6 @@ def test_many_requests_whose_answers_nobody_reads(served: Served) -> None:
                     await asyncio.wait_for(writer.drain(), 0.1)
                 except TimeoutError:
                     break
+            return await outcome(served.port, ANY_COORDINATOR)
 
-    beside(served, attack)
+    assert isinstance(beside(served, attack), bytes)

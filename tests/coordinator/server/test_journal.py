@@ -142,6 +142,8 @@ def test_a_disk_slower_than_the_interval_is_not_forgotten(tmp_path: Path) -> Non
         await disk.has_begun(1)
         desk.write("while the disk is at work")
         await asyncio.sleep(2 * INTERVAL_MS / 1000)
+        assert (disk.begun, disk.synchronised) == (1, 0)
+        assert desk.left == ["first", "while the disk is at work"]
         disk.open.set()
         await disk.has_synchronised(2)
 

@@ -172,7 +172,7 @@ class Story:
             ]
             return not missing
 
-        wait_until(resting, lambda: f"groups rest: {missing}", timeout_s=90.0, every_s=0.3)
+        wait_until(resting, lambda: f"groups rest: {missing}", every_s=0.3)
 
     def _produce(self, topic: str, partitions: int) -> None:
         producer = Producer({"bootstrap.servers": self.broker.bootstrap})

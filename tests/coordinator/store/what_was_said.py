@@ -105,7 +105,7 @@ class Witness:
             moment = self._ask(name, before_ms)
             return moment if self.groups() == before else None
 
-        return wait_until(noted, f"all groups rest at {name}", timeout_s=60.0)
+        return wait_until(noted, f"all groups rest at {name}")
 
     def _ask(self, name: str, before_ms: int) -> Moment:
         listed = {tool: self.tool(main, "--list", *_columns(tool)) for tool, main in self.asked.items()}

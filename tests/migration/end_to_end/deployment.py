@@ -56,6 +56,10 @@ class Deployment:
         """Wait until the group is at rest with so many members, or all."""
         return wait_group(self.broker, self.group, members=members or len(self.applications))
 
+    def wait_rest(self) -> None:
+        """Wait until no rebalance is under way, whoever is a member."""
+        wait_until(lambda: self.view().state in ("Stable", "Empty"), lambda: f"rest: {self.view()}")
+
     def view(self) -> GroupView:
         """The group as the broker shows it."""
         found = describe(self.broker, self.group)

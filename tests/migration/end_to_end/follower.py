@@ -101,6 +101,8 @@ class Follower:
         # All of a round together: all are down before the first is up again.
         if stops(step):
             for one in members:
+                # One that closes in the middle of a rebalance cannot commit, and the next consumes again.
+                self.deployment.wait_rest()
                 one.stop()
         if starts(step):
             for one in members:

@@ -1,0 +1,40 @@
+"""Signals that children heed, however the tests were begun."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.kafka.wait import wait_until
+
+INTERRUPTS = (signal.SIGINT, signal.SIGHUP)
+
+
+@contextmanager
+def heeded_interrupts() -> Iterator[None]:
+    """Begin programs that heed Ctrl-C and a hangup.
+
+    A shell without job control begins what it puts in the background with SIGINT ignored, and nohup with SIGHUP; a
+    program hands that down to its children, which rightly go on. A handler is not handed down.
+    """
+    before = {number: signal.getsignal(number) for number in INTERRUPTS}
+    ignored = [number for number, handler in before.items() if handler is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _passed)
+    try:
+        yield
+    finally:
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _passed(*_: object) -> None:
+    """Ignore a signal, in a way that children do not inherit."""
+
+
+def wait_until_asleep(pid: int) -> None:
+    """Return when the main thread of a process sleeps: it has begun to wait for something."""
+    where = Path(f"/proc/{pid}/wchan")
+    wait_until(lambda: where.read_text() == "hrtimer_nanosleep", f"process {pid} sleeps")
