@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
 from cli.options import SourceOptions
-from cli.output import notice
 from cli.sources.source import Source
 
 if TYPE_CHECKING:
@@ -20,9 +18,13 @@ META_PROPERTIES = "meta.properties"
 """What a coordinator puts into it first."""
 
 
-@contextmanager
-def open_source(options: SourceOptions) -> Iterator[Source]:
-    """The source that the options name; UsageError when they name several.
+def is_live(options: SourceOptions) -> bool:
+    """Whether the options name a cluster."""
+    return bool(options.bootstrap_server or options.command_config)
+
+
+def source_of(options: SourceOptions) -> Source:
+    """Open the source that the options name; UsageError when they name several.
 
     What they leave to contexts and the environment, `cli.sources.contexts.settle` has filled in before.
     """
@@ -40,16 +42,17 @@ def open_source(options: SourceOptions) -> Iterator[Source]:
     for option, value in (("--as-of", options.as_of), ("--topics", options.topics_file)):
         if value is not None and not options.log_dirs:
             raise UsageError(f"{option} is for a broker's log; it makes no sense without --log-dir")
-    try:
-        source = _source(options)
-    except Exception:
-        if options.place is not None:
-            notice(f"this is about {options.place}")
-        raise
-    try:
-        yield source
-    finally:
-        source.close()
+    if is_live(options):
+        from cli.sources.live import LiveSource
+
+        return LiveSource.connect(options)
+    if options.log_dirs:
+        return _log(options.log_dirs, options.as_of, options.topics_file)
+    if options.snapshot is not None:
+        from cli.sources.saved import SavedSource
+
+        return SavedSource(options.snapshot)
+    return _embedded(options.embedded or data_directory())
 
 
 def source_is_named(options: SourceOptions) -> bool:
@@ -77,27 +80,15 @@ def is_log_directory(directory: Path) -> bool:
     return holds_offsets(directory) or (directory / META_PROPERTIES).is_file()
 
 
-def _source(options: SourceOptions) -> Source:
-    if options.bootstrap_server or options.command_config:
-        return _live(options)
-    if options.log_dirs:
-        return _log(options.log_dirs, options.as_of, options.topics_file)
-    if options.snapshot is not None:
-        return _saved(options.snapshot)
-    return _embedded(options.embedded or data_directory())
-
-
-def _live(options: SourceOptions) -> Source:
-    from cli.sources.live import LiveSource
-
-    return LiveSource.connect(options)
-
-
 def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | None) -> Source:
     from cli.sources.log_directories import check_log_directories
 
     as_of_ms = None if as_of is None else _moment(as_of)
-    found = check_log_directories(directories)
+    found, notices = check_log_directories(directories)
+    if as_of_ms is not None:
+        from cli.times import format_moment
+
+        notices = (f"as of {format_moment(as_of_ms)}", *notices)
     named: tuple[NamedTopic, ...] = ()
     if topics_file is not None:
         from cli.sources.topics_file import read_topics_file
@@ -105,20 +96,18 @@ def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | Non
         named = read_topics_file(topics_file)
     from cli.sources.replayed import ReplayedSource
 
-    return ReplayedSource.read(found, as_of_ms=as_of_ms, named=named)
+    return ReplayedSource.read(found, as_of_ms=as_of_ms, named=named, notices=notices)
 
 
 def _moment(text: str) -> int:
     import time
 
-    from cli.times import format_moment, parse_moment
+    from cli.times import parse_moment
 
     try:
-        moment = parse_moment(text, time.time_ns() // 1_000_000)
+        return parse_moment(text, time.time_ns() // 1_000_000)
     except ValueError as error:
         raise UsageError(f"--as-of: {error}") from None
-    notice(f"as of {format_moment(moment)}")
-    return moment
 
 
 def _embedded(directory: Path) -> Source:
@@ -130,12 +119,3 @@ def _embedded(directory: Path) -> Source:
         f"{directory} holds no groups; name a source (--bootstrap-server, --snapshot, --embedded, --log-dir), "
         "or run `kohort demo` to fill it with a sample"
     )
-
-
-def _saved(file: Path) -> Source:
-    from cli.sources.saved import SavedSource
-
-    source = SavedSource(file)
-    for problem in source.snapshot.notices:
-        notice(f"{problem.subject}: {problem.message}")
-    return source

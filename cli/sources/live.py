@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError
-from cli.sources.source import Read, RecordTimes
+from cli.sources.source import Notices, Read, RecordTimes
 from groups.listing import Cause, GroupListing, GroupType, Problem
 from wire.client.client import Client
 from wire.client.errors import UnsupportedMechanism
@@ -38,14 +38,13 @@ class LiveSource:
         """Connect; a WireError says why that fails."""
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, timeout_ms
+        self.notices = Notices()
         self.client: Client | None = None
         try:
             self.client = Client.connect(settings, timeout_ms=timeout_ms)
         except UnsupportedMechanism as error:
             self._log_in_without_wire(error)
-            from cli.output import notice
-
-            notice(
+            self.notices.add(
                 "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
                 f"can log in with sasl.mechanism={settings.sasl_mechanism}"
             )
@@ -144,9 +143,7 @@ class LiveSource:
     def _say_may_be_hidden(self, message: str) -> None:
         """Brokers leave out what a user may not describe, without a word; where nobody logs in that is unlikely."""
         if self.settings.security_protocol is not SecurityProtocol.PLAINTEXT:
-            from cli.output import notice
-
-            notice(message)
+            self.notices.add(message)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         from cli.sources.leader_records import read_leaders, with_leader

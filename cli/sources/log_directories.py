@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cli.errors import CommandError
-from cli.output import notice
 from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, PartitionName, parse_partition_name
 
 _SHOWN = 3
 
 
-def check_log_directories(directories: Sequence[Path]) -> tuple[Path, ...]:
-    """The directories, each once. CommandError when one cannot be read, or none holds `__consumer_offsets`.
+def check_log_directories(directories: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The directories, each once, and what there is to say of them.
+
+    CommandError when one cannot be read, or none holds `__consumer_offsets`.
 
     Of a broker with several disks, one may hold other topics only: it may still know their names.
     """
@@ -24,9 +25,11 @@ def check_log_directories(directories: Sequence[Path]) -> tuple[Path, ...]:
     without = [directory for directory, entries in found.items() if not any(map(_is_partition, entries))]
     if len(without) == len(found):
         raise CommandError(why_no_log(without[0], found[without[0]]))
-    for directory in without:
-        notice(f"{directory} holds no {OFFSETS_TOPIC}-N directory; it is only looked at for names of topics")
-    return tuple(found)
+    notices = (
+        f"{directory} holds no {OFFSETS_TOPIC}-N directory; it is only looked at for names of topics"
+        for directory in without
+    )
+    return tuple(found), tuple(notices)
 
 
 def list_directory(directory: Path) -> list[Path]:

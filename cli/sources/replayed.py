@@ -10,8 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from cli.errors import CommandError
-from cli.output import notice
-from cli.sources.source import Read, RecordTimes
+from cli.sources.source import FileSource, Read
 from cli.sources.topics_file import NamedTopic
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
@@ -36,13 +35,21 @@ EMBEDDED_FEATURES = {"group.version": 1}
 """What the embedded coordinator finalises: it always speaks the consumer protocol. A broker's log does not tell."""
 
 
-class ReplayedSource:
+class ReplayedSource(FileSource):
     """A `Source` over log directories. Nothing in them is changed, and a broker may be running on them."""
 
+    knows_no_records = "the log of a coordinator holds no records of topics and no ends of them"
+
     def __init__(
-        self, log: LoadedLog, *, named: tuple[NamedTopic, ...] = (), is_embedded: bool = False
+        self,
+        log: LoadedLog,
+        *,
+        named: tuple[NamedTopic, ...] = (),
+        is_embedded: bool = False,
+        notices: Iterable[str] = (),
     ) -> None:
         """`named` are topics that the user names; `is_embedded`: there is no broker but this coordinator."""
+        super().__init__(notices)
         self.name = ", ".join(map(str, log.directories))
         self.log, self.named, self.is_embedded = log, named, is_embedded
         self._assumed: set[str] = set()
@@ -50,9 +57,9 @@ class ReplayedSource:
         self._problems = tuple(_problem(each) for each in log.notices if each.is_problem)
         for each in log.notices:
             if not each.is_problem:
-                notice(str(each))
+                self.notices.add(str(each))
         for number, count in sorted(log.unknown_keys.items()):
-            notice(f"{count} records of the unknown type {number} are passed by, as a broker does")
+            self.notices.add(f"{count} records of the unknown type {number} are skipped, as a broker does")
 
     @classmethod
     def read(
@@ -62,10 +69,13 @@ class ReplayedSource:
         as_of_ms: int | None = None,
         named: tuple[NamedTopic, ...] = (),
         is_embedded: bool = False,
+        notices: Iterable[str] = (),
     ) -> ReplayedSource:
         """Read everything. CommandError when the directories are of different clusters."""
         _check_one_cluster(directories)
-        return cls(load(directories, as_of_ms=as_of_ms), named=named, is_embedded=is_embedded)
+        return cls(
+            load(directories, as_of_ms=as_of_ms), named=named, is_embedded=is_embedded, notices=notices
+        )
 
     def cluster(self) -> Cluster:
         features = EMBEDDED_FEATURES if self.is_embedded else self._told_topics.features
@@ -97,7 +107,7 @@ class ReplayedSource:
             self._assumed |= defaults.keys()
             (first, *rest), assumed = defaults, ", ".join(sorted(set(defaults.values())))
             who = f"{first} and {len(rest)} more groups" if rest else first
-            notice(
+            self.notices.add(
                 f"{who}: the members name no assignor; taken for {assumed}, which brokers take unless told otherwise"
             )
         return tuple(
@@ -120,20 +130,6 @@ class ReplayedSource:
         stored = self.log.state.offsets.get(group.id, {})
         return replace(group, offsets=described_groups.committed_offsets(stored))
 
-    def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """As they are: a leader that is known at all has been told."""
-        return tuple(groups)
-
-    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
-        """As they are: the log's records of commits have told the times."""
-        return Read(tuple(groups))
-
-    def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
-        return RecordTimes(
-            times={},
-            remark="lag time is not known: the log of a coordinator holds no records of topics and no ends of them",
-        )
-
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """Without end offsets, which the coordinator's log does not know.
 
@@ -149,15 +145,6 @@ class ReplayedSource:
             problems = tuple(_unsized(topic.name) for topic in found if topic.partitions is None)
             self._tell_of_guesses(sized)
         return Read(tuple(sized_topics(sized)), problems)
-
-    def group_settings(self, _groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
-        return {}
-
-    def access(self) -> None:
-        """A file knows nothing of it."""
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     @cached_property
     def topic_names(self) -> Mapping[UUID, str]:
@@ -175,7 +162,7 @@ class ReplayedSource:
     @cached_property
     def _told_topics(self) -> KnownTopics:
         for each in self.log.topics.notices:
-            notice(str(each))
+            self.notices.add(str(each))
         return self.log.topics
 
     def _untold(self) -> tuple[Problem, ...]:
@@ -191,7 +178,7 @@ class ReplayedSource:
         ]
         if guessed:
             more = f" and {len(guessed) - 3} more" if len(guessed) > 3 else ""
-            notice(
+            self.notices.add(
                 f"{', '.join(guessed[:3])}{more}: taken to have as many partitions as these directories show; "
                 "where another broker may have more, --topics FILE says how many there are"
             )

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cli.sources.source import Read, RecordTimes
+from cli.sources.source import FileSource, Read
 from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
 from groups.snapshot import Snapshot, read_snapshot
 
 
-class SavedSource:
+class SavedSource(FileSource):
     """A `Source` over a snapshot."""
+
+    knows_no_records = "a snapshot holds no records"
 
     def __init__(self, file: Path) -> None:
         self.name = str(file)
         self.snapshot: Snapshot = read_snapshot(file)
+        super().__init__(f"{each.subject}: {each.message}" for each in self.snapshot.notices)
 
     def cluster(self) -> Cluster:
         return self.snapshot.cluster
@@ -36,17 +39,6 @@ class SavedSource:
         ]
         return Read(tuple(found), tuple(missing))
 
-    def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """As they are: a leader that is known at all has been told."""
-        return tuple(groups)
-
-    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
-        """As they are: a snapshot has the times or has them not."""
-        return Read(tuple(groups))
-
-    def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
-        return RecordTimes(times={}, remark="lag time is not known: a snapshot holds no records")
-
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         known = self.snapshot.topics
         wanted = known if names is None else known.keys() & set(names)
@@ -54,12 +46,3 @@ class SavedSource:
             known[name] if end_offsets else replace(known[name], end_offsets=None) for name in sorted(wanted)
         ]
         return Read(tuple(found))
-
-    def group_settings(self, _groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
-        return {}
-
-    def access(self) -> None:
-        """A file knows nothing of it."""
-
-    def close(self) -> None:
-        """Nothing is open."""

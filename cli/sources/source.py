@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -24,6 +24,22 @@ class Read(Generic[T]):
     problems: tuple[Problem, ...] = ()
 
 
+class Notices:
+    """What a source has to say beside its answers, kept until it is taken: sources never print."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = list(texts)
+
+    def add(self, text: str) -> None:
+        """Keep a line for the person."""
+        self._texts.append(text)
+
+    def take(self) -> tuple[str, ...]:
+        """The lines that have not been taken yet."""
+        texts, self._texts = tuple(self._texts), []
+        return texts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordTimes:
     """When records were written, in ms since 1970.
@@ -39,6 +55,8 @@ class RecordTimes:
 
 class Source(Protocol):
     """A source of groups. Methods raise only when nothing at all can be read."""
+
+    notices: Notices
 
     @property
     def name(self) -> str:
@@ -93,3 +111,36 @@ class Source(Protocol):
     def close(self) -> None:
         """Give connections back."""
         ...
+
+
+class FileSource:
+    """What all sources answer alike that are not a live cluster."""
+
+    name: str
+    knows_no_records: str
+    """Why lag times are not known."""
+
+    def __init__(self, notices: Iterable[str] = ()) -> None:
+        self.notices = Notices(notices)
+
+    def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """As they are: a leader that is known at all has been read."""
+        return tuple(groups)
+
+    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+        """As they are: the times that are known have been read with the commits."""
+        return Read(tuple(groups))
+
+    def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
+        """None."""
+        return RecordTimes(times={}, remark=f"lag time is not known: {self.knows_no_records}")
+
+    def group_settings(self, _groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
+        """None."""
+        return {}
+
+    def access(self) -> None:
+        """Not known."""
+
+    def close(self) -> None:
+        """Nothing is open."""

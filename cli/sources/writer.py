@@ -8,14 +8,12 @@ group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.errors import UsageError
-from cli.options import SourceOptions
 from cli.sources.live import LiveSource
 from cli.sources.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSETS, Needs, worded
 from cli.sources.source import Source
@@ -45,20 +43,6 @@ def writer_of(source: Source) -> ClusterWriter:
         f"{source.name} is only read, never changed, so --execute makes no sense there; "
         "name a live cluster (--bootstrap-server)"
     )
-
-
-@contextmanager
-def open_for_change(
-    options: SourceOptions, *, execute: bool
-) -> Iterator[tuple[Source, ClusterWriter | None]]:
-    """The source that the options name, and its writer where a change is to be made, not only shown.
-
-    UsageError as of `open_source` and `writer_of`.
-    """
-    from cli.sources.choose import open_source
-
-    with open_source(options) as source:
-        yield source, writer_of(source) if execute else None
 
 
 class ClusterWriter:

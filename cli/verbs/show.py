@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cli.opening import opened
 from cli.options import OutputOptions, RepeatOptions, SourceOptions
 from cli.output import emit
 from cli.render.document import Document
-from cli.sources.choose import open_source
 from cli.sources.source import Source
 
 
@@ -20,6 +20,6 @@ def show(
 
         repeat_every(repeat.watch, look, source, output)
         return
-    with open_source(source) as groups:
+    with opened(source) as groups:
         document = look(groups)
     emit(document, output)

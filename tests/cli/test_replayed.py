@@ -510,7 +510,7 @@ def test_records_of_unknown_types_are_counted(kohort: Kohort, tmp_path: Path) ->
     log.batch([*pairs(commit("g", "orders", 0, 1)), (b"\0\x63x", b""), (b"\0\x63y", b"")])
     answer = kohort.quick("list", "--log-dir", save_log(log, tmp_path))
     assert answer.status == 0
-    assert answer.stderr == "kohort: 2 records of the unknown type 99 are passed by, as a broker does\n"
+    assert answer.stderr == "kohort: 2 records of the unknown type 99 are skipped, as a broker does\n"
 
 
 # The embedded directory

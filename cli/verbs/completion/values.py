@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,14 +83,13 @@ def _source(context: Context) -> Iterator[Source]:
     """The source that is typed, or what that leaves open. The process ends where it takes too long."""
     from threading import Timer
 
-    from cli.sources.choose import open_source
+    from cli.sources.choose import source_of
     from cli.sources.contexts.settle import settle_source
 
     alarm = Timer(limit_ms() / 1000, os._exit, (0,))
     alarm.start()
-    with open_source(
-        settle_source(typed_options(context.params, limit_ms()), timeout_is_typed=True)
-    ) as source:
+    options = settle_source(typed_options(context.params, limit_ms()), timeout_is_typed=True)
+    with closing(source_of(options)) as source:
         yield source
         alarm.cancel()
 

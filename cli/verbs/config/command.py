@@ -22,11 +22,11 @@ def get(
     output: OutputOptions,
 ) -> None:
     """Show what settings are in force for a group, where they come from, and the brokers' bounds."""
+    from cli.opening import opened
     from cli.output import emit
-    from cli.sources.choose import open_source
     from cli.verbs.config.action import check_names, config_document, settings_of
 
-    with open_source(source) as groups:
+    with opened(source) as groups:
         configs = settings_of(groups).read(group)
     check_names(names or (), configs)
     emit(config_document(group, [configs[name] for name in names or configs]), output)
@@ -49,12 +49,12 @@ def set_(
     """
     from cli.changing import carry_out
     from cli.consent import check_consent
-    from cli.sources.choose import open_source
+    from cli.opening import opened
     from cli.verbs.config.action import parse_values, plan_config_change
 
     check_consent(consent)
     changes = parse_values(values)
-    with open_source(source) as groups:
+    with opened(source) as groups:
         carry_out(plan_config_change(groups, group, changes, command="config set"), consent, output)
 
 
@@ -74,10 +74,10 @@ def unset(
     """
     from cli.changing import carry_out
     from cli.consent import check_consent
-    from cli.sources.choose import open_source
+    from cli.opening import opened
     from cli.verbs.config.action import plan_config_change
 
     check_consent(consent)
-    with open_source(source) as groups:
+    with opened(source) as groups:
         change = plan_config_change(groups, group, dict.fromkeys(names), command="config unset")
         carry_out(change, consent, output)

@@ -15,11 +15,11 @@ def delete(
     """
     from cli.changing import carry_out
     from cli.consent import check_consent
+    from cli.opening import opened_for_change
     from cli.selection import describe_chosen
-    from cli.sources.writer import open_for_change
     from cli.verbs.delete.action import plan_group_deletions
 
     check_consent(consent)
-    with open_for_change(source, execute=consent.execute) as (groups, writer):
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
         read = describe_chosen(groups, selection, offsets=True)
         carry_out(plan_group_deletions(read, writer=writer), consent, output)

@@ -77,9 +77,9 @@ def dry_run(
 ) -> None:
     """Show what a rebalance would do now: the very assignment that Kafka would compute."""
     from assignors.assignor import Leader, Side
+    from cli.opening import opened
     from cli.output import emit
     from cli.selection import describe_chosen
-    from cli.sources.choose import open_source
     from cli.verbs.dry_run.action import carry_out, what_if_of
     from cli.verbs.dry_run.ownership import write_ownership
     from cli.verbs.dry_run.view import dry_run_document
@@ -100,7 +100,7 @@ def dry_run(
         leader=Leader(leader.value) if leader else None,
         what_if=what_if,
     )
-    with open_source(source) as groups:
+    with opened(source) as groups:
         described = describe_chosen(groups, selection, offsets=False)
         topics = groups.topics(wanted_topics(described.items, what_if), end_offsets=False)
     by_name = {topic.name: topic for topic in topics.items}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
+from cli.output import notice
 from cli.selection import split_list
 from cli.verbs.fleet.options import LiveOptions, LogOptions, SparkOptions
 from cli.verbs.fleet.spark import conf_of
@@ -223,7 +224,9 @@ def _check_local(paths: list[Path]) -> None:
         elif path.is_dir():
             list_directory(path)
     if directories:
-        check_log_directories(directories)
+        _, notices = check_log_directories(directories)
+        for text in notices:
+            notice(text)
 
 
 def _live(bootstrap: str | None, config: Path | None) -> LiveTopic:

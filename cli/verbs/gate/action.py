@@ -6,9 +6,10 @@ import time
 from dataclasses import dataclass, field, replace
 
 from cli.errors import CommandError, ExitStatus, UsageError
+from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
-from cli.sources.lasting import LastingSource, is_live
+from cli.sources.choose import is_live
 from cli.sources.source import Source
 from cli.verbs.gate.notes import NotesFile
 from cli.verbs.gate.progress import GateProgress
@@ -132,6 +133,7 @@ class Asker:
     def _two_looks(self, opened: LastingSource) -> Look:
         """A gate opens only when the group is the same a moment later; nothing moves in a file."""
         first = self._look(opened.get())
+        opened.print_notices()
         if not opened.is_live or first.judgement is None or not first.judgement.open:
             return first
         time.sleep(STEADY_S)

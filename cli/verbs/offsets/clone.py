@@ -27,11 +27,11 @@ def clone(
     """
     from cli.changing import carry_out
     from cli.consent import check_consent
-    from cli.sources.writer import open_for_change
+    from cli.opening import opened_for_change
     from cli.verbs.offsets.copies import plan_clone
     from cli.verbs.offsets.plans import parse_scopes
 
     check_consent(consent)
     scopes = parse_scopes(topic)
-    with open_for_change(source, execute=consent.execute) as (groups, writer):
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
         carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)

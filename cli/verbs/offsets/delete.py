@@ -29,14 +29,14 @@ def delete(
     """
     from cli.changing import carry_out
     from cli.consent import check_consent
+    from cli.opening import opened_for_change
     from cli.selection import choose_groups
-    from cli.sources.writer import open_for_change
     from cli.verbs.delete.action import plan_offsets_deletions
     from cli.verbs.offsets.plans import parse_scopes
 
     check_consent(consent)
     scopes = parse_scopes(topic)
-    with open_for_change(source, execute=consent.execute) as (groups, writer):
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
         change = plan_offsets_deletions(
             groups, chosen, scopes, named=bool(selection.groups), problems=problems, writer=writer

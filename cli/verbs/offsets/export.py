@@ -28,15 +28,15 @@ def export(
     """
     from cli.counts import counted
     from cli.errors import CommandError
+    from cli.opening import opened
     from cli.output import notice, status_of, write_out
     from cli.selection import describe_chosen
-    from cli.sources.choose import open_source
     from cli.verbs.offsets.copies import exported
     from cli.verbs.offsets.plans import parse_scopes
     from groups.offsets.offsets_csv import write_offsets
 
     scopes = parse_scopes(topic)
-    with open_source(source) as groups:
+    with opened(source) as groups:
         read = describe_chosen(groups, selection, offsets=True)
     rows, unusable = exported(read.items, scopes)
     with_group = with_group or len(set(selection.groups or ())) != 1

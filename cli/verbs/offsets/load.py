@@ -36,14 +36,14 @@ def load(
     """
     from cli.changing import carry_out
     from cli.consent import check_consent
-    from cli.sources.writer import open_for_change
+    from cli.opening import opened_for_change
     from cli.verbs.offsets.copies import groups_of_file
     from cli.verbs.offsets.resets import Wish, plan_resets, read_offsets_file
 
     check_consent(consent)
     wish = Wish(name="from-file", file=read_offsets_file(file))
     names = groups_of_file(wish.file, groups or ()) if wish.file else []
-    with open_for_change(source, execute=consent.execute) as (cluster, writer):
+    with opened_for_change(source, execute=consent.execute) as (cluster, writer):
         change = plan_resets(
             cluster,
             wish,

@@ -92,8 +92,8 @@ def reset(
     """
     from cli.changing import carry_out
     from cli.consent import check_consent
+    from cli.opening import opened_for_change
     from cli.selection import choose_groups
-    from cli.sources.writer import open_for_change
     from cli.verbs.offsets.plans import parse_scopes
     from cli.verbs.offsets.resets import Asked, plan_resets, wish_of
 
@@ -110,7 +110,7 @@ def reset(
         to_group=to_group,
     )
     wish = wish_of(asked, parse_scopes(topic), all_topics=all_topics)
-    with open_for_change(source, execute=consent.execute) as (groups, writer):
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
         change = plan_resets(
             groups, wish, chosen, named=bool(selection.groups), writer=writer, problems=problems

@@ -101,9 +101,9 @@ def plan(
 
     Of several groups (or with --match or --all-groups), a table of verdicts. Exits with 1 when a plan is blocked.
     """
+    from cli.opening import opened
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
-    from cli.sources.choose import open_source
     from cli.verbs.plan.action import (
         Wish,
         assignor_of,
@@ -132,7 +132,7 @@ def plan(
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
     )
-    with open_source(source) as groups:
+    with opened(source) as groups:
         plans, problems = plan_groups(groups, selection, wish)
     if svg is not None:
         from cli.verbs.plan.timeline import write_timeline

@@ -35,15 +35,15 @@ def snapshot(
 
     from cli.counts import counted
     from cli.errors import CommandError
+    from cli.opening import opened
     from cli.output import notice, status_of, write_out
     from cli.selection import describe_chosen
-    from cli.sources.choose import open_source
     from cli.verbs.snapshot.action import take_snapshot
     from groups.snapshot import snapshot_text, write_snapshot
 
     if not (selection.groups or selection.match or selection.all_groups):
         selection = replace(selection, all_groups=True)
-    with open_source(source) as groups:
+    with opened(source) as groups:
         described = describe_chosen(groups, selection, offsets=True)
         taken, unread = take_snapshot(groups, described, leaders=leaders)
     if file is None:

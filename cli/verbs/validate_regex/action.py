@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, ExitStatus, UsageError
+from cli.opening import opened
 from cli.options import SourceOptions
-from cli.sources.choose import open_source, source_is_named
+from cli.sources.choose import source_is_named
 from cli.verbs.validate_regex.topic_names import read_text, read_topic_names
 from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
@@ -48,7 +49,7 @@ def topics_of(source: SourceOptions) -> tuple[Names | None, tuple[Problem, ...]]
         return _names(read_topic_names(source.topics_file)), ()
     if not source_is_named(bare):
         return None, ()
-    with open_source(source) as groups:
+    with opened(source) as groups:
         read = groups.topics(None, end_offsets=False)
     return _names(topic.name for topic in read.items), read.problems
 

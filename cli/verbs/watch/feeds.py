@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cli.errors import CommandError
-from cli.sources.lasting import LastingSource
+from cli.opening import LastingSource
 from cli.verbs.watch.observation import Observation, observe
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import pause_s, trying_again
@@ -70,6 +70,7 @@ class LiveFeed:
                 source = self._opened.get()
                 self._name = source.name
                 seen = observe(source, self._groups, _now_ms)
+                self._opened.print_notices()
                 failures, has_seen = 0, True
             except (WireError, CommandError) as error:
                 if not has_seen or not self._opened.may_pass(error):

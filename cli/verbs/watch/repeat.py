@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import Protocol, TextIO
 
 from cli.errors import CommandError, UsageError
+from cli.opening import LastingSource
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, notice, write_out
 from cli.render.cells import safe_text
@@ -17,7 +18,6 @@ from cli.render.csv_tables import CsvWriter
 from cli.render.document import Document, Table
 from cli.render.formats import render
 from cli.render.output_format import OutputFormat
-from cli.sources.lasting import LastingSource
 from cli.sources.source import Source
 from cli.times import format_moment
 from cli.verbs.watch.layout import document_lines, shortened
@@ -72,6 +72,7 @@ def repeat_every(
                     printer.fail(trying_again(error))
                 else:
                     failures = 0
+                    opened.print_notices()
                     printer = printer or _printer(output, seconds, stack)
                     printer.show(document, time.time_ns() // 1_000_000)
                 pause = pause_s(seconds, failures)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
+from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
-from cli.sources.lasting import LastingSource
 from cli.verbs.watch.course import WatchState
 from cli.verbs.watch.feeds import Feed, LiveFeed, Look, ReplayFeed
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
