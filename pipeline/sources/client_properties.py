@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from pipeline.errors import PipelineError
-from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
-from wire.java_properties import BadProperty, Property, parse_properties
+from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS
+from wire.client.config.config_file import Properties
+from wire.client.config.properties import known_properties, read_entries
 
 PREFIX = "kafka."
 """What tells the client's settings from those of the source itself."""
@@ -47,9 +47,9 @@ _KEPT_WHOLE = frozenset(
 """What says how to reach a cluster and who to be there. `group.id` names nobody's group but what the client may ask
 for: the reader joins no group and commits nothing. Anything else would be of no use to a reader, or in its way."""
 
-_ALIASES = {"metadata.broker.list": "bootstrap.servers", "sasl.mechanisms": "sasl.mechanism"}
 _OF_LIBRDKAFKA = frozenset(
     {
+        "sasl.mechanisms",
         "enable.ssl.certificate.verification",
         "sasl.password",
         "sasl.username",
@@ -76,34 +76,14 @@ _SECRET = re.compile(r"(?i)password|secret|passphrase|jaas|keystore\.key|(^|\.)k
 _SHORTEST_SECRET = 4
 
 
-class BadClientProperties(PipelineError, ValueError):
-    """The file cannot be used. The text names file, line and problem, and never a secret's value."""
-
-    def __init__(self, path: Path, line: int | None, message: str) -> None:
-        super().__init__(f"{path}{'' if line is None else f', line {line}'}: {message}")
-        self.path = path
-        self.line = line
-
-
 def client_options(path: Path) -> dict[str, str]:
     """The options of Spark's Kafka source that the file stands for, each key with the prefix `kafka.`.
 
     Keys that matter to producers and members of groups alone are left out.
-    :raises BadClientProperties: the file cannot be read; a line is malformed; a key is unknown, or has no equal in
-        Java; a store is missing
+    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is unknown, or has no equal in Java; a
+        store is missing
     """
-    try:
-        entries = parse_properties(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise BadClientProperties(path, None, "the file is not UTF-8") from None
-    except OSError as error:
-        raise BadClientProperties(path, None, f"the file cannot be read: {error.strerror}") from None
-    except BadProperty as error:
-        raise BadClientProperties(path, error.line, str(error)) from None
-    for entry in entries:
-        if entry.key not in JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS:
-            raise BadClientProperties(path, entry.line, f"{entry.key!r} is no Kafka client property")
-    settings = _Translation(path, {_ALIASES.get(entry.key, entry.key): entry for entry in entries}).settings()
+    settings = _Translation(known_properties(path, read_entries(path))).settings()
     return {PREFIX + key: value for key, value in sorted(settings.items())}
 
 
@@ -120,9 +100,8 @@ def without_secrets(text: str, options: Mapping[str, str]) -> str:
 class _Translation:
     """The entries of one file, the last of each key, on their way to Java's settings."""
 
-    def __init__(self, path: Path, entries: Mapping[str, Property]) -> None:
-        self._path = path
-        self._entries = entries
+    def __init__(self, properties: Properties) -> None:
+        self._properties, self._entries = properties, properties.entries
 
     def settings(self) -> dict[str, str]:
         kept = {
@@ -140,18 +119,18 @@ class _Translation:
         return self._store(self._trust(self._login(kept)))
 
     def _refuse_what_java_has_not(self) -> None:
-        verify = self._entries.get("enable.ssl.certificate.verification")
-        if verify is not None and verify.value.strip().lower() in ("false", "0"):
-            raise self._error(
+        if not self._properties.flag("enable.ssl.certificate.verification", True):
+            raise self._properties.error(
                 "enable.ssl.certificate.verification",
                 "Spark's Kafka client always verifies certificates; name the authority in ssl.ca.location",
             )
         for key, entry in self._entries.items():
-            if key in LIBRDKAFKA_KEYS - JAVA_KEYS - _OF_LIBRDKAFKA and key.startswith(("sasl.", "ssl.")):
-                raise BadClientProperties(
-                    self._path,
-                    entry.line,
-                    f"{key} is known to librdkafka alone, and Spark's Kafka client is Java's: write what Java calls it",
+            name = entry.key
+            if name in LIBRDKAFKA_KEYS - JAVA_KEYS - _OF_LIBRDKAFKA and name.startswith(("sasl.", "ssl.")):
+                raise self._properties.error(
+                    key,
+                    f"{name} is known to librdkafka alone, and Spark's Kafka client is Java's: "
+                    "write what Java calls it",
                 )
 
     def _login(self, kept: dict[str, str]) -> dict[str, str]:
@@ -163,7 +142,7 @@ class _Translation:
         module = _MODULES.get(mechanism)
         if module is None:
             names = ", ".join(_MODULES)
-            raise self._error(
+            raise self._properties.error(
                 "sasl.username", f"goes with a sasl.mechanism of {names}, not {mechanism or 'none'}"
             )
         login = f"{module} required username={_quoted(username)} password={_quoted(password)};"
@@ -220,7 +199,7 @@ class _Translation:
             if kind in _JAVA_KEY_BLOCKS:
                 return block
         what = f"a {keys[0][0]}" if keys else "no private key"
-        raise self._error(
+        raise self._properties.error(
             name,
             f"there is {what}, and Java reads PKCS #8 alone: convert it with `openssl pkcs8 -topk8 -in KEY -out NEW`",
         )
@@ -239,10 +218,7 @@ class _Translation:
         try:
             return self._file(key).read_bytes()
         except OSError as error:
-            raise self._error(key, f"{self._file(key)} cannot be read: {error.strerror}") from None
-
-    def _error(self, key: str, message: str) -> BadClientProperties:
-        return BadClientProperties(self._path, self._entries[key].line, f"{key}: {message}")
+            raise self._properties.error(key, f"{self._file(key)} cannot be read: {error.strerror}") from None
 
 
 def _blocks(pem: str) -> list[tuple[str, str]]:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.sources.client_properties import BadClientProperties, client_options, without_secrets
+from pipeline.sources.client_properties import client_options, without_secrets
 from tests.wire.client.certificates import have_openssl, make_certificates
+from wire.client.config.config_file import ConfigFileError
 
 LOGIN = "org.apache.kafka.common.security"
 
@@ -160,7 +161,7 @@ def test_librdkafkas_way_of_trusting_any_name_is_javas_empty_algorithm(tmp_path:
     ],
 )
 def test_what_cannot_be_used_is_told_with_its_line(tmp_path: Path, text: str, line: int, says: str) -> None:
-    with pytest.raises(BadClientProperties, match=says) as refused:
+    with pytest.raises(ConfigFileError, match=says) as refused:
         _options(tmp_path, text)
 
     assert refused.value.line == line
@@ -172,22 +173,20 @@ def test_a_key_that_java_does_not_read_is_told(tmp_path: Path) -> None:
     key.write_text("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     (tmp_path / "chain.pem").write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
 
-    with pytest.raises(
-        BadClientProperties, match=r"a RSA PRIVATE KEY, and Java reads PKCS #8 alone: .*-topk8"
-    ):
+    with pytest.raises(ConfigFileError, match=r"a RSA PRIVATE KEY, and Java reads PKCS #8 alone: .*-topk8"):
         _options(tmp_path, f"ssl.certificate.location={tmp_path}/chain.pem\nssl.key.location={key}")
 
 
 @pytest.mark.parametrize("name", ["not-there", "."])
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadClientProperties, match="cannot be read"):
+    with pytest.raises(ConfigFileError, match=r"does not exist|is a directory"):
         client_options(tmp_path / name)
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "client.properties").write_bytes(b"\xff\xfe")
 
-    with pytest.raises(BadClientProperties, match="not UTF-8"):
+    with pytest.raises(ConfigFileError, match="not UTF-8"):
         client_options(tmp_path / "client.properties")
 
 

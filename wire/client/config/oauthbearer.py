@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from wire.client.config.config_file import Properties
 from wire.client.config.jaas import LoginModule
-from wire.client.config.typed_properties import Properties
 from wire.client.security import OAuthSettings, Secret
 
 MODULE = "OAuthBearerLoginModule"

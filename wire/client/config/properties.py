@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
-from wire.client.config.config_file import ConfigFileError, read_text
+from wire.client.config.config_file import ConfigFileError, Properties, read_text
 from wire.client.config.jaas import BadJaas, LoginModule, parse_jaas
 from wire.client.config.oauthbearer import MODULE as OAUTH_MODULE
 from wire.client.config.oauthbearer import oauth_settings
 from wire.client.config.stores import tls_settings
-from wire.client.config.typed_properties import Properties
 from wire.client.security import ConnectionSettings, Secret, SecurityProtocol
 from wire.java_properties import BadProperty, Property, parse_properties
 
@@ -64,12 +63,18 @@ def load_properties(path: Path) -> ConnectionSettings:
     :raises ConfigFileError: the file cannot be read; a line is malformed; a key is unknown (with the nearest known
         one); a value is out of range; a store is not PEM (with the commands that convert it)
     """
-    text = read_text(path)
+    return settings_of(path, read_entries(path))
+
+
+def read_entries(path: Path) -> list[Property]:
+    """The entries of a client properties file, in its order.
+
+    :raises ConfigFileError: the file cannot be read, or a line is malformed
+    """
     try:
-        entries = parse_properties(text)
+        return parse_properties(read_text(path))
     except BadProperty as error:
         raise ConfigFileError(path, error.line, f"{error}.") from None
-    return settings_of(path, entries)
 
 
 def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
@@ -78,17 +83,27 @@ def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
     :raises ConfigFileError: as `load_properties` does
     """
     for entry in entries:
+        if entry.key == "config.providers":
+            raise ConfigFileError(
+                path,
+                entry.line,
+                "config.providers are not supported. Write the values themselves into the file.",
+            )
+    return _settings(known_properties(path, entries))
+
+
+def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
+    """The last entry of each key, by Java's name where librdkafka has another one; each keeps the key it was given.
+
+    :raises ConfigFileError: a key is unknown, with the nearest known one
+    """
+    for entry in entries:
         _check_key(path, entry)
-    latest = {_ALIASES.get(entry.key, entry.key): entry for entry in entries}
-    return _settings(Properties(path=path, entries=latest))
+    return Properties(path=path, entries={_ALIASES.get(entry.key, entry.key): entry for entry in entries})
 
 
 def _check_key(path: Path, entry: Property) -> None:
     known = JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
-    if entry.key == "config.providers":
-        raise ConfigFileError(
-            path, entry.line, "config.providers are not supported. Write the values themselves into the file."
-        )
     if entry.key in known:
         return
     import difflib

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from wire.client.config.typed_properties import Properties
+from wire.client.config.config_file import Properties
 from wire.client.security import TlsSettings
 
 _PEM_HINT = (
