@@ -14,14 +14,14 @@ from cli.errors import CommandError, ExitStatus, exit_status, fault, is_expected
 from cli.lazy import Build, family, lazy_group, verb
 
 COMMANDS = {
-    "list": "cli.verbs.list.command:list_groups",
+    "list": "cli.verbs.list:list_groups",
     "describe": "cli.verbs.describe.command:describe",
     "validate-regex": "cli.verbs.validate_regex.command:validate_regex",
     "dry-run": "cli.verbs.dry_run.command:dry_run",
     "plan": "cli.verbs.plan.command:plan",
     "gate": "cli.verbs.gate.command:gate",
     "delete": "cli.verbs.delete.command:delete",
-    "snapshot": "cli.verbs.snapshot.command:snapshot",
+    "snapshot": "cli.verbs.snapshot:snapshot",
     "serve": "cli.verbs.serve.command:serve",
     "demo": "cli.verbs.demo.command:demo",
     "watch": "cli.verbs.watch.command:watch",

@@ -1,13 +1,18 @@
-"""`kohort snapshot`."""
+"""`kohort snapshot`: its options, and what a snapshot takes of a source."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.options import SelectionOptions, SourceOptions
+
+if TYPE_CHECKING:
+    from cli.sources.source import Read, Source
+    from groups.model import Group, Problem
+    from groups.snapshot import Snapshot
 
 
 def snapshot(
@@ -38,7 +43,6 @@ def snapshot(
     from cli.opening import opened
     from cli.output import notice, status_of, write_out
     from cli.selection import describe_chosen
-    from cli.verbs.snapshot.action import take_snapshot
     from groups.snapshot import snapshot_text, write_snapshot
 
     if not (selection.groups or selection.match or selection.all_groups):
@@ -60,3 +64,28 @@ def snapshot(
         notice(f"{problem.subject}: {problem.message}")
     if unread:
         raise typer.Exit(int(status_of(unread, shown=bool(taken.groups))))
+
+
+def take_snapshot(
+    source: Source, described: Read[Group], *, leaders: bool = False
+) -> tuple[Snapshot, tuple[Problem, ...]]:
+    """Groups, described with their offsets, and every topic: a regex or an added member may want any of them.
+
+    With the `leaders` of classic groups, or why they are not known, where asked.
+    """
+    from groups.model import Problem
+    from groups.snapshot import Snapshot
+
+    found = source.with_leaders(described.items) if leaders else described.items
+    unled = tuple(
+        Problem(subject=group.id, message=f"who leads is not known: {group.leader_problem}")
+        for group in found
+        if group.leader_problem is not None
+    )
+    topics = source.topics(None, end_offsets=True)
+    snapshot = Snapshot(
+        cluster=source.cluster(),
+        topics={topic.name: topic for topic in topics.items},
+        groups={group.id: group for group in found},
+    )
+    return snapshot, described.problems + unled + topics.problems

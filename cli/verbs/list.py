@@ -1,7 +1,8 @@
-"""`kohort list`."""
+"""`kohort list`: its options, and the document that it prints."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ from cli.options import OutputOptions, RepeatOptions, SourceOptions
 if TYPE_CHECKING:
     from cli.render.document import Document
     from cli.sources.source import Source
+    from groups.listing import GroupListing, Problem
 
 
 def list_groups(
@@ -44,7 +46,6 @@ def list_groups(
 ) -> None:
     """List groups: type, state, protocol, members."""
     from cli.selection import listing_filter
-    from cli.verbs.list.view import list_document
     from cli.verbs.show import show
 
     wanted = listing_filter(types, states, protocols, match)
@@ -54,3 +55,39 @@ def list_groups(
         return list_document([group for group in listed.items if wanted(group)], listed.problems)
 
     show(look, source, output, repeat)
+
+
+def list_document(groups: Sequence[GroupListing], problems: tuple[Problem, ...]) -> Document:
+    """A row per group, by id."""
+    from cli.render.document import Deferred, Document, Table, columns
+
+    data = Deferred(
+        lambda: {
+            "groups": [
+                {
+                    "group": group.id,
+                    "type": group.type.value,
+                    "protocol_type": group.protocol_type,
+                    "protocol": group.protocol,
+                    "state": group.state.value,
+                    "members": group.members,
+                }
+                for group in groups
+            ]
+        }
+    )
+    table = Table(
+        columns=columns("GROUP", "TYPE", "PROTOCOL-TYPE", "PROTOCOL", "STATE", "##MEMBERS"),
+        rows=[
+            (
+                group.id,
+                group.type.value.capitalize(),
+                group.protocol_type or None,
+                group.protocol or None,
+                group.state.value,
+                group.members,
+            )
+            for group in groups
+        ],
+    )
+    return Document(command="list", data=data, blocks=[table], errors=problems)
