@@ -12,7 +12,7 @@ from cli.options import SourceOptions
 from cli.sources.source import Source
 
 if TYPE_CHECKING:
-    from cli.sources.topics_file import NamedTopic
+    from coordinator.store.topic_names import KnownTopic
 
 META_PROPERTIES = "meta.properties"
 """What a coordinator puts into it first."""
@@ -89,7 +89,7 @@ def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | Non
         from cli.times import format_moment
 
         notices = (f"as of {format_moment(as_of_ms)}", *notices)
-    named: tuple[NamedTopic, ...] = ()
+    named: tuple[KnownTopic, ...] = ()
     if topics_file is not None:
         from cli.sources.topics_file import read_topics_file
 

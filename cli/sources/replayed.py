@@ -11,7 +11,6 @@ from uuid import UUID
 
 from cli.errors import CommandError
 from cli.sources.source import FileSource, Read
-from cli.sources.topics_file import NamedTopic
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import Group as StoredGroup
@@ -44,7 +43,7 @@ class ReplayedSource(FileSource):
         self,
         log: LoadedLog,
         *,
-        named: tuple[NamedTopic, ...] = (),
+        named: tuple[KnownTopic, ...] = (),
         is_embedded: bool = False,
         notices: Iterable[str] = (),
     ) -> None:
@@ -67,7 +66,7 @@ class ReplayedSource(FileSource):
         directories: Sequence[Path],
         *,
         as_of_ms: int | None = None,
-        named: tuple[NamedTopic, ...] = (),
+        named: tuple[KnownTopic, ...] = (),
         is_embedded: bool = False,
         notices: Iterable[str] = (),
     ) -> ReplayedSource:
@@ -149,7 +148,10 @@ class ReplayedSource(FileSource):
     @cached_property
     def topic_names(self) -> Mapping[UUID, str]:
         """By id, as far as they are known; what the user names wins."""
-        return {**self._told_topics.names, **{topic.id: topic.name for topic in self.named}}
+        return {
+            **self._told_topics.names,
+            **{topic.id: topic.name for topic in self.named if topic.id is not None},
+        }
 
     @cached_property
     def known_topics(self) -> Mapping[str, KnownTopic]:
@@ -212,14 +214,11 @@ def _other_listing(kind: GroupType, group: ShareGroup | StreamsGroup) -> GroupLi
     )
 
 
-def _merged(topic: NamedTopic, known: KnownTopic | None) -> KnownTopic:
+def _merged(topic: KnownTopic, known: KnownTopic | None) -> KnownTopic:
     """What the user says of a topic, and of the same one what else is known."""
-    said = KnownTopic(
-        name=topic.name, id=topic.id, partitions=topic.partitions, is_whole=topic.partitions is not None
-    )
     if known is None or known.id not in (None, topic.id):
-        return said
-    return replace(said if said.is_whole else known, id=topic.id, racks=known.racks)
+        return topic
+    return replace(topic if topic.is_whole else known, id=topic.id, racks=known.racks)
 
 
 def _unsized(topic: str) -> Problem:

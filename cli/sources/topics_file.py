@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from cli.errors import CommandError
+from coordinator.store.topic_names import KnownTopic
 from groups.snapshot import parse_snapshot
 from groups.yaml_files import TreeError, load_tree
 from wire.uuids import parse_uuid
@@ -26,17 +25,10 @@ _DESCRIBED = re.compile(
 MAX_PARTITIONS = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedTopic:
-    """A topic of the file; `partitions` is None where it does not say how many there are."""
+def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
+    """The topics that the file names with an id; `partitions` is None where it does not say how many there are.
 
-    name: str
-    id: UUID
-    partitions: int | None
-
-
-def read_topics_file(file: Path) -> tuple[NamedTopic, ...]:
-    """The topics that the file names with an id. CommandError when it cannot be read or is of another kind."""
+    CommandError when it cannot be read or is of another kind."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -48,7 +40,7 @@ def read_topics_file(file: Path) -> tuple[NamedTopic, ...]:
     return topics
 
 
-def _described(file: Path, text: str) -> Iterator[NamedTopic]:
+def _described(file: Path, text: str) -> Iterator[KnownTopic]:
     for number, line in enumerate(text.splitlines(), 1):
         found = _DESCRIBED.match(line)
         if found is not None:
@@ -56,13 +48,13 @@ def _described(file: Path, text: str) -> Iterator[NamedTopic]:
             yield _topic(where, found["name"], found["id"], found["partitions"])
 
 
-def _mapped(file: Path, text: str) -> Iterator[NamedTopic]:
+def _mapped(file: Path, text: str) -> Iterator[KnownTopic]:
     try:
         tree = load_tree(file, text)
         if isinstance(tree, dict) and "kohort" in tree:
             for topic in parse_snapshot(file, text).topics.values():
                 if topic.id is not None:
-                    yield NamedTopic(name=topic.name, id=topic.id, partitions=topic.partitions)
+                    yield KnownTopic(name=topic.name, id=topic.id, partitions=topic.partitions, is_whole=True)
             return
     except TreeError as error:
         raise CommandError(str(error)) from None
@@ -75,11 +67,13 @@ def _mapped(file: Path, text: str) -> Iterator[NamedTopic]:
         yield _topic(f"{file}: {name}", name, fields.get("id"), fields.get("partitions"))
 
 
-def _topic(where: str, name: str, topic_id: Any, partitions: Any) -> NamedTopic:
+def _topic(where: str, name: str, topic_id: Any, partitions: Any) -> KnownTopic:
     try:
         number = None if partitions is None else int(partitions)
         if number is not None and not 0 < number <= MAX_PARTITIONS:
             raise ValueError(f"{number} is no number of partitions")
-        return NamedTopic(name=name, id=parse_uuid(str(topic_id)), partitions=number)
+        return KnownTopic(
+            name=name, id=parse_uuid(str(topic_id)), partitions=number, is_whole=number is not None
+        )
     except (ValueError, TypeError) as error:
         raise CommandError(f"{where}: {error}") from None

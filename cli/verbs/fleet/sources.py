@@ -207,7 +207,7 @@ def _paths(paths: tuple[str, ...], topics_file: Path | None) -> LogPaths:
     from cli.sources.topics_file import read_topics_file
     from wire.uuids import format_uuid
 
-    names = {format_uuid(topic.id): topic.name for topic in read_topics_file(topics_file)}
+    names = {format_uuid(topic.id): topic.name for topic in read_topics_file(topics_file) if topic.id}
     return LogPaths(paths=paths, names=names)
 
 
