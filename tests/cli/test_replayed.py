@@ -356,7 +356,7 @@ BAD_FILES = {
     "no id": (b"orders: not-an-id\n", "orders: 'not-an-id' is not a topic id"),
     "partitions": (f"orders: {{id: {ORDERS}, partitions: none}}".encode(), "orders: "),
     "snapshot": (b"kohort: 1\ntopics: {orders: {partitions: 1}}\n", "names no topic with an id"),
-    "a broken snapshot": (b"kohort: 1\ntopics: {orders: {}}\n", "'partitions'"),
+    "a broken snapshot": (b"kohort: 1\ntopics: {orders: {}}\n", "topics.orders.partitions: is missing"),
 }
 
 
