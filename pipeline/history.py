@@ -15,13 +15,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from coordinator.store.directory_files import read_meta_properties
-from pipeline.catalog import Catalog, Stored
 from pipeline.decode.records import Reading
 from pipeline.errors import PipelineError
 from pipeline.jobs import beside, watched
 from pipeline.rebalances.stream import in_small_batches
 from pipeline.sources.segments import reading as reading_segments
-from pipeline.store import Store, opened_store
+from pipeline.store import Catalog, Store, Stored, opened_store
 from pipeline.tables.commit_runs import single_runs
 from pipeline.tables.commits import chained, commits_by_day
 from pipeline.tables.groups import groups

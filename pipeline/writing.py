@@ -310,7 +310,7 @@ def _by_day(events: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
 
 
 def _of_quarantine(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """As `pipeline.decode.tables.quarantine` makes them."""
+    """Rows of `QUARANTINE`; `offset` null: it is no single record."""
     offset = rows.column("offset")
     columns: dict[str, Any] = {
         "source": rows.column("source"),

@@ -27,8 +27,8 @@ from pyspark.sql import Window
 from pyspark.sql import functions as f
 
 from pipeline.audit.schemas import AUDIT, TABLES
-from pipeline.catalog import NotATableStore
 from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.store import NotATableStore
 from pipeline.tables.schemas import VERSION
 
 if TYPE_CHECKING:

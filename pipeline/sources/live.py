@@ -64,7 +64,7 @@ def live_events(
     *,
     names: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """What `live_reading` reads, as rows of `DECODED`: for `pipeline.decode.tables`."""
+    """What `live_reading` reads, as rows of `DECODED`: see `pipeline.decode.schema`."""
     return live_reading(spark, bootstrap, options, names=names).rows()
 
 

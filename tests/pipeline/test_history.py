@@ -16,7 +16,6 @@ from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.store.disk import DirectoryLock
-from pipeline.catalog import Catalog, Stored
 from pipeline.history import (
     Decoded,
     DifferentClusters,
@@ -28,7 +27,7 @@ from pipeline.history import (
     run_history,
 )
 from pipeline.sources.segments import decoded, reading
-from pipeline.store import NotATableStore, StoreInUse, read, read_catalog
+from pipeline.store import Catalog, NotATableStore, Stored, StoreInUse, read, read_catalog
 from pipeline.tables.schemas import TABLES, VERSION
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed

@@ -16,7 +16,7 @@ from pipeline.writing import Target, write_decoded
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.decoded_logs import decoded_batches
+from tests.pipeline.decoded import decoded_batches
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 
 DAY_MS = 24 * 3600 * 1000

@@ -9,12 +9,12 @@ from pyspark.sql import functions as f
 
 from coordinator.store.partition_files import partitions_for
 from pipeline.decode.schema import ABORT, COMMIT, CONTROL
-from pipeline.decode.tables import events
 from pipeline.sources.cluster import BOOTSTRAP, OffsetsTopic, offsets_topic
 from pipeline.sources.live import live_events
 from pipeline.sources.segments import decoded
 from pipeline.tables.commits import with_outcome
 from tests.kafka.broker import Broker
+from tests.pipeline.decoded import events
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

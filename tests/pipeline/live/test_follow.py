@@ -13,13 +13,13 @@ import pytest
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual
 
-from pipeline.decode.tables import events
 from pipeline.history import Decoded, run_history
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
 from pipeline.sources.live import live_events
 from pipeline.store import read, read_catalog
 from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.broker import Broker
+from tests.pipeline.decoded import events
 from tests.pipeline.live.follower import AFTER, PUBLISH
 from tests.pipeline.live.tables import comparable, not_held_back
 from tests.support.long import LONG

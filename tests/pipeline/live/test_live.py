@@ -12,7 +12,6 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.decode.records import Reading
 from pipeline.decode.schema import DECODED
-from pipeline.decode.tables import events, quarantine
 from pipeline.sources.cluster import BOOTSTRAP, ClusterUnreadable, OffsetsTopic, offsets_topic, topic_names
 from pipeline.sources.live import live_events, stream_events
 from pipeline.sources.segments import decoded
@@ -24,6 +23,7 @@ from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from tests.pipeline.decoded import events, quarantine
 from tests.pipeline.live.tables import both, comparable, held_back, not_held_back, settled
 from tests.support.long import LONG
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cli.verbs.fleet.report_page import history_page
 from pipeline.audit.schemas import AUDIT
-from pipeline.report.measure import numbers_of
+from pipeline.report.measure import MOST_CANDIDATES, MOST_REASONS, numbers_of
 from pipeline.report.numbers import Candidate
-from pipeline.report.readiness import MOST_CANDIDATES, MOST_REASONS
 from tests.pipeline.report.tables import rows_as
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from coordinator.engine.records import CommittedOffset, OffsetRecord, TargetMemb
 from coordinator.store.loader import load
 from coordinator.store.records import encode_record
 from pipeline.decode.schema import DECODED
-from pipeline.decode.tables import events, quarantine
 from pipeline.sources import segments as source
 from pipeline.sources.segments import decoded, reading
 from pipeline.tables.schemas import EVENTS, QUARANTINE
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
+from tests.pipeline.decoded import events, quarantine
 from wire.log.batches import Codec, records_of
 from wire.log.offset_records import read_offset_key, read_offset_value
 from wire.log.segments import read_segment

@@ -11,13 +11,13 @@ import pytest
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from pipeline.decode.tables import events
 from pipeline.sources.segments import decoded
 from pipeline.tables.commit_runs import RUNS, commit_runs
 from pipeline.tables.commits import chained, commits, commits_by_day
 from pipeline.tables.schemas import COMMITS
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
+from tests.pipeline.decoded import events
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits, commits_table
 
 if TYPE_CHECKING:

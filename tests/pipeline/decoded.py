@@ -1,0 +1,49 @@
+"""What was decoded, apart: events, and what could not be read; and logs decoded without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+from pipeline.decode.raw import raw_records
+from pipeline.decode.records import decode
+from pipeline.decode.schema import NO_OFFSET
+from pipeline.tables.schemas import EVENTS
+from wire.log.batches import columns_of
+from wire.log.segments import list_segments, read_segment
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def events(decoded: DataFrame) -> DataFrame:
+    """A row per record that could be read; exactly `EVENTS`."""
+    return decoded.where(f.col("reason").isNull()).select(*EVENTS.names)
+
+
+def quarantine(decoded: DataFrame) -> DataFrame:
+    """A row per thing that could not; exactly `QUARANTINE`. `offset` null: it is no single record."""
+    offset = f.when(f.col("offset") != NO_OFFSET, f.col("offset"))
+    return decoded.where(f.col("reason").isNotNull()).select(
+        "source",
+        f.coalesce("file", "source").alias("file"),
+        "position",
+        offset.alias("offset"),
+        f.coalesce("reason", f.lit("")).alias("reason"),
+    )
+
+
+def decoded_batches(directory: Path) -> Iterator[pa.RecordBatch]:
+    """Batches of `DECODED` of a partition's directory, whose name ends with the partition."""
+    partition = int(directory.name.rpartition("-")[2])
+    for path in list_segments(directory):
+        for columns in columns_of(read_segment(path).batches):
+            if len(columns):
+                for raw in raw_records(
+                    columns, source=directory.name, partition=partition, file=str(path), base=0
+                ):
+                    yield from decode(raw, {})
