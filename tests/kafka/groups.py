@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kio.schema.consumer_group_describe.v1 import request as consumer_request
 from kio.schema.consumer_group_describe.v1 import response as consumer_response
@@ -121,28 +122,23 @@ def _consumer(port: int, group: GroupId) -> tuple[str, _Members]:
     request = consumer_request.ConsumerGroupDescribeRequest(
         group_ids=(group,), include_authorized_operations=False
     )
-    (found,) = ask(port, request, consumer_response.ConsumerGroupDescribeResponse).groups
-    return found.group_state, tuple(
-        MemberView(
-            member_id=one.member_id,
-            client_id=one.client_id,
-            host=one.client_host,
-            instance=one.instance_id,
-            assignment=_partitions((it.topic_name, it.partitions) for it in one.assignment.topic_partitions),
-        )
-        for one in found.members
-    )
+    return _newer(ask(port, request, consumer_response.ConsumerGroupDescribeResponse).groups)
 
 
 def _share(port: int, group: GroupId) -> tuple[str, _Members]:
     request = share_request.ShareGroupDescribeRequest(group_ids=(group,), include_authorized_operations=False)
-    (found,) = ask(port, request, share_response.ShareGroupDescribeResponse).groups
+    return _newer(ask(port, request, share_response.ShareGroupDescribeResponse).groups)
+
+
+def _newer(groups: Iterable[Any]) -> tuple[str, _Members]:
+    """The one group that was asked for; members of a share group have no instance id."""
+    (found,) = groups
     return found.group_state, tuple(
         MemberView(
             member_id=one.member_id,
             client_id=one.client_id,
             host=one.client_host,
-            instance=None,
+            instance=getattr(one, "instance_id", None),
             assignment=_partitions((it.topic_name, it.partitions) for it in one.assignment.topic_partitions),
         )
         for one in found.members

@@ -77,11 +77,6 @@ JOURNEYS = (
         (TO_CONSUMER, "Consumer", "uniform"),
     ),
     journey(
-        "librdkafka cooperative to consumer, all stopped",
-        librdkafka("cooperative-sticky"),
-        (TO_CONSUMER + " --offline", "Consumer", "uniform"),
-    ),
-    journey(
         "librdkafka range to cooperative, all stopped",
         librdkafka("range"),
         ("--to cooperative --client librdkafka:2.16.0", "Classic", "cooperative-sticky"),
@@ -89,6 +84,11 @@ JOURNEYS = (
 )
 
 LONGER = (
+    journey(
+        "librdkafka cooperative to consumer, all stopped",
+        librdkafka("cooperative-sticky"),
+        (TO_CONSUMER + " --offline", "Consumer", "uniform"),
+    ),
     journey(
         "java sticky to cooperative to consumer",
         java("sticky"),

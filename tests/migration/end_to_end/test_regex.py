@@ -14,10 +14,12 @@ from tests.migration.end_to_end.deployment import Deployment
 from tests.migration.end_to_end.fleets import java, librdkafka
 from tests.migration.end_to_end.shell import Shell
 from tests.migration.end_to_end.test_migrations import state_of
+from tests.support.long import LONG
 
 pytestmark = pytest.mark.kafka
 
 
+@LONG
 def test_java_pattern_stays_and_goes_to_the_broker_later(
     deploy: Deploy, follow: Follow, shell: Shell, tools: ToolHost
 ) -> None:
