@@ -50,7 +50,7 @@ class Rebalance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class RebalanceSeries:
     """All rebalances until the group rests."""
 
     rebalances: tuple[Rebalance, ...]
@@ -72,7 +72,7 @@ def procedure_of(assignor: Assignor) -> Procedure:
 
 def run_rebalances(
     spec: GroupSpec, assignor: Assignor, before: Mapping[str, Partitions], procedure: Procedure
-) -> Course:
+) -> RebalanceSeries:
     """From what members own before to where the group rests.
 
     AssignorFailedError where the real assignor would throw in the first one.
@@ -108,7 +108,7 @@ def run_rebalances(
         )
         rests = procedure is not Procedure.COOPERATIVE or not lost
         owners, latest, spec = new, latest | new, _next_round(spec, assignment)
-    return Course(
+    return RebalanceSeries(
         rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined), failure=failure
     )
 

@@ -143,7 +143,7 @@ class Group:
     generation: Generation | None = None
     leader: str | None = None
     """Of a classic group: the member that led its last finished rebalance, as the group's newest record says. While
-    another one is going on it may have left; `migration.succession` tells who leads then. None when not known, when
+    another one is going on it may have left; `groups.succession` tells who leads then. None when not known, when
     nobody leads, and in a source that was not asked for it."""
     leader_problem: str | None = field(default=None, metadata=UNWRITTEN)
     """Why the leader is not known, where a cluster was asked for it."""

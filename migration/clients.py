@@ -1,17 +1,21 @@
 """Client libraries: what each can do, and which one a member runs.
 
 A plan that ignores the library is dangerous (librdkafka refuses the two bounces that Java needs), so a
-library is either told, or recorded in the source, or inferred from what only one library does, or unknown.
+library is either declared, or recorded in the source, or inferred from what only one library does, or unknown.
+
+A describe shows only the assignor that the group chose. Which assignors a member lists comes from its configuration
+file, and decides how many bounces there are: Java's default since 3.0, range and cooperative-sticky, is the list that
+the first of two bounces would bring.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from groups.client_library import KnownLibrary, canonical_library, library_of, tells_version
-from groups.model import Group, Member
+from groups.model import Group, GroupType, Member
 from migration.client_config import ClientConfig
 
 Version = tuple[int, ...]
@@ -119,7 +123,7 @@ class MemberClient:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldClients:
+class DeclaredClients:
     """What `--client` said: of all members, and of single ones."""
 
     everybody: tuple[str, str | None] | None = None
@@ -128,7 +132,7 @@ class ToldClients:
     """Of members whose library nothing else tells: what a configuration file is for."""
 
 
-def with_configs(told: ToldClients, configs: Iterable[ClientConfig]) -> ToldClients:
+def with_configs(told: DeclaredClients, configs: Iterable[ClientConfig]) -> DeclaredClients:
     """What was told, and what the keys of configuration files show where nothing was."""
     single, otherwise = dict(told.single), told.otherwise
     shared: set[str] = set()
@@ -141,10 +145,10 @@ def with_configs(told: ToldClients, configs: Iterable[ClientConfig]) -> ToldClie
             shared.add(config.library)
     if len(shared) == 1:
         otherwise = (shared.pop(), None)
-    return ToldClients(everybody=told.everybody, single=single, otherwise=otherwise)
+    return DeclaredClients(everybody=told.everybody, single=single, otherwise=otherwise)
 
 
-def parse_clients(values: Iterable[str]) -> ToldClients:
+def parse_clients(values: Iterable[str]) -> DeclaredClients:
     """`LIBRARY[:VERSION]` or `MEMBER=LIBRARY[:VERSION]`; ValueError for an unknown library or a bad version."""
     everybody: tuple[str, str | None] | None = None
     single: dict[str, tuple[str, str | None]] = {}
@@ -162,7 +166,7 @@ def parse_clients(values: Iterable[str]) -> ToldClients:
             )
         else:
             everybody = told
-    return ToldClients(everybody=everybody, single=single)
+    return DeclaredClients(everybody=everybody, single=single)
 
 
 def library_named(name: str) -> Library:
@@ -182,15 +186,15 @@ def parse_version(text: str) -> Version:
     return tuple(map(int, match.group(1).split(".")))
 
 
-def client_of(member: Member, told: ToldClients) -> MemberClient:
+def client_of(member: Member, told: DeclaredClients) -> MemberClient:
     """What is told beats what the source recorded, and that beats what the member id suggests."""
     known = library_of(member)
     named = (member.id, member.instance, member.client.id)
     said = next((told.single[key] for key in named if key is not None and key in told.single), told.everybody)
     if said is not None:
-        return replace(_told(said), shown=known if known.name not in (None, said[0]) else None)
+        return replace(_client_of(said), shown=known if known.name not in (None, said[0]) else None)
     if known.name is None and told.otherwise is not None:
-        return _told(told.otherwise)
+        return _client_of(told.otherwise)
     library = LIBRARIES[known.name] if known.name else None
     version = member.client.version
     if version is not None and not tells_version(member.client.library or "", version):
@@ -198,21 +202,21 @@ def client_of(member: Member, told: ToldClients) -> MemberClient:
     return MemberClient(library=library, version=_version_or_none(version), known_by=known.known_by)
 
 
-def clients_of(group: Group, told: ToldClients) -> dict[str | None, MemberClient]:
+def clients_of(group: Group, told: DeclaredClients) -> dict[str | None, MemberClient]:
     """The client of every member by member id; of a group without members, under None, what was told."""
     if not group.members:
         said = told.everybody or told.otherwise
-        return {None: MemberClient(library=None) if said is None else _told(said)}
+        return {None: MemberClient(library=None) if said is None else _client_of(said)}
     return {member.id: client_of(member, told) for member in group.members}
 
 
-def unknown_members(group: Group, told: ToldClients) -> list[str]:
+def unknown_members(group: Group, told: DeclaredClients) -> list[str]:
     """What `--client MEMBER=…` names that the group does not have."""
     have = {key for m in group.members for key in (m.id, m.instance, m.client.id)}
     return [name for name in told.single if name not in have]
 
 
-def _told(client: tuple[str, str | None]) -> MemberClient:
+def _client_of(client: tuple[str, str | None]) -> MemberClient:
     name, version = client
     return MemberClient(library=LIBRARIES[name], version=_version_or_none(version), known_by="told")
 
@@ -236,3 +240,50 @@ def surely_before(version: Version, needed: Version) -> bool:
 def surely_since(version: Version, needed: Version) -> bool:
     """Whether it is not older, whatever the numbers are that were not said: 4 is 4.0 at least, 2 may not be 2.4."""
     return (*version, *(0,) * (len(needed) - len(version))) >= needed
+
+
+JAVAS_DEFAULT = ("range", "cooperative-sticky")
+"""ConsumerConfig of kafka-clients since 3.0."""
+_SINCE = (3, 0)
+
+
+def with_configured_assignors(
+    group: Group, clients: Mapping[str | None, MemberClient], configs: Sequence[ClientConfig]
+) -> Group:
+    """The group with its members' lists, where files tell them and the source did not."""
+    if group.type is not GroupType.CLASSIC or not configs:
+        return group
+    members = (_with_configured(group, member, clients.get(member.id), configs) for member in group.members)
+    return replace(group, members=tuple(members))
+
+
+def _with_configured(
+    group: Group, member: Member, client: MemberClient | None, configs: Sequence[ClientConfig]
+) -> Member:
+    if member.protocols is not None or client is None or client.library is None:
+        return member
+    listed = _listed(member, client, configs)
+    # A list without the assignor in use is not what this member runs with.
+    return replace(member, protocols=listed) if listed and group.protocol in listed else member
+
+
+def _listed(member: Member, client: MemberClient, configs: Sequence[ClientConfig]) -> tuple[str, ...] | None:
+    """The file of the member itself beats that of its library, and that the one of all."""
+    names = (member.id, member.instance, member.client.id)
+    library = client.library.name if client.library else None
+    mine = [config for config in configs if config.member is not None and config.member in names]
+    mine = mine or [config for config in configs if config.is_for_library and config.library == library]
+    mine = mine or [
+        config
+        for config in configs
+        if config.member is None and not config.is_for_library and config.library in (None, library)
+    ]
+    lists = {config.assignors or _default(client) for config in mine}
+    return lists.pop() if len(lists) == 1 else None
+
+
+def _default(client: MemberClient) -> tuple[str, ...] | None:
+    """What a member lists whose file lists nothing."""
+    if client.library is None or client.library.name != "java" or client.version is None:
+        return None
+    return JAVAS_DEFAULT if client.version >= _SINCE else None

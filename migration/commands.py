@@ -17,7 +17,7 @@ CONFIG_VARIABLE = '"$COMMAND_CONFIG"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class ClusterOptions:
     """How the commands of a plan reach the cluster."""
 
     bootstrap_server: str | None = None
@@ -53,23 +53,23 @@ class Connection:
         return f" --command-config {shlex.quote(self.command_config)}" if self.command_config else ""
 
 
-def list_if(group: str, options: str, connection: Connection) -> str:
+def list_if(group: str, options: str, connection: ClusterOptions) -> str:
     """`kohort list` that shows the group if the options are true of it, and nothing else."""
     literal = _SPECIAL.sub(lambda found: "\\" + found.group(), group)
     return f"kohort list --match {shlex.quote(f'^{literal}$')} {options} {connection.kohort}"
 
 
-def describe_migration(group: str, connection: Connection) -> str:
+def describe_migration(group: str, connection: ClusterOptions) -> str:
     """`kohort describe` of where each member is on its way."""
     return _with_group("kohort describe", group, f"--migration {connection.kohort}")
 
 
-def gate(step: int, connection: Connection) -> str:
+def gate(step: int, connection: ClusterOptions) -> str:
     """Whether the step is complete, as an exit status; waits for it."""
     return f"kohort gate {PLAN_FILE} --step {step} --wait {connection.kohort}"
 
 
-def gate_round(step: int, connection: Connection) -> str:
+def gate_round(step: int, connection: ClusterOptions) -> str:
     """Whether round K of the step is complete."""
     return f'kohort gate {PLAN_FILE} --step {step} --round "$K" --wait {connection.kohort}'
 

@@ -2,6 +2,8 @@
 
 The paths say it (`Step.course`); `migration.expectation.foresee` walks the courses of a plan, one after the other, with
 the real assignors, and fills in what each step costs.
+
+`Moment` is the group at rest after a round: what that walk passes.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from groups.model import MemberProtocol
+from groups.model import GroupType, MemberProtocol
 
 
 class Manner(Enum):
@@ -58,3 +60,56 @@ class Course:
     """None where members are only stopped."""
     guests: tuple[Guest, ...] = ()
     """Guests that this step starts; they are in its rounds too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerGap:
+    """Partitions that have no owner for a while."""
+
+    why: str
+    partitions: int
+    mean_s: float
+    """Of one partition, on average."""
+    most_s: float
+
+    @property
+    def total_s(self) -> float:
+        """Partition-seconds, on average."""
+        return self.partitions * self.mean_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A member at a moment."""
+
+    origin: str
+    """Its id when the plan was made, or what the plan calls it."""
+    away: bool
+    protocol: MemberProtocol | None
+    assignors: tuple[str, ...]
+    """What it lists, preferred first; empty under the consumer protocol."""
+    partitions: int
+    restarted: bool
+    """Whether the plan has restarted it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The group at rest, after something was done to it."""
+
+    step: int
+    """From 1; 0 for the group as it was found."""
+    round: int
+    """From 1, within its step; 0 for the group as it was found."""
+    stopped: tuple[str, ...] = ()
+    """Origins of the members that were stopped, if that is what was done."""
+    started: tuple[str, ...] = ()
+    type: GroupType
+    protocol: str | None
+    """The assignor in use; None while nobody is there."""
+    rebalances: int = 0
+    moved: int = 0
+    """Partitions that went to another member than had them last."""
+    waits: tuple[OwnerGap, ...] = ()
+    seats: tuple[Seat, ...] = ()
+    """By the order in which the group had its members; guests follow."""

@@ -1,7 +1,7 @@
 """What the steps of a plan cost: rebalances, partitions moved, partition-seconds without an owner.
 
 Computed: the rebalances of each round and who owns what after each, by the assignors that would be asked
-(`migration.walk`). Assumed: how long a member takes to notice (`migration.timing`) and to restart. The lines of
+(`migration.walk`). Assumed: how long a member takes to notice (`migration.rebalancing`) and to restart. The lines of
 arithmetic tell the two apart.
 """
 
@@ -14,11 +14,10 @@ from assignors.assignor import Leader
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
 from groups.group_spec import current_of
 from groups.model import MemberProtocol, Topic
-from migration.course import Course, Manner
+from migration.course import Course, Manner, Moment, OwnerGap
 from migration.model import Expectation, Step
-from migration.moments import Moment, Wait
+from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
 from migration.rules import Case
-from migration.timing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
 from migration.walk import Walk
 
 
@@ -89,8 +88,8 @@ def _leader(case: Case) -> tuple[Leader, str | None]:
         return Leader.LIBRDKAFKA, None
     if names == {Leader.JAVA.value}:
         return Leader.JAVA, None
-    told = " and ".join(sorted(name or "an unknown library" for name in names))
-    return Leader.JAVA, f"the members run {told}; the assignors are taken to decide as Java's do"
+    libraries = " and ".join(sorted(name or "an unknown library" for name in names))
+    return Leader.JAVA, f"the members run {libraries}; the assignors are taken to decide as Java's do"
 
 
 def _summed(course: Course, moments: Sequence[Moment], bounce_s: float, assumed: str | None) -> Expectation:
@@ -112,9 +111,9 @@ def _summed(course: Course, moments: Sequence[Moment], bounce_s: float, assumed:
     )
 
 
-def _merged(weighted: Iterable[tuple[Moment, float]]) -> list[tuple[Wait, float]]:
+def _merged(weighted: Iterable[tuple[Moment, float]]) -> list[tuple[OwnerGap, float]]:
     """Waits of the same kind and length, and how many partitions wait so in all rounds."""
-    found: dict[tuple[str, float, float], tuple[Wait, float]] = {}
+    found: dict[tuple[str, float, float], tuple[OwnerGap, float]] = {}
     for moment, weight in weighted:
         for wait in moment.waits:
             key = (wait.why, wait.mean_s, wait.most_s)
@@ -153,7 +152,7 @@ def _counts(weighted: Sequence[tuple[Moment, float]]) -> Iterator[str]:
         yield f"{noun}: {named}." if named else f"No {few} {'moves' if what == 'moved' else 'comes about'}."
 
 
-def _waits(waits: Sequence[tuple[Wait, float]]) -> Iterator[str]:
+def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
     for wait, partitions in waits:
         total = partitions * wait.mean_s
         most = f" (at worst {wait.most_s:g} s)" if wait.most_s > wait.mean_s else ""

@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Partitions
-from migration.clients import MemberClient, ToldClients, client_of
-from migration.succession import Succession, leader_of, succession
+from groups.succession import Succession, leader_of, succession
+from migration.clients import DeclaredClients, MemberClient, client_of
 
 AWAY = -2
 """Epoch of a static member that left for a while (KIP-848, Static Membership)."""
@@ -192,7 +192,7 @@ def _classic_standing(group: Group) -> str:
 
 def _may_bounce(group: Group) -> bool:
     """Whether some member's library may list an eager and a cooperative assignor at once, or is not known."""
-    libraries = [client_of(member, ToldClients()).library for member in group.members]
+    libraries = [client_of(member, DeclaredClients()).library for member in group.members]
     return any(library is None or library.two_bounces for library in libraries)
 
 
@@ -243,11 +243,7 @@ def _classic_waits(group: Group) -> dict[str, tuple[Wait, ...] | None]:
         return {each: (Wait(kind=WaitKind.ASSIGN),) if each == leader else follow for each in ids}
     if group.state is GroupState.PREPARING_REBALANCE:
         return {
-            member.id: (
-                Wait(
-                    kind=WaitKind.JOINS if member.is_new else WaitKind.MAYBE_REJOIN,
-                ),
-            )
+            member.id: (Wait(kind=WaitKind.JOINS if member.is_new else WaitKind.MAYBE_REJOIN),)
             for member in group.members
         }
     return dict.fromkeys(ids, None)
@@ -325,7 +321,7 @@ def _inspected(
     waits: tuple[Wait, ...] | None,
 ) -> InspectedMember:
     assignors, whole = _assignors(group, member)
-    client = client_of(member, ToldClients())
+    client = client_of(member, DeclaredClients())
     return InspectedMember(
         member=member,
         label=label,

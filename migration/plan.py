@@ -8,15 +8,20 @@ from dataclasses import replace
 from groups.model import Cluster, Group, GroupType, Member, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
-from migration.clients import MemberClient, ToldClients, clients_of, with_configs
-from migration.commands import Connection
+from migration.clients import (
+    DeclaredClients,
+    MemberClient,
+    clients_of,
+    with_configs,
+    with_configured_assignors,
+)
+from migration.commands import ClusterOptions
 from migration.expectation import foresee
 from migration.model import Baseline, Destination, Plan, Verdict
 from migration.paths import Trip, choose_path, has_arrived, planned_members
-from migration.paths.trip import BRIDGE
+from migration.paths.path import BRIDGE
 from migration.rules import Case, judge
 from migration.rules.assignors import lists_are_known
-from migration.told_assignors import with_told_assignors
 
 DEFAULT_BOUNCE_S = 30.0
 """A container's stop, its start and the join: what rolling restarts are usually given. Measure yours."""
@@ -26,13 +31,13 @@ def make_plan(
     group: Group,
     cluster: Cluster,
     destination: Destination,
-    told: ToldClients,
+    told: DeclaredClients,
     *,
     concurrency: int = 1,
     bounce_s: float = DEFAULT_BOUNCE_S,
     topics: Sequence[Topic] = (),
     assignor: str | None = None,
-    connection: Connection | None = None,
+    connection: ClusterOptions | None = None,
     regexes: Sequence[str] = (),
     configs: Sequence[ClientConfig] = (),
     access: Access | None = None,
@@ -78,7 +83,7 @@ def case_of(
     group: Group,
     cluster: Cluster,
     destination: Destination,
-    told: ToldClients,
+    told: DeclaredClients,
     *,
     topics: Sequence[Topic] = (),
     assignor: str | None = None,
@@ -91,7 +96,7 @@ def case_of(
     """What the rules look at; the arguments are those of `make_plan`."""
     clients = _movers(group, clients_of(group, with_configs(told, configs)))
     return Case(
-        group=with_told_assignors(group, clients, configs),
+        group=with_configured_assignors(group, clients, configs),
         cluster=cluster,
         destination=destination,
         clients=clients,
@@ -110,7 +115,7 @@ def plan_of(
     *,
     concurrency: int = 1,
     bounce_s: float = DEFAULT_BOUNCE_S,
-    connection: Connection | None = None,
+    connection: ClusterOptions | None = None,
     with_costs: bool = True,
     most_rounds: int | None = None,
 ) -> Plan:
@@ -130,18 +135,14 @@ def plan_of(
     if plan.verdict is Verdict.BLOCKED:
         return plan
     trip = Trip(
-        case=case, concurrency=concurrency, assignor=case.assignor, connection=connection or Connection()
+        case=case, concurrency=concurrency, assignor=case.assignor, connection=connection or ClusterOptions()
     )
     path = choose_path(trip)
     if not with_costs:
         return replace(plan, steps=path.steps, path=path.name, alternatives=path.alternatives)
     foreseen = foresee(case, path.steps, topics=case.topics or {}, bounce_s=bounce_s, most_rounds=most_rounds)
     return replace(
-        plan,
-        steps=foreseen.steps,
-        moments=foreseen.moments,
-        path=path.name,
-        alternatives=path.alternatives,
+        plan, steps=foreseen.steps, moments=foreseen.moments, path=path.name, alternatives=path.alternatives
     )
 
 

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from groups.trees import Malformed, Path, Trees, count_values, shown, tag_of
-from migration import conditions
-from migration.conditions import Condition
-from migration.model import Plan, Step
+from migration import model as conditions
+from migration.model import Condition, Plan, Step
 
 MAX_VALUES = 2_000_000
 """Values in a plan: 40 times those of a plan for 500 members."""

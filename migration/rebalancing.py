@@ -1,13 +1,19 @@
 """One disturbance of a group, until it rests: who owns what then, what moved, and what waited meanwhile.
 
-Pure functions over `groups.model.Group`. The assignors are the real ones; how long a wait lasts comes from
-`migration.timing`.
+Pure functions over `groups.model.Group`. The assignors are the real ones. How long a wait lasts follows from how
+members learn of a rebalance. A classic member learns of a rebalance from the answer to its next heartbeat, and a
+member of the consumer protocol of a new assignment likewise: after half an interval on average. Classic members that
+have rebalanced together send their heartbeats in step from then on, as all were answered at once (seen with Java and
+librdkafka on 4.3.1); in a group that has been at rest for long they are taken to be spread evenly, so that the last
+of `n` learns after `n / (n + 1)` of an interval. What a broker and a client take themselves, and an application that
+is busy with its records, is not counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TypeAlias
 
 from assignors.assignor import Leader, RebalanceProtocol, Side
@@ -17,14 +23,7 @@ from assignors.rebalance import MOST_REBALANCES, Procedure, elect, rebalance_pro
 from assignors.registry import find
 from groups.group_spec import ask, current_of
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
-from migration.moments import Wait
-from migration.timing import (
-    CLASSIC_HEARTBEAT_S,
-    CONSUMER_HEARTBEAT_S,
-    Rhythm,
-    until_all_know_s,
-    until_others_know_s,
-)
+from migration.course import OwnerGap
 
 Owners: TypeAlias = dict[tuple[str, int], str]
 """Member id by topic and partition."""
@@ -37,7 +36,7 @@ class Outcome:
     group: Group
     rebalances: int
     moved: int
-    waits: tuple[Wait, ...]
+    waits: tuple[OwnerGap, ...]
 
 
 def owners_of(group: Group) -> Owners:
@@ -79,7 +78,7 @@ def rebalance_classic(
     procedure = Procedure.EAGER if len(eager) == len(group.members) else Procedure.COOPERATIVE
     group = replace(group, type=GroupType.CLASSIC, protocol=name)
     rebalances = moved = 0
-    waits: list[Wait] = []
+    waits: list[OwnerGap] = []
     knowing = set(joined)
     before = owners_of(group)
     while rebalances < MOST_REBALANCES:
@@ -147,11 +146,7 @@ def _without_claims(spec: GroupSpec, eager: Collection[str]) -> GroupSpec:
 def _assigned(group: Group, named: Mapping[str, Mapping[str, list[int]]]) -> Group:
     """The group with what the assignor gave, a generation on; nobody is new any more."""
     members = tuple(_given(member, named.get(member.id, {})) for member in group.members)
-    return replace(
-        group,
-        members=members,
-        generation=1 + (group.generation or group.group_epoch or 0),
-    )
+    return replace(group, members=members, generation=1 + (group.generation or group.group_epoch or 0))
 
 
 def _given(member: Member, named: Mapping[str, list[int]]) -> Member:
@@ -167,13 +162,13 @@ def _moved(latest: Owners, after: Owners) -> int:
 
 def _classic_waits(
     before: Owners, latest: Owners, eager: Collection[str], told: int, rhythm: Rhythm
-) -> list[Wait]:
+) -> list[OwnerGap]:
     """What waits while a classic group rejoins; `told` members learn of it from their heartbeats."""
     waits = []
     free = sum(1 for place in latest if place not in before)
     if free and told:
         waits.append(
-            Wait(
+            OwnerGap(
                 why=_WITHHELD if rhythm is Rhythm.JUST_ANSWERED else _LEFT,
                 partitions=free,
                 mean_s=until_all_know_s(told, rhythm),
@@ -183,7 +178,7 @@ def _classic_waits(
     given_up = sum(1 for owner in before.values() if owner in eager)
     if given_up and told:
         waits.append(
-            Wait(
+            OwnerGap(
                 why=_GIVEN_UP_IN_STEP if rhythm is not Rhythm.SPREAD else _GIVEN_UP,
                 partitions=given_up,
                 mean_s=until_others_know_s(told, rhythm),
@@ -201,7 +196,7 @@ _GIVEN_UP_IN_STEP = "given up by eager members and given out anew at once: all n
 
 def _handovers(
     members: Mapping[str, Member], before: Owners, after: Owners, latest: Owners, joined: Collection[str]
-) -> tuple[Wait, ...]:
+) -> tuple[OwnerGap, ...]:
     """What waits while members come to a target, by how the receiver learns of it."""
     counts: dict[tuple[str, float, float], int] = {}
     for place, receiver in after.items():
@@ -213,7 +208,7 @@ def _handovers(
         kind = _handover(members[receiver], None if giver is None else members[giver], receiver in joined)
         counts[kind] = counts.get(kind, 0) + 1
     return tuple(
-        Wait(why=why, partitions=count, mean_s=mean_s, most_s=most_s)
+        OwnerGap(why=why, partitions=count, mean_s=mean_s, most_s=most_s)
         for (why, mean_s, most_s), count in counts.items()
     )
 
@@ -242,3 +237,40 @@ def _handover(receiver: Member, giver: Member | None, is_new: bool) -> tuple[str
 def newcomer(member: Member) -> Member:
     """A member that has not been in the group before."""
     return replace(member, owned={}, target={}, generation=NO_GENERATION, epoch=None)
+
+
+CLASSIC_HEARTBEAT_S = 3.0
+"""`heartbeat.interval.ms`, which all seven libraries set to 3 s unless told otherwise."""
+CONSUMER_HEARTBEAT_S = 5.0
+"""`group.consumer.heartbeat.interval.ms`, a broker's default."""
+INITIAL_DELAY_S = 3.0
+"""`group.initial.rebalance.delay.ms`: how long an empty classic group waits for more members."""
+SESSION_S = 45.0
+"""`session.timeout.ms` and `group.consumer.session.timeout.ms` by default: how long a static member may be away."""
+
+
+class Rhythm(Enum):
+    """When classic members send their heartbeats."""
+
+    SPREAD = "spread"
+    """Evenly over the interval: the group has been at rest for long."""
+    IN_STEP = "in step"
+    """All at once, sometime in the interval: the group has rebalanced since the plan began."""
+    JUST_ANSWERED = "just answered"
+    """All at once, an interval from now: the group has rebalanced this moment."""
+
+
+def until_all_know_s(members: int, rhythm: Rhythm) -> float:
+    """When the last of so many classic members learns of a rebalance, on average."""
+    if not members:
+        return 0.0
+    if rhythm is Rhythm.SPREAD:
+        return CLASSIC_HEARTBEAT_S * members / (members + 1)
+    return CLASSIC_HEARTBEAT_S if rhythm is Rhythm.JUST_ANSWERED else CLASSIC_HEARTBEAT_S / 2
+
+
+def until_others_know_s(members: int, rhythm: Rhythm) -> float:
+    """How long one of so many classic members, having given up its partitions, waits for the last, on average."""
+    if rhythm is not Rhythm.SPREAD or not members:
+        return 0.0
+    return until_all_know_s(members, rhythm) - CLASSIC_HEARTBEAT_S / 2

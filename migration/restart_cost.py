@@ -18,7 +18,7 @@ from assignors.assignor import Side
 from groups.dry_run import BROKERS_DEFAULT, DryRun
 from groups.group_spec import current_of
 from groups.model import Group, GroupType, Member, MemberProtocol, Topic
-from migration.commands import Connection
+from migration.commands import ClusterOptions
 from migration.course import Course, Manner, Start
 from migration.expectation import foresee
 from migration.model import Destination, Step
@@ -38,7 +38,7 @@ def destinations_assignor(case: Case) -> tuple[str, Side]:
         return COOPERATIVE, Side.CLIENT
     if case.group.type is GroupType.CONSUMER:
         return case.group.protocol or BROKERS_DEFAULT, Side.BROKER
-    trip = Trip(case=case, concurrency=1, assignor=None, connection=Connection())
+    trip = Trip(case=case, concurrency=1, assignor=None, connection=ClusterOptions())
     return trip.remote_assignor or BROKERS_DEFAULT, Side.BROKER
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from groups.model import MemberProtocol
-from migration.moments import Moment, Seat
+from migration.course import Moment, Seat
 
 MOST_FRAMES = 40
 """Columns that can still be told apart on a page."""

@@ -24,17 +24,19 @@ from assignors.assignor import Leader
 from groups.dry_run import BROKERS_DEFAULT
 from groups.group_spec import current_of
 from groups.model import Client, Group, GroupType, Member, MemberProtocol, Subscription, Topic, usual_protocol
-from migration.course import Course, Manner, Start
-from migration.moments import Moment, Seat, Wait
+from migration.course import Course, Manner, Moment, OwnerGap, Seat, Start
 from migration.rebalancing import (
+    CONSUMER_HEARTBEAT_S,
+    INITIAL_DELAY_S,
+    SESSION_S,
     Outcome,
+    Rhythm,
     newcomer,
     owners_of,
     rebalance_classic,
     rebalance_consumer,
     voted,
 )
-from migration.timing import CONSUMER_HEARTBEAT_S, INITIAL_DELAY_S, SESSION_S, Rhythm
 
 MOST_WORK = 60_000
 """Members and partitions, summed over the rounds of a course that are walked."""
@@ -122,7 +124,7 @@ class Walk:
         self._away |= set(origins)
         staying = tuple(member for member in self._group.members if member.id not in ids)
         self._group = replace(self._group, members=staying)
-        outcome = self._settle(frozenset()) if ids else self._rest()
+        outcome = self._rebalance(frozenset()) if ids else self._rest()
         return self._moment(number, replace(outcome, waits=(*extra, *outcome.waits)), stopped=tuple(origins))
 
     def _stays(self, origin: str, manner: Manner) -> bool:
@@ -133,13 +135,13 @@ class Walk:
             and self._bounce_s <= SESSION_S
         )
 
-    def _session_waits(self, leaving: Sequence[str]) -> Iterator[Wait]:
+    def _session_waits(self, leaving: Sequence[str]) -> Iterator[OwnerGap]:
         """A static member that stays away leaves when its session ends."""
         static = [self._seats[origin] for origin in leaving if self._seats[origin].instance is not None]
         owned = sum(_count(self._group, member) for member in static)
         others = len(self._group.members) > len(leaving)
         if owned and others:
-            yield Wait(
+            yield OwnerGap(
                 why="of static members, until their session ends",
                 partitions=owned,
                 mean_s=SESSION_S,
@@ -151,10 +153,10 @@ class Walk:
         present = {member.id for member in self._group.members}
         back = [origin for origin in origins if self._seats[origin].id in present]
         coming = [origin for origin in origins if self._seats[origin].id not in present]
-        waits: list[Wait] = []
+        waits: list[OwnerGap] = []
         if back:
             waits.append(
-                Wait(
+                OwnerGap(
                     why="of static members while they restart",
                     partitions=sum(_count(self._group, self._seats[origin]) for origin in back),
                     mean_s=self._bounce_s,
@@ -169,10 +171,10 @@ class Walk:
         self._restarted |= set(origins)
         if was_empty and joined:
             waits.append(self._first_wait(start))
-        outcome = self._settle({member.id for member in joined}) if joined else self._take_over()
+        outcome = self._rebalance({member.id for member in joined}) if joined else self._take_over()
         return self._moment(number, replace(outcome, waits=(*waits, *outcome.waits)), started=tuple(origins))
 
-    def _first_wait(self, start: Start) -> Wait:
+    def _first_wait(self, start: Start) -> OwnerGap:
         """What everything waits for while all members are restarted at once."""
         owned = len(self._latest)
         if start.protocol is MemberProtocol.CLASSIC:
@@ -182,7 +184,7 @@ class Walk:
             mean_s = self._bounce_s + CONSUMER_HEARTBEAT_S / 2
             most_s = self._bounce_s + CONSUMER_HEARTBEAT_S
             why = "of all members while they restart, until their second heartbeat"
-        return Wait(why=why, partitions=owned, mean_s=mean_s, most_s=most_s)
+        return OwnerGap(why=why, partitions=owned, mean_s=mean_s, most_s=most_s)
 
     def _skip(self, origins: Sequence[str], start: Start | None) -> None:
         """A round that is not walked: successors take over."""
@@ -223,12 +225,12 @@ class Walk:
             return self._rest()
         if self._group.type is GroupType.CONSUMER:
             self._group = replace(self._group, type=GroupType.CLASSIC, protocol=voted(self._group))
-        return self._rest() if voted(self._group) == self._group.protocol else self._settle(frozenset())
+        return self._rest() if voted(self._group) == self._group.protocol else self._rebalance(frozenset())
 
     def _rest(self) -> Outcome:
         return Outcome(group=self._group, rebalances=0, moved=0, waits=())
 
-    def _settle(self, joined: Collection[str]) -> Outcome:
+    def _rebalance(self, joined: Collection[str]) -> Outcome:
         """Rebalance after the members have changed, if there are any."""
         members = self._group.members
         if not members:

@@ -101,12 +101,7 @@ def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Chang
 
 
 def _change(
-    group: DenseGroup,
-    topics: Sequence[int],
-    plan: _Plan,
-    unassigned: Ints,
-    receivers: Ints,
-    maps: TargetMaps,
+    group: DenseGroup, topics: Sequence[int], plan: _Plan, unassigned: Ints, receivers: Ints, maps: TargetMaps
 ) -> None:
     """Do to the maps of targets what the assignor did: all give up what is too much, then some get more."""
     topic_of = topic_of_ids(group)

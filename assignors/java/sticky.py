@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assignors.java.sticky_claims import Holdings, Outcome, grant_claims
+from assignors.java.sticky_claims import Holdings, StickyOutcome, grant_claims
 from assignors.java.sticky_equal import assign_equal
 from assignors.java.sticky_general import assign_general
 from assignors.java.sticky_group import StickyGroup, racks_of
@@ -29,11 +29,11 @@ def assign(group: DenseGroup) -> Result:
     return Result(assignment=outcome.held.assignment(question), undetermined=outcome.undetermined)
 
 
-def assign_sticky(question: StickyGroup) -> Outcome:
+def assign_sticky(question: StickyGroup) -> StickyOutcome:
     """`withheld` is set where the subscriptions are equal."""
     if not question.member_count:
-        return Outcome(Holdings(np.full(question.id_count, -1, dtype=np.int64)))
+        return StickyOutcome(Holdings(np.full(question.id_count, -1, dtype=np.int64)))
     settled, racks = grant_claims(question), racks_of(question)
     if question.all_equal:
-        return Outcome(assign_equal(question, settled, racks))
+        return StickyOutcome(assign_equal(question, settled, racks))
     return assign_general(question, settled, racks)

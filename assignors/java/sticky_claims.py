@@ -108,7 +108,7 @@ class Holdings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class StickyOutcome:
     """Holdings, and what they hang on that nobody outside the JVM can know."""
 
     held: Holdings

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.java.sticky_balance import Balancing, BalancingWithStrays
-from assignors.java.sticky_claims import Granted, Holdings, Outcome, take_unassigned
+from assignors.java.sticky_claims import Granted, Holdings, StickyOutcome, take_unassigned
 from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, places, runs, subscribers_of
 from assignors.model import Ints, level_fill
 
 
-def assign_general(question: StickyGroup, settled: Granted, racks: Racks | None) -> Outcome:
+def assign_general(question: StickyGroup, settled: Granted, racks: Racks | None) -> StickyOutcome:
     """Granted claims become holdings in place.
 
     Raises AssignorFailedError where Java asks for a member that it has set aside.
@@ -38,7 +38,7 @@ def assign_general(question: StickyGroup, settled: Granted, racks: Racks | None)
     fixed = _set_aside(question, subscribers, held, counts)
     loads = counts[~fixed]
     if not len(loads) or loads.min() >= loads.max() - 1:
-        return Outcome(held)
+        return StickyOutcome(held)
     shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
     movable = rest[subscribers.potential[question.topics_of(rest)] > 1]
     before, score = held.owner.copy(), balance_score(loads)
@@ -49,7 +49,7 @@ def assign_general(question: StickyGroup, settled: Granted, racks: Racks | None)
     performed = balancing.reassign(question.partitions_of(shared))
     if performed and not initializing and balance_score(balancing.counts[~fixed]) >= score:
         held.owner[:] = before
-    return Outcome(held, balancing.undetermined())
+    return StickyOutcome(held, balancing.undetermined())
 
 
 def balance_score(counts: Ints) -> int:

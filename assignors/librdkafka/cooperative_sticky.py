@@ -3,7 +3,7 @@
 There is no path for equal subscriptions as Java has it since 2.4, so results differ from Java's even in the plainest
 groups. In order:
 
-1. Claims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
+1. JudgedClaims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
 2. All partitions that somebody subscribes to are put in order. If all members can have the same: round robin from the
    members that own most, what others owned before first; then partitions that nobody owns, topics and partitions
    backwards from the Metadata response (or forwards by name, if nobody owns anything). Otherwise by number of
@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.librdkafka.order import NOBODY, metadata_order, readable, utf8, without_unreadable
-from assignors.librdkafka.sticky_balance import Balance, Board, FreedMemoryError
+from assignors.librdkafka.sticky_balance import Board, FreedMemoryError, MoveByMove
 from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined, level_fill
 
 FREED = (
@@ -74,7 +74,7 @@ def assign(group: DenseGroup) -> Result:
 class _Plan:
     """An assignment in the making: members by partition id, NOBODY where there is none."""
 
-    def __init__(self, group: DenseGroup, members: Sequence[int], claims: Claims) -> None:
+    def __init__(self, group: DenseGroup, members: Sequence[int], claims: JudgedClaims) -> None:
         self.group, self.members, self.claims = group, np.array(members, dtype=np.int64), claims
         plain = group.subscribers(np.arange(len(group.spec.members)))
         self.subscribers = [plain[t] for t in range(len(group.spec.topics))]
@@ -200,7 +200,7 @@ class _Plan:
         self.active = self.members[(counts[self.members] < potential) | holds_movable[self.members]]
         if not movable.any():
             return
-        balance = Balance(
+        balance = MoveByMove(
             Board(
                 topic_start=self.group.topic_start,
                 partition_topic=self.group.partition_topic,
@@ -271,7 +271,7 @@ def _joined(rows: Sequence[Ints]) -> Ints:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Claims:
+class JudgedClaims:
     """Members by dense partition id, strays included; NOBODY where there is none."""
 
     owner: Ints
@@ -282,7 +282,7 @@ class Claims:
     """The same, void claims included."""
 
 
-def judge_claims(group: DenseGroup, members: Sequence[int]) -> Claims:
+def judge_claims(group: DenseGroup, members: Sequence[int]) -> JudgedClaims:
     """Settle the claims of `members`, which are in the order of the JoinGroup response."""
     everything = group.partition_count + len(group.strays)
     owner, previous, last = (np.full(everything, NOBODY, dtype=np.int64) for _ in range(3))
@@ -304,4 +304,4 @@ def judge_claims(group: DenseGroup, members: Sequence[int]) -> Claims:
     claimant = last.copy()
     for known in (owner, previous, claimant):
         known[void] = NOBODY
-    return Claims(owner, previous, claimant, last)
+    return JudgedClaims(owner, previous, claimant, last)

@@ -69,7 +69,7 @@ class Board:
 
 
 @dataclass(slots=True, eq=False)
-class Balance:
+class MoveByMove:
     """Who holds what, while it is balanced."""
 
     board: Board

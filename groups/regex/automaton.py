@@ -238,7 +238,7 @@ def difference(first: Automaton, second: Automaton) -> Difference:
     if first is second:
         return Difference(only_first=None, only_second=None)
     only: dict[bool, str] = {}
-    for name, in_first in _told_apart(first, second):
+    for name, in_first in _distinguishing(first, second):
         only.setdefault(in_first, name)
         if len(only) == 2:
             break
@@ -247,10 +247,10 @@ def difference(first: Automaton, second: Automaton) -> Difference:
 
 def are_same(first: Automaton, second: Automaton) -> bool:
     """Whether they match the same of all names that a topic may have; TooLargeError likewise."""
-    return next(_told_apart(first, second), None) is None
+    return next(_distinguishing(first, second), None) is None
 
 
-def _told_apart(first: Automaton, second: Automaton) -> Iterator[tuple[str, bool]]:
+def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, bool]]:
     """One name per pair of states in which one automaton matches and the other does not, shortest first."""
     letters = {(first.class_of[INDEX[c]], second.class_of[INDEX[c]]): c for c in reversed(LIKELY)}
     moves = sorted(letters.items(), key=lambda move: LIKELY.index(move[1]))

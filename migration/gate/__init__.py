@@ -1,30 +1,30 @@
 """Gates: may the operator go on from a step of a plan, as far as the group shows it?
 
-Theory of operation. A gate looks at one description of the group (`Sight`) and answers true, false or "cannot tell"
-for each condition of the step (`checks.py`), for the rest of the group (`rest.py`), and for what follows from the plan
-without being written in it (`implied.py`). It is open when all of them hold, closed when one does not, and else nobody
-can tell. Before that come three questions whose answer no waiting changes: is this the plan's group at all
-(`staleness.py`), and has the group left the plan (`straying.py`)?
+Theory of operation. A gate looks at one description of the group (`Observation`) and answers true, false or "cannot
+tell" for each condition of the step (`checks.py`), and for what holds at every gate without being written in the plan
+(`judge.py`). It is open when all of them hold, closed when one does not, and else nobody can tell. Before that come
+three questions whose answer no waiting changes: is this the plan's group at all and has the group left the plan (both
+in `staleness.py`)?
 
-Nobody sees a restart. What is seen is that a member id has gone and another has come (`turnover.py`), so a gate must
+Nobody sees a restart. What is seen is that a member id has gone and another has come (`Turnover`), so a gate must
 know the ids that the group had when the step began: the plan's baseline for the first step, and for later ones what
 was noted when the gate before opened (`notes.py`).
 """
 
-from migration.gate.answers import Awaited, Check, Difference, Judgement, Strayed
+from migration.gate.answers import Awaited, Check, Judgement, PlanMismatch, Strayed
 from migration.gate.judge import judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, Opened, fingerprint, notes_from_data, notes_to_data
-from migration.gate.sight import Sight
+from migration.gate.observation import Observation
 
 __all__ = [
     "Awaited",
     "Check",
-    "Difference",
     "Judgement",
     "Notes",
     "NotesError",
+    "Observation",
     "Opened",
-    "Sight",
+    "PlanMismatch",
     "Strayed",
     "fingerprint",
     "judge_gate",

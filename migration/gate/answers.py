@@ -35,6 +35,21 @@ class Check:
     """Whether waiting may change the answer."""
 
 
+def yes(check: str, text: str) -> Check:
+    """It holds."""
+    return Check(check=check, holds=True, text=text)
+
+
+def no(check: str, text: str, *, awaited: Sequence[Awaited] = (), by_waiting: bool = True) -> Check:
+    """It does not hold."""
+    return Check(check=check, holds=False, text=text, awaited=tuple(awaited), by_waiting=by_waiting)
+
+
+def cannot_tell(check: str, text: str, *, by_waiting: bool = True) -> Check:
+    """Nobody can tell."""
+    return Check(check=check, holds=None, text=text, by_waiting=by_waiting)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strayed:
     """The group has left the plan."""
@@ -47,7 +62,7 @@ class Strayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class PlanMismatch:
     """Something in which the group is not that of the plan."""
 
     what: str
@@ -61,7 +76,7 @@ class Difference:
 class Judgement:
     """What a gate says: one of the four, in this order, that is not empty."""
 
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[PlanMismatch, ...] = ()
     """Refused: the plan is not, or no more, that of the group."""
     strayed: Strayed | None = None
     checks: tuple[Check, ...] = ()

@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
-from migration.conditions import (
+from groups.succession import front_of, leader_of, leads, precedes, succession
+from migration.gate.answers import Check, await_all, cannot_tell, count, name_all, no, planned, yes
+from migration.gate.observation import Observation, Turnover, is_named, outcomes
+from migration.model import (
     Absent,
     Condition,
     Leads,
     MemberCount,
     NoUserData,
     OthersAlso,
+    PlannedMember,
     Precedes,
     Present,
     ProtocolIs,
@@ -21,56 +25,47 @@ from migration.conditions import (
     StateIn,
     TypeIs,
 )
-from migration.gate.answers import Check, await_all, count, name_all, planned
-from migration.gate.outcomes import outcomes
-from migration.gate.sight import Sight
-from migration.gate.turnover import Turnover, is_named
-from migration.model import PlannedMember
 from migration.plan_file import condition_tag
-from migration.succession import front_of, leader_of, leads, precedes, succession
 
 
-def check_condition(condition: Condition, sight: Sight) -> Check:
+def check_condition(condition: Condition, observed: Observation) -> Check:
     """The answer to a condition. Without a group nothing is there: no type, no member."""
-    check: Check = _CHECKS[type(condition)](condition, sight, condition_tag(condition))
+    check: Check = _CHECKS[type(condition)](condition, observed, condition_tag(condition))
     return check
 
 
-def _type(condition: TypeIs, sight: Sight, tag: str) -> Check:
-    wanted, found = condition.type, sight.group
+def _type(condition: TypeIs, observed: Observation, tag: str) -> Check:
+    wanted, found = condition.type, observed.group
     if found is None:
-        return Check(check=tag, holds=False, text=_no_group(sight))
+        return no(tag, _no_group(observed))
     if found.type is GroupType.UNKNOWN:
-        return Check(
-            check=tag, holds=None, text=f"the type of the group is not known; wanted: {wanted.value}"
-        )
+        return cannot_tell(tag, f"the type of the group is not known; wanted: {wanted.value}")
     text = f"the group's type is {found.type.value}"
     holds = found.type is wanted
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted.value}")
 
 
-def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
+def _state(condition: StateIn, observed: Observation, tag: str) -> Check:
     wanted = " or ".join(state.value for state in condition.states)
-    if sight.group is None and GroupState.DEAD in condition.states and not sight.is_whole:
-        text = f"the file does not hold the group {sight.plan.group}: it may be gone, or was not saved"
-        return Check(check=tag, holds=None, text=text)
-    if sight.group is None and GroupState.DEAD in condition.states:
-        return Check(check=tag, holds=True, text=f"there is no group {sight.plan.group} any more")
-    if sight.group is None:
-        return Check(check=tag, holds=False, text=_no_group(sight))
-    state = sight.group.state
+    if observed.group is None and GroupState.DEAD in condition.states and not observed.is_whole:
+        text = f"the file does not hold the group {observed.plan.group}: it may be gone, or was not saved"
+        return cannot_tell(tag, text)
+    if observed.group is None and GroupState.DEAD in condition.states:
+        return yes(tag, f"there is no group {observed.plan.group} any more")
+    if observed.group is None:
+        return no(tag, _no_group(observed))
+    state = observed.group.state
     if state is GroupState.UNKNOWN:
-        return Check(check=tag, holds=None, text=f"the state of the group is not known; wanted: {wanted}")
+        return cannot_tell(tag, f"the state of the group is not known; wanted: {wanted}")
     text = f"the group is {state.value}"
-    if state in condition.states and not (state in _WITHOUT_MEMBERS and sight.members):
-        return Check(check=tag, holds=True, text=text)
+    if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
+        return yes(tag, text)
     # Who is still there is who is waited for, where the group is to be empty.
-    left = [planned(member) for member in sight.members] if GroupState.EMPTY in condition.states else []
+    left = [planned(member) for member in observed.members] if GroupState.EMPTY in condition.states else []
     more = f", with {name_all(left)}" if left else ""
-    return Check(
-        check=tag,
-        holds=False,
-        text=f"{text}{more}" if state in condition.states else f"{text}, not {wanted}{more}",
+    return no(
+        tag,
+        f"{text}{more}" if state in condition.states else f"{text}, not {wanted}{more}",
         awaited=await_all(left, "is still a member"),
     )
 
@@ -78,125 +73,121 @@ def _state(condition: StateIn, sight: Sight, tag: str) -> Check:
 _WITHOUT_MEMBERS = frozenset({GroupState.EMPTY, GroupState.DEAD})
 
 
-def _protocol(condition: ProtocolIs, sight: Sight, tag: str) -> Check:
-    wanted, group = condition.protocol, sight.group
+def _protocol(condition: ProtocolIs, observed: Observation, tag: str) -> Check:
+    wanted, group = condition.protocol, observed.group
     if group is None:
-        return Check(check=tag, holds=False, text=_no_group(sight))
+        return no(tag, _no_group(observed))
     if group.protocol is None or not group.protocol:
         if group.state is GroupState.EMPTY:
-            return Check(check=tag, holds=False, text=f"the group is Empty: nobody uses {wanted}")
+            return no(tag, f"the group is Empty: nobody uses {wanted}")
         why = "" if group.state is GroupState.STABLE else f" while the group is {group.state.value}"
-        return Check(check=tag, holds=None, text=f"the assignor in use is not shown{why}; wanted: {wanted}")
+        return cannot_tell(tag, f"the assignor in use is not shown{why}; wanted: {wanted}")
     holds = group.protocol == wanted
     text = f"the assignor in use is {group.protocol}"
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted}")
 
 
-def _member_count(condition: MemberCount, sight: Sight, tag: str) -> Check:
-    least, most, found = condition.at_least, condition.at_most, len(sight.members)
+def _member_count(condition: MemberCount, observed: Observation, tag: str) -> Check:
+    least, most, found = condition.at_least, condition.at_most, len(observed.members)
     text = f"the group has {count(found, 'member')}"
-    guests = [member.client.id for member in sight.members if member.client.id in sight.guests]
+    guests = [member.client.id for member in observed.members if member.client.id in observed.guests]
     if twice := len(guests) - len(set(guests)):
         found -= twice  # it stands in for nobody of the group
         text += f", {count(twice, 'temporary member')} too many among them"
-    since = sight.roster
+    since = observed.roster
     if least is not None and found < least:
         missing = since.missing if since else ()
         more = f"; nobody came in the place of {name_all(missing)}" if missing else ""
-        return Check(
-            check=tag,
-            holds=False,
-            text=f"{text}, not {least}{more}",
+        return no(
+            tag,
+            f"{text}, not {least}{more}",
             awaited=await_all(missing, "has gone, and nobody came in its place"),
         )
     if most is not None and found > most:
         surplus = since.surplus if since else ()
         more = f"; new is {name_all(surplus)}" if surplus else ""
-        return Check(check=tag, holds=False, text=f"{text}, {most} at most are expected{more}")
-    return Check(check=tag, holds=True, text=text)
+        return no(tag, f"{text}, {most} at most are expected{more}")
+    return yes(tag, text)
 
 
-def _speaking(condition: Speaking, sight: Sight, tag: str) -> Check:
-    wanted, members = condition.protocol, sight.members
+def _speaking(condition: Speaking, observed: Observation, tag: str) -> Check:
+    wanted, members = condition.protocol, observed.members
     able = [member for member in members if member.protocol is wanted]
     others = [planned(member) for member in members if member.protocol not in (wanted, None)]
     unknown = len(members) - len(able) - len(others)
     needed = max(1, len(members)) if condition.at_least is None else condition.at_least
     text = f"{len(able)} of {count(len(members), 'member')} {_verb(len(able))} the {wanted.value} protocol"
     if len(able) >= needed:
-        return Check(check=tag, holds=True, text=text)
+        return yes(tag, text)
     if len(able) + unknown >= needed:
-        return Check(check=tag, holds=None, text=f"{text}; of {unknown} it is not known")
+        return cannot_tell(tag, f"{text}; of {unknown} it is not known")
     if condition.at_least is not None:
         text += f", not {needed}"
-        names = {name for one in (sight.step.rounds if sight.step else ()) for name in one}
+        names = {name for one in (observed.step.rounds if observed.step else ()) for name in one}
         others = [one for one in others if is_named(one, names)]
     more = f"; not yet: {name_all(others)}" if others else ""
     spoken = MemberProtocol.CLASSIC if wanted is MemberProtocol.CONSUMER else MemberProtocol.CONSUMER
     why = f"speaks the {spoken.value} protocol"
-    return Check(check=tag, holds=False, text=text + more, awaited=await_all(others, why))
+    return no(tag, text + more, awaited=await_all(others, why))
 
 
-def _replaced(_: Replaced, sight: Sight, tag: str) -> Check:
-    since, spoken = sight.turnover, _spoken(sight)
-    if since is None and spoken and sight.members and spoken >= {member.id for member in sight.members}:
-        return Check(check=tag, holds=True, text="every member speaks the protocol that the step brings")
+def _replaced(_: Replaced, observed: Observation, tag: str) -> Check:
+    since, spoken = observed.turnover, _spoken(observed)
+    if since is None and spoken and observed.members and spoken >= {member.id for member in observed.members}:
+        return yes(tag, "every member speaks the protocol that the step brings")
     if since is None:
-        return Check(check=tag, holds=None, text=_not_noted(sight), by_waiting=False)
-    rounds = sight.step.rounds if sight.step else ()
-    due = {name for names in rounds[: sight.round] for name in names}
-    stayed, gone = _of_rounds(sight, since, rounds)
+        return cannot_tell(tag, _not_noted(observed), by_waiting=False)
+    rounds = observed.step.rounds if observed.step else ()
+    due = {name for names in rounds[: observed.round] for name in names}
+    stayed, gone = _of_rounds(observed, since, rounds)
     total = len(stayed) + len(gone)
     if total < max(1, len(due)):
-        return Check(check=tag, holds=None, text=_too_few_known(sight, total), by_waiting=False)
-    is_round = sight.round is not None and sight.round < len(rounds)
-    wanted = len(due) if rounds and (is_round or not _are_everybody(sight, rounds)) else total
+        return cannot_tell(tag, _too_few_known(observed, total), by_waiting=False)
+    is_round = observed.round is not None and observed.round < len(rounds)
+    wanted = len(due) if rounds and (is_round or not _are_everybody(observed, rounds)) else total
     text = f"{len(gone)} of {count(total, 'member')} have gone or come back under a new id"
     if early := [one for one in stayed if one.id in spoken]:
         stayed = [one for one in stayed if one.id not in spoken]
         text += f", {len(early)} {_verb(len(early))} the new protocol since before the step began"
     if len(gone) + len(early) >= wanted:
-        return Check(check=tag, holds=True, text=text)
+        return yes(tag, text)
     old = [one for one in stayed if is_named(one, due)] or stayed
     if wanted != total:
-        text += f"; after round {sight.round} it must be {wanted}" if sight.round else f", not {wanted}"
-    return Check(
-        check=tag,
-        holds=False,
-        text=f"{text}; still the old one: {name_all(old)}",
-        awaited=await_all(old, "has not been restarted"),
+        text += f"; after round {observed.round} it must be {wanted}" if observed.round else f", not {wanted}"
+    return no(
+        tag, f"{text}; still the old one: {name_all(old)}", awaited=await_all(old, "has not been restarted")
     )
 
 
-def _spoken(sight: Sight) -> frozenset[str]:
+def _spoken(observed: Observation) -> frozenset[str]:
     """Members that speak the protocol to which the step moves them: they have its configuration, whenever it came.
 
     In a group that the step made classic again, all of them. Never one that was there when the plan was made: no id
     changes its protocol, and a snapshot may leave out what its members speak.
     """
-    baseline = sight.plan.baseline
-    if baseline is None or sight.position <= 0:
+    baseline = observed.plan.baseline
+    if baseline is None or observed.position <= 0:
         return frozenset()
     old = {member.id for member in baseline.members}
-    new = [member for member in sight.members if member.id not in old]
-    gate = sight.step.gate if sight.step else ()
-    made_classic = outcomes(sight.plan)[sight.position].type is GroupType.CONSUMER and (
+    new = [member for member in observed.members if member.id not in old]
+    gate = observed.step.gate if observed.step else ()
+    made_classic = outcomes(observed.plan)[observed.position].type is GroupType.CONSUMER and (
         TypeIs(type=GroupType.CLASSIC) in gate
     )
-    if made_classic and sight.group and sight.group.type is GroupType.CLASSIC:
+    if made_classic and observed.group and observed.group.type is GroupType.CLASSIC:
         return frozenset(member.id for member in new)
     wanted = {one.protocol for one in gate if isinstance(one, Speaking)}
     return frozenset(member.id for member in new if member.protocol in wanted)
 
 
-def _are_everybody(sight: Sight, rounds: Sequence[Sequence[str]]) -> bool:
+def _are_everybody(observed: Observation, rounds: Sequence[Sequence[str]]) -> bool:
     """Whether the rounds name the whole group of the plan: then nobody is left as it was, whoever joined since."""
-    baseline = sight.plan.baseline
+    baseline = observed.plan.baseline
     return baseline is not None and sum(map(len, rounds)) >= len(baseline.members)
 
 
 def _of_rounds(
-    sight: Sight, since: Turnover, rounds: Sequence[Sequence[str]]
+    observed: Observation, since: Turnover, rounds: Sequence[Sequence[str]]
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
     """The members that the rounds name, old ones still there and old ones gone.
 
@@ -206,55 +197,47 @@ def _of_rounds(
     names = {name for one in rounds for name in one}
     stayed = [one for one in since.stayed if is_named(one, names)]
     gone = [one for one in since.gone if is_named(one, names)]
-    if names and not _are_everybody(sight, rounds) and len(stayed) + len(gone) == sum(map(len, rounds)):
+    if names and not _are_everybody(observed, rounds) and len(stayed) + len(gone) == sum(map(len, rounds)):
         return stayed, gone
     return since.stayed, since.gone
 
 
-def _no_user_data(_: NoUserData, sight: Sight, tag: str) -> Check:
-    if sight.group is None:
-        return Check(check=tag, holds=False, text=_no_group(sight))
-    if sight.group.type is GroupType.CONSUMER:
-        return Check(check=tag, holds=True, text="a consumer group's assignments carry no user data")
-    carrying = [m for m in sight.members if m.user_data and m.user_data.assignment]
+def _no_user_data(_: NoUserData, observed: Observation, tag: str) -> Check:
+    if observed.group is None:
+        return no(tag, _no_group(observed))
+    if observed.group.type is GroupType.CONSUMER:
+        return yes(tag, "a consumer group's assignments carry no user data")
+    carrying = [m for m in observed.members if m.user_data and m.user_data.assignment]
     if carrying:
         sizes = ", ".join(f"{_label(one)}: {count(_size(one), 'byte')}" for one in carrying[:8])
-        return Check(
-            check=tag,
-            holds=False,
-            text=f"the assignments of {count(len(carrying), 'member')} carry user data ({sizes})",
-        )
-    unknown = [member for member in sight.members if member.user_data is None]
+        return no(tag, f"the assignments of {count(len(carrying), 'member')} carry user data ({sizes})")
+    unknown = [member for member in observed.members if member.user_data is None]
     if unknown:
-        return Check(
-            check=tag,
-            holds=None,
-            text=f"whether the assignments of {count(len(unknown), 'member')} carry user data cannot be read here; "
+        return cannot_tell(
+            tag,
+            f"whether the assignments of {count(len(unknown), 'member')} carry user data cannot be read here; "
             "DescribeGroups tells it (a live cluster whose login Kohort's own client knows), or the broker's log",
         )
-    return Check(check=tag, holds=True, text="no member's assignment carries user data")
+    return yes(tag, "no member's assignment carries user data")
 
 
-def _precedes(condition: Precedes, sight: Sight, tag: str) -> Check:
+def _precedes(condition: Precedes, observed: Observation, tag: str) -> Check:
     wanted = condition.client_id
-    if sight.group is None:
-        return Check(check=tag, holds=False, text=_no_group(sight))
-    holds = precedes(sight.group, wanted)
+    if observed.group is None:
+        return no(tag, _no_group(observed))
+    holds = precedes(observed.group, wanted)
     if holds is None:
-        return Check(
-            check=tag, holds=None, text=f"whether {wanted} follows the leader {_untold_order(sight.group)}"
-        )
+        return cannot_tell(tag, f"whether {wanted} follows the leader {_unknown_order(observed.group)}")
     text = f"{wanted} comes first in the order of succession"
     if holds:
-        return Check(check=tag, holds=True, text=text)
-    if not _holders(sight, wanted):
-        return Check(check=tag, holds=False, text=f"{wanted} is no member")
-    return Check(
-        check=tag,
-        holds=False,
-        text=f"{wanted} does not come first in the order of succession{_how_to_come_first(sight, wanted)}",
+        return yes(tag, text)
+    if not _holders(observed, wanted):
+        return no(tag, f"{wanted} is no member")
+    return no(
+        tag,
+        f"{wanted} does not come first in the order of succession{_how_to_come_first(observed, wanted)}",
         # The order changes with the members alone.
-        by_waiting=sight.group.state is not GroupState.STABLE,
+        by_waiting=observed.group.state is not GroupState.STABLE,
     )
 
 
@@ -262,12 +245,12 @@ FEW_PLACES = 2
 """With fewer bins than these in front, trying again is not worth while."""
 
 
-def _how_to_come_first(sight: Sight, wanted: str) -> str:
+def _how_to_come_first(observed: Observation, wanted: str) -> str:
     """A new id falls into a bin by chance; a follower in one of the first bins leaves it next to none."""
-    front = front_of(sight.group) if sight.group else None
+    front = front_of(observed.group) if observed.group else None
     if front is None:
         return f": restart {wanted}, for a new member id, and ask again"
-    first = next(planned(member) for member in sight.members if member.id == front.member)
+    first = next(planned(member) for member in observed.members if member.id == front.member)
     chance = f"{front.places} in {front.bins} new ids come before it"
     if front.places < FEW_PLACES:
         return (
@@ -277,22 +260,22 @@ def _how_to_come_first(sight: Sight, wanted: str) -> str:
     return f", {name_all([first])} does: restart {wanted}, for a new member id, and ask again ({chance})"
 
 
-def _leads(condition: Leads, sight: Sight, tag: str) -> Check:
+def _leads(condition: Leads, observed: Observation, tag: str) -> Check:
     wanted = condition.client_id
-    if sight.group is None:
-        return Check(check=tag, holds=False, text=_no_group(sight))
-    holds = leads(sight.group, wanted)
+    if observed.group is None:
+        return no(tag, _no_group(observed))
+    holds = leads(observed.group, wanted)
     if holds is None:
-        return Check(check=tag, holds=None, text=f"whether {wanted} leads {_unknown(sight.group)}")
+        return cannot_tell(tag, f"whether {wanted} leads {_unknown(observed.group)}")
     if holds:
-        return Check(check=tag, holds=True, text=f"{wanted} leads the group")
-    leader = leader_of(sight.group)
-    found = [planned(member) for member in sight.members if member.id == leader]
+        return yes(tag, f"{wanted} leads the group")
+    leader = leader_of(observed.group)
+    found = [planned(member) for member in observed.members if member.id == leader]
     more = f"; {name_all(found)} does" if found else ""
-    return Check(check=tag, holds=False, text=f"{wanted} does not lead the group{more}")
+    return no(tag, f"{wanted} does not lead the group{more}")
 
 
-def _untold_order(group: Group) -> str:
+def _unknown_order(group: Group) -> str:
     found = succession(group)
     if found is None or found.leader is None or found.certain:
         return _unknown(group)
@@ -304,49 +287,40 @@ def _unknown(group: Group) -> str:
     return f"cannot be told: who leads is not known{why}"
 
 
-def _absent(condition: Absent, sight: Sight, tag: str) -> Check:
-    wanted, holders = condition.client_id, _holders(sight, condition.client_id)
+def _absent(condition: Absent, observed: Observation, tag: str) -> Check:
+    wanted, holders = condition.client_id, _holders(observed, condition.client_id)
     if holders:
         there = [planned(member) for member in holders]
-        return Check(
-            check=tag,
-            holds=False,
-            text=f"{name_all(there)} is still a member",
-            awaited=await_all(there, "is still a member"),
-        )
-    if any(member.client.id is None for member in sight.members):
-        return Check(check=tag, holds=None, text=f"client ids are not known here: whether {wanted} has gone")
-    return Check(check=tag, holds=True, text=f"{wanted} is no member")
+        return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))
+    if any(member.client.id is None for member in observed.members):
+        return cannot_tell(tag, f"client ids are not known here: whether {wanted} has gone")
+    return yes(tag, f"{wanted} is no member")
 
 
-def _present(condition: Present, sight: Sight, tag: str) -> Check:
+def _present(condition: Present, observed: Observation, tag: str) -> Check:
     wanted = condition.client_id
-    if _holders(sight, wanted):
-        return Check(check=tag, holds=True, text=f"{wanted} is a member")
-    if any(member.client.id is None for member in sight.members):
-        return Check(
-            check=tag, holds=None, text=f"client ids are not known here: whether {wanted} is a member"
-        )
-    return Check(check=tag, holds=False, text=f"{wanted} is no member yet")
+    if _holders(observed, wanted):
+        return yes(tag, f"{wanted} is a member")
+    if any(member.client.id is None for member in observed.members):
+        return cannot_tell(tag, f"client ids are not known here: whether {wanted} is a member")
+    return no(tag, f"{wanted} is no member yet")
 
 
-def _others(_: OthersAlso, sight: Sight, tag: str) -> Check:
-    since = sight.roster
+def _others(_: OthersAlso, observed: Observation, tag: str) -> Check:
+    since = observed.roster
     if since is None:
-        return Check(check=tag, holds=None, text="who belongs to the group is not known", by_waiting=False)
+        return cannot_tell(tag, "who belongs to the group is not known", by_waiting=False)
     if not since.surplus:
-        return Check(check=tag, holds=False, text="nobody is there who is not in the plan")
+        return no(tag, "nobody is there who is not in the plan")
     text = f"not in the plan: {name_all(since.surplus)}"
     known = {one.label for one in (*since.stayed, *since.gone)}
     if any(one.label not in known for one in since.surplus):
-        return Check(check=tag, holds=True, text=text)
-    return Check(
-        check=tag, holds=None, text=f"{text}, or one that was killed and whose session has not ended"
-    )
+        return yes(tag, text)
+    return cannot_tell(tag, f"{text}, or one that was killed and whose session has not ended")
 
 
-def _holders(sight: Sight, client_id: str) -> list[Member]:
-    return [member for member in sight.members if member.client.id == client_id]
+def _holders(observed: Observation, client_id: str) -> list[Member]:
+    return [member for member in observed.members if member.client.id == client_id]
 
 
 def _verb(number: int) -> str:
@@ -361,26 +335,27 @@ def _size(member: Member) -> int:
     return len(member.user_data.assignment) if member.user_data else 0
 
 
-def _no_group(sight: Sight) -> str:
-    return f"there is no group {sight.plan.group}: it was deleted, or never had a member or an offset"
+def _no_group(observed: Observation) -> str:
+    return f"there is no group {observed.plan.group}: it was deleted, or never had a member or an offset"
 
 
-def _too_few_known(sight: Sight, known: int) -> str:
-    where = "the plan's baseline" if sight.position <= 0 else "what the gates noted"
+def _too_few_known(observed: Observation, known: int) -> str:
+    where = "the plan's baseline" if observed.position <= 0 else "what the gates noted"
     return f"{count(known, 'member')} known from when the step began, fewer than it restarts: {where} is not whole"
 
 
-def _not_noted(sight: Sight) -> str:
-    if sight.position <= 0:
+def _not_noted(observed: Observation) -> str:
+    before, number = observed.position, observed.position + 1
+    if before <= 0:
         return "who was in the group when the step began is not known: the plan has no baseline; plan anew"
     return (
-        f"who was in the group when step {sight.position + 1} began is not known: nothing was noted when the gate of "
-        f"step {sight.position} opened. If step {sight.position + 1} has not begun, ask that gate again "
-        f"(--step {sight.position}); if it has, restart every member of whose restart you are not sure"
+        f"who was in the group when step {number} began is not known: nothing was noted when the gate of "
+        f"step {before} opened. If step {number} has not begun, ask that gate again "
+        f"(--step {before}); if it has, restart every member of whose restart you are not sure"
     )
 
 
-_CHECKS: Mapping[type, Callable[[Any, Sight, str], Check]] = {
+_CHECKS: Mapping[type, Callable[[Any, Observation, str], Check]] = {
     TypeIs: _type,
     StateIn: _state,
     ProtocolIs: _protocol,

@@ -1,29 +1,34 @@
-"""The whole judgement of a gate."""
+"""The whole judgement of a gate, with what holds at every gate without being written in the plan.
+
+Restarted members have come back, as they should, and the group is at rest: no step goes on before that. A state of
+Stable is not enough by itself: a cooperative group is Stable for a moment between two rebalances, with partitions
+that nobody owns; members that are asked to go on meanwhile (aiokafka) stand still until a session ends.
+"""
 
 from __future__ import annotations
 
-from migration.conditions import Leads, Precedes
-from migration.gate.answers import Check, Judgement
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from groups.model import Group, GroupState, GroupType, Member, Partitions
+from migration.gate.answers import Check, Judgement, await_all, cannot_tell, count, name_all, no, planned, yes
 from migration.gate.checks import check_condition
-from migration.gate.implied import implied_checks, implied_conditions
-from migration.gate.rest import check_rest
-from migration.gate.sight import Sight
-from migration.gate.staleness import differences
-from migration.gate.straying import find_stray
-from migration.model import Step
+from migration.gate.observation import Observation, is_named
+from migration.gate.staleness import differences, find_stray
+from migration.model import Condition, Leads, MemberCount, Precedes, Replaced, Speaking, Step
 
 
-def judge_gate(sight: Sight, *, accept_drift: bool = False) -> Judgement:
+def judge_gate(observed: Observation, *, accept_drift: bool = False) -> Judgement:
     """Judge a step's gate, that of a round, or (at position -1) whether the first step may begin.
 
     With `accept_drift` a group that reads other topics than it did, or has other members, is judged all the same.
     """
-    found = tuple(each for each in differences(sight) if not (each.drift and accept_drift))
+    found = tuple(each for each in differences(observed) if not (each.drift and accept_drift))
     if found:
         return Judgement(differences=found)
-    if sight.step is None:
-        return Judgement(checks=(check_rest(sight), _is_there(sight)))
-    return Judgement(strayed=find_stray(sight), checks=_checks(sight, sight.step))
+    if observed.step is None:
+        return Judgement(checks=(check_at_rest(observed), _is_there(observed)))
+    return Judgement(strayed=find_stray(observed), checks=_checks(observed, observed.step))
 
 
 def needs_leader(step: Step | None) -> bool:
@@ -34,23 +39,146 @@ def needs_leader(step: Step | None) -> bool:
     return any(isinstance(one, Precedes | Leads) for one in asked)
 
 
-def _checks(sight: Sight, step: Step) -> tuple[Check, ...]:
+def _checks(observed: Observation, step: Step) -> tuple[Check, ...]:
     of_round = (*step.between, *implied_conditions(step, step.between))
-    conditions = step.gate if sight.round is None else of_round
+    conditions = step.gate if observed.round is None else of_round
     if not conditions:
         return (
-            Check(
-                check="gate",
-                holds=None,
-                text="the plan says of this step nothing that a broker could be asked",
-                by_waiting=False,
+            cannot_tell(
+                "gate", "the plan says of this step nothing that a broker could be asked", by_waiting=False
             ),
         )
-    checks = tuple(check_condition(one, sight) for one in conditions)
-    return (*checks, *implied_checks(sight, step, conditions), check_rest(sight))
+    checks = tuple(check_condition(one, observed) for one in conditions)
+    return (*checks, *implied_checks(observed, step, conditions), check_at_rest(observed))
 
 
-def _is_there(sight: Sight) -> Check:
-    if sight.group is not None:
-        return Check(check="plan", holds=True, text="the group is as it was when the plan was made")
-    return Check(check="plan", holds=False, text=f"there is no group {sight.plan.group}")
+def _is_there(observed: Observation) -> Check:
+    if observed.group is not None:
+        return yes("plan", "the group is as it was when the plan was made")
+    return no("plan", f"there is no group {observed.plan.group}")
+
+
+def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Of a round: a step that is complete when its members are replaced asks after each round for those so far."""
+    of_step = any(isinstance(one, Replaced) for one in step.gate)
+    return (Replaced(),) if of_step and not any(isinstance(one, Replaced) for one in conditions) else ()
+
+
+def implied_checks(observed: Observation, step: Step, conditions: Sequence[Condition]) -> tuple[Check, ...]:
+    """Restarted members have come back, and as they should."""
+    found = (_all_are_back(observed, conditions), _come_back_as_they_should(observed, step))
+    return tuple(check for check in found if check is not None)
+
+
+def _all_are_back(observed: Observation, conditions: Sequence[Condition]) -> Check | None:
+    """None where the plan counts the members itself, or does not restart them."""
+    counted = any(isinstance(one, MemberCount) for one in conditions)
+    restarted = any(isinstance(one, Replaced) for one in conditions)
+    since = observed.turnover
+    if counted or not restarted or since is None:
+        return None
+    if not since.missing:
+        return yes("back", "everybody who was stopped has come back")
+    return no(
+        "back",
+        f"nobody came in the place of {name_all(since.missing)}",
+        awaited=await_all(since.missing, "has gone, and nobody came in its place"),
+    )
+
+
+def _come_back_as_they_should(observed: Observation, step: Step) -> Check | None:
+    """None where the step does not end in a protocol, or nobody noted who was there.
+
+    Where it is not to be spoken by all, those who the rounds so far name; others may come back as they were.
+    """
+    speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
+    since = observed.turnover
+    if speaking is None or since is None:
+        return None
+    wanted, came = speaking.protocol, since.new
+    if speaking.at_least is not None:
+        due = {name for names in step.rounds[: observed.round] for name in names}
+        came = tuple(one for one in came if is_named(one, due))
+    spoken = {member.id: member.protocol for member in observed.members}
+    wrong = [one for one in came if spoken[one.id] not in (wanted, None)]
+    if not wrong:
+        who = (
+            "whoever came since" if speaking.at_least is None else "whoever was to be restarted and came back"
+        )
+        return yes("as-planned", f"{who} speaks the {wanted.value} protocol")
+    return no(
+        "as-planned",
+        f"{count(len(wrong), 'member')} came back without the {wanted.value} protocol: {name_all(wrong)}",
+        awaited=await_all(wrong, f"came back without the {wanted.value} protocol"),
+    )
+
+
+NAME = "rest"
+SHOWN = 5
+
+
+def check_at_rest(observed: Observation) -> Check:
+    """Whether no rebalance is under way, no member is on its way, and every partition has an owner."""
+    group = observed.group
+    if group is None:
+        return yes(NAME, "there is no group that could be rebalancing")
+    if group.state is GroupState.UNKNOWN:
+        return cannot_tell(NAME, "whether a rebalance is under way is not known")
+    if not observed.is_at_rest:
+        return no(NAME, f"a rebalance is under way: the group is {group.state.value}")
+    late = [planned(member) for member in group.members if _is_on_its_way(group, member)]
+    if late:
+        return no(
+            NAME,
+            f"{count(len(late), 'member')} still on the way to the target assignment: {name_all(late)}",
+            awaited=await_all(late, "has not taken up its target assignment"),
+        )
+    unowned = list(islice(_unowned(observed), SHOWN + 1))
+    if unowned:
+        more = " and more" if len(unowned) > SHOWN else ""
+        shown = ", ".join(unowned[:SHOWN])
+        return no(NAME, f"nobody owns {shown}{more}: another rebalance is to come")
+    return yes(NAME, "the group is at rest")
+
+
+def check_steady(before: Group | None, after: Group | None) -> Check:
+    """Whether two looks, a moment apart, show the same."""
+    if before == after:
+        return yes("steady", "two looks show the same")
+    return no("steady", "the group changed between two looks: it is not at rest")
+
+
+def _is_on_its_way(group: Group, member: Member) -> bool:
+    if group.type is not GroupType.CONSUMER:
+        return False
+    if None not in (member.epoch, group.assignment_epoch) and member.epoch != group.assignment_epoch:
+        return True
+    if member.owned is None or member.target is None:
+        return False
+    return _taken(member.owned) != _taken(member.target)
+
+
+def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
+    return {topic: tuple(sorted(numbers)) for topic, numbers in partitions.items() if numbers}
+
+
+def _unowned(observed: Observation) -> Iterator[str]:
+    """Partitions that had an owner when the plan was made, and have none.
+
+    Nothing where it had holes then already: a custom assignor, or a topic that the leader may not see.
+    """
+    baseline = observed.plan.baseline
+    if baseline is None or not observed.members or any(member.owned is None for member in observed.members):
+        return
+    if sum(member.partitions for member in baseline.members) < sum(baseline.partitions.values()):
+        return
+    owned = {
+        (topic, number)
+        for member in observed.members
+        for topic, numbers in (member.owned or {}).items()
+        for number in numbers
+    }
+    for topic in sorted(baseline.partitions):
+        for number in range(observed.partitions.get(topic, 0)):
+            if (topic, number) not in owned:
+                yield f"{topic}-{number}"

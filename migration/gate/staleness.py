@@ -1,62 +1,62 @@
 """Whether a plan is that of the group: another cluster's, another group's or an old one must not be followed.
 
-What a step of the plan changes is no difference: the group may stand anywhere on its way.
+What a step of the plan changes is no difference: the group may stand anywhere on its way. But it may have left the
+plan (`find_stray`), and then there is a step to go back to. A plan names strays of its own. Others need no data: a
+step that was done has come undone (the group's type or assignor fell back, an old member is back), or members are
+there that nobody planned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from groups.model import GroupType, Member, MemberProtocol
-from migration.gate.answers import Difference
-from migration.gate.outcomes import outcomes
-from migration.gate.sight import Sight
-from migration.model import Baseline, PlannedMember
+from groups.model import GroupState, GroupType, Member, MemberProtocol
+from migration.gate.answers import PlanMismatch, Strayed, name_all, planned
+from migration.gate.checks import check_condition
+from migration.gate.observation import Observation, StepOutcome, outcomes
+from migration.model import Baseline, OthersAlso, PlannedMember, Speaking
 
 GONE = "gone"
 
 
-def differences(sight: Sight) -> tuple[Difference, ...]:
+def differences(observed: Observation) -> tuple[PlanMismatch, ...]:
     """Between the group that the plan was made for and the one that is there; nothing for a plan without baseline."""
-    baseline = sight.plan.baseline
+    baseline = observed.plan.baseline
     if baseline is None:
         return ()
-    cluster = tuple(_cluster(sight, baseline))
-    if cluster or sight.group is None:
+    cluster = tuple(_cluster(observed, baseline))
+    if cluster or observed.group is None:
         return cluster
-    found = [
-        *_kind(sight),
-        *_partitions(sight, baseline),
-        *_topics(sight, baseline),
-    ]
-    if sight.position < 0:
-        found += _members(sight)
+    found = [*_kind(observed), *_partitions(observed, baseline), *_topics(observed, baseline)]
+    if observed.position < 0:
+        found += _members(observed)
     return tuple(found)
 
 
-def is_mixed(sight: Sight) -> bool:
+def is_mixed(observed: Observation) -> bool:
     """Whether members of both protocols share the group."""
-    return {member.protocol for member in sight.members} >= set(MemberProtocol)
+    return {member.protocol for member in observed.members} >= set(MemberProtocol)
 
 
-def _cluster(sight: Sight, baseline: Baseline) -> Iterator[Difference]:
-    now = sight.cluster.id
+def _cluster(observed: Observation, baseline: Baseline) -> Iterator[PlanMismatch]:
+    now = observed.cluster.id
     if None not in (baseline.cluster, now) and baseline.cluster != now:
-        yield Difference(what="cluster id", plan=str(baseline.cluster), now=str(now))
+        yield PlanMismatch(what="cluster id", plan=str(baseline.cluster), now=str(now))
 
 
-def _kind(sight: Sight) -> Iterator[Difference]:
+def _kind(observed: Observation) -> Iterator[PlanMismatch]:
     """A type or an assignor that no step leads to."""
-    group, ways = sight.group, outcomes(sight.plan)
-    if sight.position < 0:
+    group, ways = observed.group, outcomes(observed.plan)
+    if observed.position < 0:
         ways = ways[:1]
     if group is None or group.type is GroupType.UNKNOWN:
         return
     kinds = {way.type for way in ways}
     if None not in kinds and group.type not in kinds:
         # One stranger of the other protocol makes a mixed group: it can be sent away.
-        if not (is_mixed(sight) and sight.position >= 0):
-            yield Difference(
+        if not (is_mixed(observed) and observed.position >= 0):
+            yield PlanMismatch(
                 what="group type",
                 plan=_either(way.type.value for way in ways if way.type),
                 now=group.type.value,
@@ -64,29 +64,29 @@ def _kind(sight: Sight) -> Iterator[Difference]:
         return
     names = [way.protocol for way in ways if way.type in (group.type, None)]
     if group.protocol and None not in names and group.protocol not in names:
-        yield Difference(what="assignor", plan=_either(str(name) for name in names), now=group.protocol)
+        yield PlanMismatch(what="assignor", plan=_either(str(name) for name in names), now=group.protocol)
 
 
-def _partitions(sight: Sight, baseline: Baseline) -> Iterator[Difference]:
+def _partitions(observed: Observation, baseline: Baseline) -> Iterator[PlanMismatch]:
     for topic, then in sorted(baseline.partitions.items()):
-        now = sight.partitions.get(topic, then)
+        now = observed.partitions.get(topic, then)
         if now != then:
-            yield Difference(
+            yield PlanMismatch(
                 what=f"partitions of {topic}", plan=str(then), now=str(now) if now else GONE, drift=True
             )
 
 
-def _topics(sight: Sight, baseline: Baseline) -> Iterator[Difference]:
+def _topics(observed: Observation, baseline: Baseline) -> Iterator[PlanMismatch]:
     """Topics that the members want; only where all of them tell, and none by a regex that the broker matches."""
-    members = [member for member in sight.members if member.client.id not in sight.guests]
-    if not members or not sight.is_at_rest or not baseline.topics or not all(map(_tells_topics, members)):
+    members = [member for member in observed.members if member.client.id not in observed.guests]
+    if not members or not observed.is_at_rest or not baseline.topics or not all(map(_tells_topics, members)):
         return
     now = {topic for member in members for topic in _topics_of(member)}
-    gone = {topic for topic, count in sight.partitions.items() if not count}
+    gone = {topic for topic, count in observed.partitions.items() if not count}
     for topic in sorted(set(baseline.topics) - now - gone):
-        yield Difference(what=f"topic {topic}", plan="read", now="not subscribed to", drift=True)
+        yield PlanMismatch(what=f"topic {topic}", plan="read", now="not subscribed to", drift=True)
     for topic in sorted(now - set(baseline.topics)):
-        yield Difference(what=f"topic {topic}", plan="not read", now="subscribed to", drift=True)
+        yield PlanMismatch(what=f"topic {topic}", plan="not read", now="subscribed to", drift=True)
 
 
 def _tells_topics(member: Member) -> bool:
@@ -98,15 +98,15 @@ def _topics_of(member: Member) -> set[str]:
     return {*wanted, *(topic for topic, numbers in (member.owned or {}).items() if numbers)}
 
 
-def _members(sight: Sight) -> Iterator[Difference]:
+def _members(observed: Observation) -> Iterator[PlanMismatch]:
     """Before the first step, members that came or went; restarted ones are the same."""
-    since = sight.since_plan
+    since = observed.since_plan
     if since is None:
         return
     for one in since.missing:
-        yield Difference(what=f"member {_name(one)}", plan="there", now=GONE, drift=True)
+        yield PlanMismatch(what=f"member {_name(one)}", plan="there", now=GONE, drift=True)
     for one in since.surplus:
-        yield Difference(what=f"member {_name(one)}", plan="not there", now="there", drift=True)
+        yield PlanMismatch(what=f"member {_name(one)}", plan="not there", now="there", drift=True)
 
 
 def _name(member: PlannedMember) -> str:
@@ -115,3 +115,97 @@ def _name(member: PlannedMember) -> str:
 
 def _either(names: Iterator[str]) -> str:
     return " or ".join(dict.fromkeys(names))
+
+
+def find_stray(observed: Observation) -> Strayed | None:
+    """The first way in which the group has strayed: those of the plan, then those of every plan."""
+    if observed.group is None or observed.position < 0:
+        return None
+    found = (*_of_plan(observed), *_fallen_back(observed), *_old_member_back(observed), *_unplanned(observed))
+    return found[0] if found else None
+
+
+def _of_plan(observed: Observation) -> Iterator[Strayed]:
+    ids = [step.id for step in observed.plan.steps]
+    whole = replace(observed, round=None)
+    for stray in observed.step.strays if observed.step else ():
+        if all(check_condition(one, whole).holds for one in stray.conditions):
+            yield Strayed(message=stray.message, back_to=ids.index(stray.back_to))
+
+
+def _fallen_back(observed: Observation) -> Iterator[Strayed]:
+    """The type or the assignor is that of an earlier step, not that of this step's begin or end.
+
+    Where the gate has been open, later steps may have begun.
+    """
+    ways, group, position = outcomes(observed.plan), observed.group, observed.position
+    if group is None or group.state is not GroupState.STABLE:
+        return
+    begin = position + 1 if observed.was_open else position
+    now = StepOutcome(type=group.type, protocol=group.protocol or None)
+    end = len(ways) if observed.was_open else position + 2
+    if any(_agree(now, way) for way in ways[begin:end]):
+        return
+    for place in range(begin - 1, -1, -1):
+        if _agree(now, ways[place]) and not _agree(now, ways[place + 1]):
+            yield Strayed(
+                message=f"the group fell back: it is {now}, and was {ways[place + 1]} after step {place + 1}",
+                back_to=place,
+            )
+            return
+
+
+def _agree(now: StepOutcome, way: StepOutcome) -> bool:
+    if way.type is not None and now.type is not way.type:
+        return False
+    return None in (way.protocol, now.protocol) or now.protocol == way.protocol
+
+
+def _old_member_back(observed: Observation) -> Iterator[Strayed]:
+    """A step that was complete had all members speak one protocol, and one speaks another now."""
+    last = observed.position + 1 if observed.was_open else observed.position
+    for place in range(last - 1, -1, -1):
+        wanted = [
+            one.protocol
+            for one in observed.plan.steps[place].gate
+            if isinstance(one, Speaking) and one.at_least is None
+        ]
+        if not wanted:
+            continue
+        back = [
+            planned(member)
+            for member in observed.members
+            if member.protocol not in (wanted[-1], None) and member.client.id not in observed.guests
+        ]
+        if back:
+            yield Strayed(
+                message=f"since step {place + 1} every member speaks the {wanted[-1].value} protocol, and now there is "
+                f"{name_all(back)}, which does not: stop it, or give it the configuration of that step",
+                back_to=place,
+            )
+        return
+
+
+def _unplanned(observed: Observation) -> Iterator[Strayed]:
+    """Members of a protocol, or in a number, that the plan does not know."""
+    kinds = {way.type for way in outcomes(observed.plan)}
+    if (
+        observed.group
+        and observed.group.type is GroupType.CONSUMER
+        and is_mixed(observed)
+        and not kinds & {GroupType.CONSUMER, None}
+    ):
+        new = [planned(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
+        yield Strayed(
+            message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it; with "
+            "the last one gone the group is classic again",
+            back_to=observed.position,
+        )
+    others = check_condition(OthersAlso(), observed)
+    if others.holds and observed.group and observed.group.state is GroupState.STABLE:
+        yield Strayed(
+            message=f"{others.text}. Stop it, or make a new plan with it; a member that was killed stays until its "
+            "session ends",
+            back_to=observed.position,
+            by_waiting=True,
+        )

@@ -3,7 +3,7 @@
 librdkafka's leader copies each member's subscription user data into its assignment, and a broker refuses to convert a
 group whose assignments carry user data. A leader of another library writes none. So a temporary member of another
 library, on a topic without records, becomes the leader first: it comes first in the broker's order of succession
-(`migration.succession`), then the leader is restarted. Source: the field study, section 6 (10 of 10).
+(`groups.succession`), then the leader is restarted. Source: the field study, section 6 (10 of 10).
 """
 
 from __future__ import annotations
@@ -11,24 +11,26 @@ from __future__ import annotations
 import shlex
 
 from groups.model import GroupType, Member
-from migration.conditions import (
+from groups.succession import leader_of
+from migration.course import Course, Guest, Manner, Start
+from migration.model import (
     Absent,
+    Alternative,
+    Danger,
     Leads,
     MemberCount,
     NoUserData,
     Precedes,
     Present,
     ProtocolIs,
+    Step,
+    Stray,
     TypeIs,
 )
-from migration.course import Course, Guest, Manner, Start
-from migration.model import Alternative, Danger, Step, Stray
-from migration.paths import configuration, dangers
-from migration.paths.path import Path
+from migration.paths import configuration
+from migration.paths import path as dangers
+from migration.paths.path import BRIDGE, GONE, STABLE, Path, Trip
 from migration.paths.rolling_upgrade import FIRST, first_member, offline, other_members
-from migration.paths.rounds import GONE, STABLE
-from migration.paths.trip import BRIDGE, Trip
-from migration.succession import leader_of
 
 EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"
@@ -176,9 +178,7 @@ def _restart_leader(trip: Trip, candidates: list[Member], leader: str | None) ->
         ),
         strays=(
             Stray(
-                conditions=(STABLE, Absent(client_id=BRIDGE)),
-                message="The bridge has gone.",
-                back_to=START,
+                conditions=(STABLE, Absent(client_id=BRIDGE)), message="The bridge has gone.", back_to=START
             ),
         ),
         dangers=(
@@ -219,10 +219,7 @@ def _stop_bridge(trip: Trip) -> Step:
     return Step(  # noqa: S604 - a field, nothing is run
         id=STOP,
         title="Stop the bridge",
-        actions=(
-            "Stop the bridge with Ctrl-C (every one, if there are several).",
-            "Delete its topic.",
-        ),
+        actions=("Stop the bridge with Ctrl-C (every one, if there are several).", "Delete its topic."),
         shell=(f"kafka-topics.sh {trip.connection.kafka} --delete --topic {EMPTY_TOPIC}",),
         expect="The broker assigns now; who led does not matter any more. No partition of the real topics moves.",
         course=Course(manner=Manner.STOP, rounds=((BRIDGE,),)),

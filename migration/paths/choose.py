@@ -10,16 +10,14 @@ from migration.clients import Library
 from migration.model import Alternative, Destination, Step
 from migration.paths.bridge_leader import START as BRIDGE_STARTS
 from migration.paths.bridge_leader import bridge_leader, stop_left_bridge
-from migration.paths.path import Path
-from migration.paths.replace_library import shed_user_data
+from migration.paths.path import EAGER, Path, Trip
 from migration.paths.rolling_downgrade import rolling_downgrade
-from migration.paths.rolling_upgrade import rolling_upgrade
+from migration.paths.rolling_upgrade import rolling_upgrade, shed_user_data
 from migration.paths.stop_and_start import start, stop_and_start
-from migration.paths.trip import EAGER, Trip
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
 from migration.rules import Case
 from migration.rules.assignors import ALSO_KNOWN
-from migration.user_data import OnlineWay, members_with_data, online_way
+from migration.rules.user_data import OnlineWay, members_with_data, online_way
 
 COOPERATIVE = "cooperative-sticky"
 UPGRADES = ("bidirectional", "upgrade")

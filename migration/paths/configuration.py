@@ -113,11 +113,7 @@ def _consumer(library: str, assignor: str | None, asked: str) -> list[str]:
         return [NEXT_GENERATION, f"kgo.Balancers({balancer})"]
     gone = ["partition.assignment.strategy", *TIMEOUTS]
     gone += ["group.protocol.type"] if library == "librdkafka" else []
-    return [
-        "group.protocol=consumer",
-        asked,
-        *(f"# remove: {name}" for name in gone),
-    ]
+    return ["group.protocol=consumer", asked, *(f"# remove: {name}" for name in gone)]
 
 
 def _classic(library: str, names: Sequence[str]) -> list[str]:

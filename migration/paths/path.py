@@ -1,10 +1,33 @@
-"""A way from one protocol to another."""
+"""What every path is made from: the case and how its steps are to be carried out (`Trip`), the rounds, the dangers.
+
+`Path` is a way from one protocol to another. A danger is what can go wrong, and what it looks like: the texts of
+clients and brokers are those that a running 4.3.1 and the clients of the field study gave.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from migration.model import Alternative, Step
+from groups.model import GroupState, GroupType, Member, MemberProtocol
+from migration.clients import LIBRARIES
+from migration.commands import ClusterOptions
+from migration.course import Course, Manner, Start
+from migration.model import (
+    Alternative,
+    Condition,
+    Danger,
+    MemberCount,
+    PlannedMember,
+    Replaced,
+    StateIn,
+    Step,
+    names_of,
+)
+from migration.paths import configuration
+from migration.rules import Case
+from migration.rules.assignors import offered_assignors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,3 +37,283 @@ class Path:
     name: str
     steps: tuple[Step, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+
+
+BRIDGE = "kohort-bridge"
+"""Client id of the temporary member that leads a group over (`bridge_leader.py`)."""
+EAGER = ("range", "roundrobin", "sticky")
+"""Kafka's own eager assignors, as the protocol names them."""
+POLICY = "group.consumer.migration.policy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trip:
+    """Everything that steps are made from."""
+
+    case: Case
+    concurrency: int = 1
+    """Members in a round."""
+    assignor: str | None = None
+    """The assignor that was asked for, of the way back; None takes the likeliest."""
+    connection: ClusterOptions
+
+    @property
+    def group(self) -> str:
+        return self.case.group.id
+
+    @property
+    def is_empty(self) -> bool:
+        return self.case.group.state is GroupState.EMPTY or not self.members
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """Those that are to be migrated: all but a bridge that stands already."""
+        return tuple(member for member in self.case.group.members if member.client.id != BRIDGE)
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What the rounds call each member, by id."""
+        return names_of(planned_members(self.case))
+
+    @cached_property
+    def libraries(self) -> tuple[str, ...]:
+        """Names of the libraries that the members run, sorted."""
+        return tuple(sorted({one.library.name for one in self.case.clients.values() if one.library}))
+
+    @property
+    def size(self) -> int:
+        return len(self.members)
+
+    @property
+    def has_static(self) -> bool:
+        return any(member.instance for member in self.members)
+
+    @property
+    def has_regex(self) -> bool:
+        """Whether members are known to subscribe by a regex; a classic group does not show it."""
+        shown = any(member.subscription and member.subscription.regex for member in self.members)
+        return shown or bool(self.case.regexes)
+
+    @property
+    def has_bridge(self) -> bool:
+        return any(member.client.id == BRIDGE for member in self.case.group.members)
+
+    @property
+    def policy(self) -> str | None:
+        """The brokers' migration policy in lower case; None where it is not known."""
+        settings = self.case.cluster.settings
+        return settings[POLICY].lower() if settings and POLICY in settings else None
+
+    @property
+    def remote_assignor(self) -> str | None:
+        """The broker's assignor to ask for; None where the nearest one is not known, or not offered."""
+        nearest = configuration.nearest_of_broker(self.old_assignor)
+        return nearest if self.offered is None or nearest in self.offered else None
+
+    @property
+    def offered(self) -> tuple[str, ...] | None:
+        """The brokers' assignors; None where they are not known."""
+        return offered_assignors(self.case)
+
+    @property
+    def old_assignor(self) -> str | None:
+        """The assignor in use; None where nobody uses one, or it is not known."""
+        return self.case.group.protocol or None
+
+    @property
+    def plain_assignor(self) -> str:
+        """The first choice of the first library: KafkaJS has its own round robin only."""
+        return LIBRARIES[self.libraries[0]].assignors[0] if self.libraries else "range"
+
+    def all_have(self, assignor: str) -> bool:
+        """Whether every library has it; of one that no library has, its owner knows."""
+        having = [name for name, library in LIBRARIES.items() if assignor in library.assignors]
+        return not having or all(name in having for name in self.libraries)
+
+    def speaking(self, protocol: MemberProtocol) -> tuple[Member, ...]:
+        """The members that speak it; in a group of one protocol a member of which it is not known speaks that."""
+        mixed = self.case.group.type is GroupType.CONSUMER
+        usual = MemberProtocol.CONSUMER if mixed else MemberProtocol.CLASSIC
+        return tuple(member for member in self.members if (member.protocol or usual) is protocol)
+
+    def name(self, members: Iterable[Member]) -> tuple[str, ...]:
+        """What the rounds call them."""
+        return tuple(self.names[member.id] for member in members)
+
+
+def planned_members(case: Case) -> tuple[PlannedMember, ...]:
+    """The members as they are now, in the group's order."""
+    return tuple(
+        PlannedMember(
+            id=member.id,
+            instance=member.instance,
+            client_id=member.client.id,
+            host=member.client.host,
+            library=_library_of(case, member.id),
+            partitions=sum(map(len, (member.owned or {}).values())),
+        )
+        for member in case.group.members
+    )
+
+
+def _library_of(case: Case, member: str) -> str | None:
+    client = case.clients.get(member)
+    return client.library.name if client and client.library else None
+
+
+STABLE = StateIn(states=(GroupState.STABLE,))
+GONE = StateIn(states=(GroupState.EMPTY, GroupState.DEAD))
+"""Without members; some brokers call a group Dead at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """The rounds of a step as the runbook names the members, and as a rehearsal knows them."""
+
+    names: tuple[tuple[str, ...], ...]
+    ids: tuple[tuple[str, ...], ...]
+
+    def course(self, manner: Manner, start: Start | None) -> Course:
+        """How the step goes."""
+        return Course(manner=manner, rounds=self.ids, start=start)
+
+
+def in_rounds(trip: Trip, members: Sequence[Member], *, at_once: bool = False) -> Rounds:
+    """As many together as the plan allows, in the order of their names; or all of them in one round."""
+    ordered = sorted(members, key=lambda member: (trip.names[member.id], member.id))
+    size = len(ordered) if at_once else trip.concurrency
+    cut = [ordered[start : start + size] for start in range(0, len(ordered), size or 1)]
+    return Rounds(
+        names=tuple(trip.name(some) for some in cut),
+        ids=tuple(tuple(member.id for member in some) for some in cut),
+    )
+
+
+def all_back(trip: Trip, guests: int = 0) -> tuple[Condition, ...]:
+    """The group rests with all its members (and guests); those of the rounds so far are new ones."""
+    return (STABLE, MemberCount(at_least=max(trip.size + guests, 1)), Replaced())
+
+
+def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:
+    """How members are restarted, in words."""
+    several = len(rounds.names) > 1
+    static = (
+        "Never start a static member before its predecessor has ended: "
+        f"{_some(member.instance or '' for member in trip.members if member.instance)}."
+    )
+    return (
+        *((static,) if trip.has_static else ()),
+        "Stop the members of a round, wait until their processes have ended, then start them with the lines below."
+        if several
+        else f"Stop {_some(rounds.names[0])}, wait until it has ended, then start it with the lines below."
+        if rounds.names and len(rounds.names[0]) == 1
+        else "Stop the members, wait until their processes have ended, then start them with the lines below.",
+        *(
+            ("Begin the next round only when the check of this one has ended with exit status 0.",)
+            if several
+            else ()
+        ),
+    )
+
+
+def _some(names: Iterable[str], most: int = 8) -> str:
+    """Names, the first of them where there are many."""
+    all_names = sorted(names)
+    rest = len(all_names) - most
+    return ", ".join(all_names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
+
+
+def skipped_bounce(old: str, new: str) -> Danger:
+    """Somebody starts a member with the new list alone, too early."""
+    return Danger(
+        what=f"A member is started with {new} alone while another one does not list it.",
+        symptom=f"It cannot join and dies with {INCONSISTENT} (Java: InconsistentGroupProtocolException); its "
+        "partitions go to the others. The check of the round stays closed: a member is missing.",
+        then=f"Start it with the list of this step, which still holds {old}.",
+    )
+
+
+def read_while_rebalancing(trip: Trip) -> tuple[Danger, ...]:
+    """Tried on 4.3.1: a third member joined two, and 14 records of the two partitions that moved were read twice.
+
+    Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare) and, being cooperative, reads on
+    until it knows what it loses. An eager one has given everything up by then.
+    """
+    if "java" not in trip.libraries:
+        return ()
+    return (
+        Danger(
+            what="Some records are consumed twice.",
+            symptom="A cooperative Java member reads on while a rebalance goes on. Of a partition that then moves, "
+            "its new owner reads again what was read since the commit at the beginning of the rebalance, with "
+            "auto-commit too.",
+            then="Commit in onPartitionsRevoked, or make sure that doing a record's work twice does no harm.",
+        ),
+    )
+
+
+def fenced_static() -> Danger:
+    """The field study, section 5."""
+    return Danger(
+        what="A static member is started before its predecessor has ended.",
+        symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same "
+        "partitions for seconds, and a librdkafka member that was fenced goes on delivering records.",
+        then="Stop both, wait until the processes are gone, start one.",
+    )
+
+
+def between_rounds(rounds: Rounds) -> tuple[Danger, ...]:
+    """The field study, section 4: aiokafka's stall."""
+    if len(rounds.names) < 2:
+        return ()
+    return (
+        Danger(
+            what="The next round is begun before the group is Stable.",
+            symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a "
+            "group with aiokafka members stands still until a session ends.",
+            then="Wait for Stable; it comes by itself when the old session ends.",
+        ),
+    )
+
+
+def refused_upgrade(trip: Trip) -> Danger:
+    """Every refusal has the same code; the reason is only in the broker's log and in the answer's message."""
+    looks = {
+        "java": "Java ends with GroupIdNotFoundException",
+        "librdkafka": "librdkafka polls `Fatal error: Broker: The group id does not exist` once and then idles, alive",
+    }
+    return Danger(
+        what="The broker refuses to convert the group.",
+        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(trip, looks)}). The broker's log says "
+        "why: `Cannot upgrade classic group …`. The group itself is left as it was.",
+        then="Start the member as it was; remove the reason that the broker's log names; begin this step again.",
+    )
+
+
+def leftovers(trip: Trip) -> Danger:
+    """A configuration that was only added to."""
+    looks = {
+        "java": "Java throws ConfigException for partition.assignment.strategy, session.timeout.ms and "
+        "heartbeat.interval.ms",
+        "librdkafka": "librdkafka refuses to construct the consumer",
+        "franz-go": "franz-go stays on the classic protocol without a word where its first balancer is roundrobin",
+    }
+    return Danger(
+        what="A line that the consumer protocol does not take was left in the configuration.",
+        symptom=f"{_of_libraries(trip, looks)}. The check says that a member is missing, or that it speaks the "
+        "classic protocol.",
+        then="Remove the lines that are listed above as removed, and start the member again.",
+    )
+
+
+def _of_libraries(trip: Trip, looks: Mapping[str, str]) -> str:
+    """What it looks like in the members' libraries; in all of them, where none of those is the members'."""
+    return "; ".join([looks[name] for name in trip.libraries if name in looks] or looks.values())
+
+
+def of_statics(trip: Trip) -> tuple[Danger, ...]:
+    """The danger of static members, where there are some."""
+    return (fenced_static(),) if trip.has_static else ()

@@ -7,14 +7,22 @@ leaves before the classic ones have rejoined. So it goes alone, in a step of its
 from __future__ import annotations
 
 from groups.model import GroupType, MemberProtocol
-from migration.conditions import MemberCount, ProtocolIs, Replaced, Speaking, TypeIs
 from migration.course import Manner, Start
-from migration.model import Alternative, Danger, Step, Stray
-from migration.paths import configuration, dangers
-from migration.paths.path import Path
-from migration.paths.rounds import STABLE, all_back, in_rounds, restart_actions
+from migration.model import (
+    Alternative,
+    Danger,
+    MemberCount,
+    ProtocolIs,
+    Replaced,
+    Speaking,
+    Step,
+    Stray,
+    TypeIs,
+)
+from migration.paths import configuration
+from migration.paths import path as dangers
+from migration.paths.path import STABLE, Path, Trip, all_back, in_rounds, restart_actions
 from migration.paths.stop_and_start import classic_assignor
-from migration.paths.trip import Trip
 
 BUT_ONE, LAST = "all-but-one", "last-member"
 CONSUMER = TypeIs(type=GroupType.CONSUMER)

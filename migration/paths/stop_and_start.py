@@ -9,13 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groups.model import GroupType, MemberProtocol
-from migration.conditions import Condition, MemberCount, ProtocolIs, Speaking, TypeIs
 from migration.course import Manner, Start
-from migration.model import Alternative, Danger, Destination, Step, Stray
-from migration.paths import configuration, dangers
-from migration.paths.path import Path
-from migration.paths.rounds import GONE, STABLE, in_rounds
-from migration.paths.trip import EAGER, Trip
+from migration.model import (
+    Alternative,
+    Condition,
+    Danger,
+    Destination,
+    MemberCount,
+    ProtocolIs,
+    Speaking,
+    Step,
+    Stray,
+    TypeIs,
+)
+from migration.paths import configuration
+from migration.paths import path as dangers
+from migration.paths.path import EAGER, GONE, STABLE, Path, Trip, in_rounds
 
 STOP, START = "stop-all", "start-all"
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from migration.conditions import MemberCount, ProtocolIs, Replaced
 from migration.course import Manner, Start
-from migration.model import Alternative, Danger, Step, Stray
-from migration.paths import configuration, dangers
-from migration.paths.path import Path
-from migration.paths.rounds import STABLE, all_back, in_rounds, restart_actions
-from migration.paths.trip import EAGER, Trip
+from migration.model import Alternative, Danger, MemberCount, ProtocolIs, Replaced, Step, Stray
+from migration.paths import configuration
+from migration.paths import path as dangers
+from migration.paths.path import EAGER, STABLE, Path, Trip, all_back, in_rounds, restart_actions
 
 COOPERATIVE = "cooperative-sticky"
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"

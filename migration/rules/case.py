@@ -1,16 +1,16 @@
-"""What a rule may look at."""
+"""What a rule may look at, and how it reports what it finds: what is true of many members is said once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from groups.model import Cluster, Group, Topic
+from groups.model import Cluster, Group, GroupState, GroupType, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient
-from migration.model import Destination, Finding
+from migration.model import Destination, Finding, Level, PlannedMember, names_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,5 +39,99 @@ class Case:
     access: Access | None = None
     """What the cluster's authorizer allows; None when it was not asked."""
 
+    @property
+    def converts_online(self) -> bool:
+        """Whether a broker would have to convert a classic group with members."""
+        group = self.group
+        return (
+            self.destination is Destination.CONSUMER
+            and group.type is GroupType.CLASSIC
+            and group.state is not GroupState.EMPTY
+            and not self.offline
+        )
+
+
+Key = TypeVar("Key", bound=Hashable)
 
 Rule: TypeAlias = Callable[[Case], Iterable[Finding]]
+
+
+MOST_NAMED = 3
+"""Members named in a message; a program finds all of them in `members`."""
+
+_MEMBERS = " {} members: "
+
+
+def without_members(finding: Finding) -> str:
+    """The message without the members that it names, for where there is no room."""
+    return finding.message.partition(_MEMBERS.format(len(finding.members)))[0]
+
+
+def about_members(
+    case: Case,
+    members: Sequence[str | None],
+    *,
+    rule: str,
+    level: Level,
+    message: str,
+    remedy: str,
+    source: str,
+) -> Finding:
+    """A finding about one member, several (the message names the first), or the group (None, or nobody)."""
+    ids = tuple(member for member in members if member is not None)
+    if len(ids) > 1:
+        message = f"{message}{_MEMBERS.format(len(ids))}{named(case, ids)}."
+    return Finding(
+        rule=rule,
+        level=level,
+        member=ids[0] if len(ids) == 1 else None,
+        members=ids if len(ids) > 1 else (),
+        message=message,
+        remedy=remedy,
+        source=source,
+    )
+
+
+def named(case: Case, members: Sequence[str]) -> str:
+    """The first few members, as an operator knows them, and how many more there are."""
+    names = _names(case)
+    shown = ", ".join(names[member] for member in members[:MOST_NAMED])
+    more = len(members) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _names(case: Case) -> Mapping[str, str]:
+    """What the rounds of the plan call them."""
+    return names_of(
+        [
+            PlannedMember(
+                id=member.id, instance=member.instance, client_id=member.client.id, host=member.client.host
+            )
+            for member in case.group.members
+        ]
+    )
+
+
+def blocker(rule: str, *, message: str, remedy: str, source: str) -> Finding:
+    """A finding about the group that keeps the plan from being carried out."""
+    return Finding(rule=rule, level=Level.BLOCKER, message=message, remedy=remedy, source=source)
+
+
+def warning(rule: str, *, message: str, remedy: str, source: str) -> Finding:
+    """A finding about the group that the operator has to weigh."""
+    return Finding(rule=rule, level=Level.WARNING, message=message, remedy=remedy, source=source)
+
+
+def info(rule: str, *, message: str, remedy: str, source: str) -> Finding:
+    """A finding about the group that is good to know."""
+    return Finding(rule=rule, level=Level.INFO, message=message, remedy=remedy, source=source)
+
+
+def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:
+    """Members by what `key` makes of their clients, in the case's order; without those of which it makes None."""
+    found: dict[Key, list[str | None]] = {}
+    for member, client in case.clients.items():
+        made = key(client)
+        if made is not None:
+            found.setdefault(made, []).append(member)
+    return found

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from migration.model import Finding, Level
-from migration.rules import assignors, broker, client_configs, clients, kind, members, permissions, regexes
+from migration.rules import (
+    assignors,
+    broker,
+    client_configs,
+    clients,
+    members,
+    permissions,
+    regexes,
+    user_data,
+)
+from migration.rules import members as kind
 from migration.rules.case import Case, Rule
 
 KIND: tuple[Rule, ...] = (
@@ -17,7 +27,7 @@ KIND: tuple[Rule, ...] = (
 RULES: tuple[Rule, ...] = (
     kind.group_is_at_rest,
     clients.library_is_known,
-    clients.told_library_is_the_one_that_shows,
+    clients.declared_library_matches_observed,
     clients.library_supports_destination,
     client_configs.configs_are_of_the_group,
     client_configs.configs_fit_their_library,
@@ -34,8 +44,8 @@ RULES: tuple[Rule, ...] = (
     broker.policy_allows_it,
     broker.group_is_small_enough,
     broker.settings_are_known,
-    assignors.no_user_data_in_assignments,
-    assignors.user_data_may_come,
+    user_data.no_user_data_in_assignments,
+    user_data.user_data_may_come,
     assignors.metadata_can_be_read,
     assignors.assignor_is_known,
     assignors.assignor_is_kafkas_own,

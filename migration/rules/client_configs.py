@@ -17,9 +17,8 @@ from migration.client_config import (
     Setting,
 )
 from migration.model import Destination, Finding, Level
-from migration.rules.about import about_members
 from migration.rules.broker import setting, setting_list, setting_number
-from migration.rules.case import Case
+from migration.rules.case import Case, about_members, warning
 
 _REFUSES = "ConsumerConfig of kafka-clients 4.3.1 and librdkafka 2.16.0, tried; JasperFx/wolverine pull 3486"
 _MIXES = "librdkafka issues 4368 and 3589"
@@ -216,9 +215,8 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
                 places.setdefault(said.value, f"{config.name}, {said.place}")
     for key, places in wanted.items():
         if len(places) > 1:
-            yield Finding(
-                rule="group-timeouts",
-                level=Level.WARNING,
+            yield warning(
+                "group-timeouts",
                 message=f"The files do not agree on {key}: "
                 f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. "
                 "A group has one.",
@@ -247,17 +245,15 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
     )
     said = ", ".join(f"{key} {value} (now {_now(case, key)})" for key, value in moving.items())
     if problems:
-        return Finding(
-            rule="group-timeouts",
-            level=Level.WARNING,
+        return warning(
+            "group-timeouts",
             message=f"The group cannot keep what its clients are set to: {'; '.join(problems)}.",
             remedy="Choose values within the bounds, or change the bounds on every broker (a restart each); then: "
             f"{command}",
             source="GroupConfig and GroupCoordinatorConfig of Kafka 4.3.1",
         )
-    return Finding(
-        rule="group-timeouts",
-        level=Level.WARNING,
+    return warning(
+        "group-timeouts",
         message=f"Under the consumer protocol the timeouts are the group's. The clients have {said}.",
         remedy=f"Before the first step: {command}",
         source="KIP-848, Group Configurations",

@@ -15,9 +15,8 @@ from migration.clients import (
     version_text,
 )
 from migration.model import Destination, Finding, Level
-from migration.rules.about import about_members, named
-from migration.rules.case import Case
-from migration.user_data import OnlineWay, libraries_of, online_way
+from migration.rules.case import Case, about_members, info, members_by, named, warning
+from migration.rules.user_data import OnlineWay, libraries_of, online_way
 
 _REPLACED = (
     "does not speak the consumer protocol, in any version: its members cannot move, they are replaced",
@@ -29,10 +28,7 @@ _REPLACED = (
 
 def library_is_known(case: Case) -> Iterator[Finding]:
     """Without the library there is no plan: what is right for one takes another down."""
-    unknown: dict[str, list[str | None]] = {}
-    for member, client in case.clients.items():
-        if client.library is None:
-            unknown.setdefault(client.known_by, []).append(member)
+    unknown = members_by(case, lambda client: client.known_by if client.library is None else None)
     for why, members in unknown.items():
         yield about_members(
             case,
@@ -52,15 +48,9 @@ def _who(members: list[str | None]) -> str:
     return "does this member" if len(members) == 1 else "do these members"
 
 
-def told_library_is_the_one_that_shows(case: Case) -> Iterator[Finding]:
+def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
     """A plan for another library than the members run is the very mistake that rules are for."""
-    apart: dict[tuple[str, str, str], list[str | None]] = {}
-    for member, client in case.clients.items():
-        if client.library is not None and client.shown is not None and client.shown.name is not None:
-            apart.setdefault((client.library.name, client.shown.name, client.shown.known_by), []).append(
-                member
-            )
-    for (told, shown, known_by), members in apart.items():
+    for (told, shown, known_by), members in members_by(case, _contradiction).items():
         yield about_members(
             case,
             members,
@@ -70,6 +60,13 @@ def told_library_is_the_one_that_shows(case: Case) -> Iterator[Finding]:
             remedy=f"Make sure. For single members say --client MEMBER={shown}.",
             source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
         )
+
+
+def _contradiction(client: MemberClient) -> tuple[str, str, str] | None:
+    """The library declared, the one observed and how; None where they do not contradict each other."""
+    if client.library is None or client.shown is None or client.shown.name is None:
+        return None
+    return client.library.name, client.shown.name, client.shown.known_by
 
 
 def library_supports_destination(case: Case) -> Iterator[Finding]:
@@ -149,12 +146,7 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
     """The two bounces need a list with an eager and a cooperative assignor; librdkafka refuses one."""
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER) or not case.group.members:
         return
-    refusing: dict[str, list[str | None]] = {}
-    for member, client in case.clients.items():
-        library = client.library
-        if library is not None and library.cooperative is not None and not library.two_bounces:
-            refusing.setdefault(library.name, []).append(member)
-    for name, members in refusing.items():
+    for name, members in members_by(case, _refuses_a_mix).items():
         yield about_members(
             case,
             members,
@@ -166,12 +158,22 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
         )
 
 
+def _refuses_a_mix(client: MemberClient) -> str | None:
+    """The library's name, where it has a cooperative assignor and takes no eager one beside it."""
+    library = client.library
+    if library is None or library.cooperative is None or library.two_bounces:
+        return None
+    return library.name
+
+
 def library_has_the_assignor(case: Case) -> Iterator[Finding]:
     """No member can list an assignor that its library does not have."""
-    lacking: dict[str, list[str | None]] = {}
-    for member, client in case.clients.items():
-        if case.assignor is not None and client.library and case.assignor not in client.library.assignors:
-            lacking.setdefault(client.library.name, []).append(member)
+    if case.assignor is None:
+        return
+    wanted = case.assignor
+    lacking = members_by(
+        case, lambda it: it.library.name if it.library and wanted not in it.library.assignors else None
+    )
     for name, members in lacking.items():
         yield about_members(
             case,
@@ -186,16 +188,15 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
 
 def members_share_a_library(case: Case) -> Iterator[Finding]:
     """A group of several libraries: the leader's computes for all of them, and nobody can move alone."""
-    by_library: dict[str, list[str]] = {}
-    for member, client in case.clients.items():
-        if client.library is not None and member is not None:
-            by_library.setdefault(client.library.name, []).append(member)
+    by_library = members_by(case, lambda client: client.library.name if client.library else None)
     if len(by_library) < 2:
         return
-    who = "; ".join(f"{library}: {named(case, members)}" for library, members in sorted(by_library.items()))
-    yield Finding(
-        rule="mixed-libraries",
-        level=Level.WARNING,
+    who = "; ".join(
+        f"{library}: {named(case, [m for m in members if m])}"
+        for library, members in sorted(by_library.items())
+    )
+    yield warning(
+        "mixed-libraries",
         message=f"The members run different libraries ({who}).{_leader(case)}",
         remedy="Move all of them in one plan: a group cannot be moved for some of its services alone. Each library "
         "has lines of its own in every step.",
@@ -243,9 +244,8 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
             "onPartitionsRevoked no longer means that a rebalance has begun, commitSync may throw "
             "RebalanceInProgressException, and onPartitionsLost is new"
         )
-    return Finding(
-        rule="rebalance-listener",
-        level=Level.WARNING,
+    return warning(
+        "rebalance-listener",
         message="Rebalance callbacks become incremental: partitions added or taken, not the full set; "
         "their number is not one per rebalance.",
         remedy=f"Review every rebalance listener before the first step ({'; '.join(reviews)}).",
@@ -258,9 +258,8 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
 def _full_sets(case: Case, libraries: list[str]) -> Iterator[Finding]:
     call = " (librdkafka: incremental_assign() becomes assign())" if "librdkafka" in libraries else ""
     sure = "become" if case.destination is Destination.EAGER else "become, on an eager assignor,"
-    yield Finding(
-        rule="rebalance-listener",
-        level=Level.WARNING,
+    yield warning(
+        "rebalance-listener",
         message=f"Rebalance callbacks {sure} eager again: everything is revoked, then the full set is assigned.",
         remedy=f"Review every rebalance listener before the first step{call}.",
         source="KIP-429, Compatibility and Upgrade Path",
@@ -271,9 +270,8 @@ def rebalances_are_not_enforced(case: Case) -> Iterator[Finding]:
     """`enforceRebalance` does nothing under the consumer protocol."""
     java = [m for m, client in case.clients.items() if _is(client, "java") and not _is_there(case, m)]
     if case.destination is Destination.CONSUMER and java:
-        yield Finding(
-            rule="enforce-rebalance",
-            level=Level.INFO,
+        yield info(
+            "enforce-rebalance",
             message="Calls of enforceRebalance() do nothing under the consumer protocol; the client only logs "
             "'Operation not supported in new consumer group protocol'.",
             remedy="Remove them from the application.",

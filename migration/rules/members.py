@@ -1,13 +1,103 @@
-"""What single members bring along."""
+"""Is it a group that can be migrated at all, and is now a good moment? And what single members bring along."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groups.model import GroupState
+from groups.model import GroupState, GroupType
 from migration.model import Destination, Finding, Level
-from migration.rules.about import about_members
-from migration.rules.case import Case
+from migration.rules.case import Case, about_members, blocker, info, warning
+
+
+def type_fits_destination(case: Case) -> Iterator[Finding]:
+    """Share and streams groups have no eager, cooperative or classic past."""
+    group = case.group
+    if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
+        yield blocker(
+            "group-type",
+            message=f"{group.id} is a {group.type.value} group; it has no consumer group protocol to migrate.",
+            remedy=_OTHER_WAYS.get(group.type, "Nothing to do with this tool."),
+            source=_KIP_848,
+        )
+    elif group.type is GroupType.CONSUMER and case.destination in (
+        Destination.COOPERATIVE,
+        Destination.EAGER,
+    ):
+        yield blocker(
+            "group-type",
+            message=f"{group.id} is on the consumer protocol already; it rebalances incrementally by itself.",
+            remedy="Nothing to do. To leave the consumer protocol: --to classic, then plan on from there.",
+            source="KIP-848, Rebalance Process",
+        )
+
+
+_KIP_848 = "KIP-848, Compatibility, Deprecation, and Migration Plan"
+_OTHER_WAYS = {
+    GroupType.SHARE: "Nothing to do: a share group (KIP-932) has one protocol only.",
+    GroupType.STREAMS: "Nothing to do: a streams group (KIP-1071) is on the newest protocol.",
+}
+
+
+def streams_has_its_own_way(case: Case) -> Iterator[Finding]:
+    """Kafka Streams brings its own assignor, and its tasks with it."""
+    group = case.group
+    if group.type is GroupType.CLASSIC and group.protocol == STREAMS_ASSIGNOR:
+        yield blocker(
+            "streams",
+            message=f"{group.id} is a Kafka Streams application (its assignor is "
+            f"{STREAMS_ASSIGNOR!r}): its tasks move by "
+            "rules of its own, and the broker refuses to convert it.",
+            remedy="Never plug another assignor into Streams. From eager to cooperative: two "
+            "rolling restarts, the first "
+            "with upgrade.from set to the old version (2.3 or older), the second without. To the streams protocol: "
+            "group.protocol=streams on brokers 4.2 or later, after stopping all instances (KIP-1071).",
+            source="KIP-429, Compatibility and Upgrade Path; apache/kafka pull 18046",
+        )
+
+
+STREAMS_ASSIGNOR = "stream"
+"""StreamsPartitionAssignor.name()."""
+
+
+def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
+    """Connect, schema registries and others use the group protocol for something else."""
+    kind = case.group.protocol_type
+    if kind in (None, "consumer") or case.group.type is not GroupType.CLASSIC:
+        return
+    path = {
+        "connect": "Connect workers have their own: connect.protocol=sessioned (the default) rebalances incrementally; "
+        "from eager, one rolling restart of the workers sets it (KIP-415).",
+        "": "It only holds committed offsets; there is no member to migrate.",
+    }.get(kind, "Its own documentation names the way.")
+    yield blocker(
+        "protocol-type",
+        message=f"{case.group.id} is not a consumer group: its protocol type is {kind!r}.",
+        remedy=path,
+        source="Kafka 4.3: an upgrade needs the embedded consumer protocol",
+    )
+
+
+def group_is_alive(case: Case) -> Iterator[Finding]:
+    """A dead group is one that does not exist any more."""
+    if case.group.state is GroupState.DEAD:
+        yield blocker(
+            "group-state",
+            message=f"{case.group.id} is dead.",
+            remedy="There is nothing to migrate.",
+            source="DescribeGroups of a running 4.3.1",
+        )
+
+
+def group_is_at_rest(case: Case) -> Iterator[Finding]:
+    """A step that begins during a rebalance is judged by the wrong state."""
+    state = case.group.state
+    if state not in (GroupState.STABLE, GroupState.EMPTY):
+        yield warning(
+            "group-state",
+            message=f"{case.group.id} is {state.value}, not Stable.",
+            remedy="Wait until it is Stable before the first step.",
+            source="Field trial on 4.3.1: only Stable is a safe sign",
+        )
 
 
 def static_members_stop_first(case: Case) -> Iterator[Finding]:
@@ -43,9 +133,8 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     racks = sorted({member.rack for member in case.group.members if member.rack} | in_files)
     if racks:
         shown = ", ".join(racks[:5]) + (f" and {len(racks) - 5} more" if len(racks) > 5 else "")
-        yield Finding(
-            rule="rack-awareness",
-            level=Level.WARNING,
+        yield warning(
+            "rack-awareness",
             message=f"Members name racks ({shown}); the broker's assignors do not use them.",
             remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from the "
             "nearest replica is not affected.",
@@ -56,9 +145,8 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
 def group_has_members(case: Case) -> Iterator[Finding]:
     """Of members that are not there nothing can be checked."""
     if case.group.state is GroupState.EMPTY and not case.group.members:
-        yield Finding(
-            rule="no-members",
-            level=Level.INFO,
+        yield info(
+            "no-members",
             message="The group is Empty: which assignors, instance ids and racks its members bring cannot be checked.",
             remedy="Give their configuration with --client-config FILE to have it checked.",
             source="An Empty group has no metadata of members",

@@ -7,8 +7,8 @@ from shlex import quote
 
 from groups.model import GroupType
 from migration.access import undescribable
-from migration.model import Destination, Finding, Level
-from migration.rules.case import Case
+from migration.model import Destination, Finding
+from migration.rules.case import Case, info, warning
 
 _SOURCE = "apache/kafka pulls 18989 and 19042"
 MOST_TOPICS = 5
@@ -21,9 +21,8 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
     access, topics = case.access, _topics(case)
     if access is None or access.problem is not None:
         why = "" if access is None else f" ({access.problem})"
-        yield Finding(
-            rule="acl",
-            level=Level.INFO,
+        yield info(
+            "acl",
             message=f"Whether the members may describe their topics is not known here{why}: a "
             "heartbeat is refused with "
             "TOPIC_AUTHORIZATION_FAILED, and a regex passes over what it may not see, without a word.",
@@ -38,9 +37,8 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
         return
     readers = access.readers(case.group.id)
     if not readers:
-        yield Finding(
-            rule="acl",
-            level=Level.WARNING,
+        yield warning(
+            "acl",
             message="No access control entry lets anybody READ the group: its members are "
             "super users, or everybody may "
             "do what no entry is about (allow.everyone.if.no.acl.found).",
@@ -51,9 +49,8 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
         shown = ", ".join(missing[:MOST_TOPICS]) + (
             f" and {len(missing) - MOST_TOPICS} more" if len(missing) > MOST_TOPICS else ""
         )
-        yield Finding(
-            rule="acl",
-            level=Level.WARNING,
+        yield warning(
+            "acl",
             message=f"{principal} may read the group but has no entry to DESCRIBE {shown}: as a "
             "member that subscribes to "
             "it, it is refused with TOPIC_AUTHORIZATION_FAILED.",

@@ -11,9 +11,8 @@ from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
 from groups.regex.topic_names import Names
 from migration.model import Destination, Finding, Level
-from migration.rules.about import about_members
-from migration.rules.case import Case
-from migration.user_data import libraries_of
+from migration.rules.case import Case, about_members, info
+from migration.rules.user_data import libraries_of
 
 _SOURCE = "KIP-848, Regular Expressions; RE2/J 1.8 in place of the client's engine"
 MOST_TOPICS = 5
@@ -103,9 +102,8 @@ def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
 
 
 def _cannot_be_seen() -> Finding:
-    return Finding(
-        rule="regex-unknown",
-        level=Level.INFO,
+    return info(
+        "regex-unknown",
         message="Whether members subscribe by a regex does not show in a classic group; only the topics do.",
         remedy="If they do, give it with --regex REGEX: the broker matches topics by another engine than the client.",
         source=_SOURCE,

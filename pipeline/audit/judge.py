@@ -17,7 +17,7 @@ from groups.model import Cluster, Group, GroupType, Topic
 from groups.regex.compare import Comparison
 from groups.what_if import WhatIf
 from migration.client_config import ClientConfig, configs_of_group
-from migration.clients import ToldClients
+from migration.clients import DeclaredClients
 from migration.model import Destination, Finding, Level, Plan
 from migration.paths import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, plan_of
@@ -42,7 +42,7 @@ class AuditSettings:
     """What holds for every group, as the options of `kohort plan` say it for one."""
 
     destinations: tuple[Destination, ...] = (Destination.COOPERATIVE, Destination.CONSUMER)
-    told: ToldClients = field(default_factory=ToldClients)
+    told: DeclaredClients = field(default_factory=DeclaredClients)
     configs: tuple[ClientConfig, ...] = ()
     regexes: tuple[str, ...] = ()
     concurrency: int = 1

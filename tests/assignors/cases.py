@@ -289,13 +289,7 @@ def _colliding_member(rng: Random) -> str:
 
 
 TOPIC_STYLES: tuple[Style, ...] = (_plain_topic, _numbered_topic, _colliding_topic, _foreign)
-MEMBER_STYLES: tuple[Style, ...] = (
-    _uuid_member,
-    _uuid_member,
-    _numbered_member,
-    _foreign,
-    _colliding_member,
-)
+MEMBER_STYLES: tuple[Style, ...] = (_uuid_member, _uuid_member, _numbered_member, _foreign, _colliding_member)
 
 
 def _small(rng: Random) -> int:

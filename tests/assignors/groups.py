@@ -17,9 +17,7 @@ def groups(draw: st.DrawFn, *, owned: bool = False, equal: bool = False) -> Grou
     names = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     topics = tuple(
         TopicSpec(
-            name=name,
-            partitions=draw(st.integers(0, 7)),
-            id=UUID(int=draw(st.integers(1, (1 << 128) - 1))),
+            name=name, partitions=draw(st.integers(0, 7)), id=UUID(int=draw(st.integers(1, (1 << 128) - 1)))
         )
         for name in names
     )

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from migration.clients import LIBRARIES, ToldClients, client_of, parse_clients, parse_version, unknown_members
+from migration.clients import (
+    LIBRARIES,
+    DeclaredClients,
+    client_of,
+    parse_clients,
+    parse_version,
+    unknown_members,
+)
 from tests.migration.cases import GROUP, member
 
 UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
@@ -29,7 +36,7 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
 def test_what_client_says(
     values: list[str], everybody: tuple[str, str | None] | None, single: dict[str, tuple[str, str | None]]
 ) -> None:
-    assert parse_clients(values) == ToldClients(everybody=everybody, single=single)
+    assert parse_clients(values) == DeclaredClients(everybody=everybody, single=single)
 
 
 @pytest.mark.parametrize(
@@ -84,21 +91,21 @@ def test_versions(text: str, version: tuple[int, ...]) -> None:
     ],
 )
 def test_what_a_member_id_tells(member_id: str, library: str | None) -> None:
-    client = client_of(member(member_id), ToldClients())
+    client = client_of(member(member_id), DeclaredClients())
     assert (client.library and client.library.name) == library
 
 
 def test_told_beats_recorded_and_that_beats_the_member_id() -> None:
     one = replace(member(f"rdkafka-{UUID}", "java", "4.1.0"), instance="seat")
-    assert client_of(one, ToldClients()).library is LIBRARIES["java"]
+    assert client_of(one, DeclaredClients()).library is LIBRARIES["java"]
     assert client_of(one, parse_clients(["sarama"])).library is LIBRARIES["sarama"]
     for name in (one.id, "seat", one.client.id):
         assert client_of(one, parse_clients(["sarama", f"{name}=franz-go"])).library is LIBRARIES["franz-go"]
 
 
 def test_a_binding_may_be_numbered_apart_from_its_library() -> None:
-    assert client_of(member("m", "node-rdkafka", "3.6.1"), ToldClients()).version is None
-    assert client_of(member("m", "confluent-kafka-go", "2.6.1"), ToldClients()).version == (2, 6, 1)
+    assert client_of(member("m", "node-rdkafka", "3.6.1"), DeclaredClients()).version is None
+    assert client_of(member("m", "confluent-kafka-go", "2.6.1"), DeclaredClients()).version == (2, 6, 1)
 
 
 def test_strangers_are_named() -> None:

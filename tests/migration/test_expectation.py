@@ -11,10 +11,9 @@ from groups.group_spec import current_of
 from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
 from migration import walk
 from migration.clients import clients_of, parse_clients
-from migration.course import Course, Guest, Manner, Start
+from migration.course import Course, Guest, Manner, Moment, Start
 from migration.expectation import Foreseen, expected, foresee
 from migration.model import Destination, Step
-from migration.moments import Moment
 from migration.rules import Case
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW

@@ -19,11 +19,7 @@ CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 
 
 def modern(
-    member_id: str,
-    epoch: int,
-    owned: Partitions,
-    target: Partitions,
-    protocol: MemberProtocol = CONSUMER,
+    member_id: str, epoch: int, owned: Partitions, target: Partitions, protocol: MemberProtocol = CONSUMER
 ) -> Member:
     return Member(id=member_id, protocol=protocol, epoch=epoch, owned=owned, target=target)
 
@@ -207,10 +203,7 @@ def lists(*protocols: str) -> Member:
             ),
             "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one.",
         ),
-        (
-            consumer_group(modern("a", 5, {}, {})),
-            "Consumer: its one member speaks the consumer protocol.",
-        ),
+        (consumer_group(modern("a", 5, {}, {})), "Consumer: its one member speaks the consumer protocol."),
         (
             consumer_group(modern("a", 5, {}, {}, CLASSIC)),
             "Of type consumer, though its one member speaks the classic protocol: the brokers' migration policy does "

@@ -17,33 +17,31 @@ from hypothesis import strategies as st
 from groups.model import GroupState, GroupType, MemberProtocol
 from groups.trees import Malformed
 from groups.yaml_files import TreeError, load_tree, yaml_lines
-from migration.conditions import (
+from migration.model import (
     Absent,
+    Alternative,
+    Baseline,
     Condition,
+    Danger,
+    Destination,
+    Expectation,
+    Finding,
     Leads,
+    Level,
     MemberCount,
     NoUserData,
     OthersAlso,
+    Plan,
+    PlannedMember,
     Precedes,
     Present,
     ProtocolIs,
     Replaced,
     Speaking,
     StateIn,
-    TypeIs,
-)
-from migration.model import (
-    Alternative,
-    Baseline,
-    Danger,
-    Destination,
-    Expectation,
-    Finding,
-    Level,
-    Plan,
-    PlannedMember,
     Step,
     Stray,
+    TypeIs,
 )
 from migration.plan_file import MAX_VALUES, condition_tag, plan_from_data, plan_to_data
 

@@ -10,22 +10,26 @@ import pytest
 
 from groups.model import Group, GroupState, GroupType, MemberProtocol, Subscription
 from migration.clients import parse_clients
-from migration.commands import Connection
-from migration.conditions import (
+from migration.commands import ClusterOptions
+from migration.course import Manner
+from migration.model import (
     Absent,
+    Destination,
     Leads,
+    Level,
     MemberCount,
     NoUserData,
+    Plan,
     Precedes,
     Present,
     ProtocolIs,
     Replaced,
     Speaking,
     StateIn,
+    Step,
     TypeIs,
+    names_of,
 )
-from migration.course import Manner
-from migration.model import Destination, Level, Plan, Step, names_of
 from migration.plan import make_plan
 from migration.plan_file import plan_from_data, plan_to_data
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, MIXED, NEW, NEWER, plan
@@ -274,13 +278,7 @@ def test_the_bridge_is_gated_by_its_place_then_by_its_lead_and_by_the_user_data(
 
 def test_where_the_leader_is_not_known_members_are_restarted_until_the_bridge_leads() -> None:
     group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
-    step = by_id(
-        plan(
-            group,
-            to,
-            *clients,
-        )
-    )["bridge-leads"]
+    step = by_id(plan(group, to, *clients))["bridge-leads"]
     assert step.rounds == (("m1",), ("m2",), ("m3",))
     assert Precedes(client_id="kohort-bridge") in step.between
 
@@ -369,7 +367,7 @@ def test_members_that_share_a_client_id_and_a_host_are_called_by_their_ids() -> 
 
 
 def test_the_commands_name_the_cluster_that_the_plan_was_made_from() -> None:
-    connection = Connection(bootstrap_server="broker:9092", command_config="/etc/my client.properties")
+    connection = ClusterOptions(bootstrap_server="broker:9092", command_config="/etc/my client.properties")
     made = make_plan(GROUP, NEW, COOPERATIVE, parse_clients([]), connection=connection)
     step = made.steps[0]
     source = "-b broker:9092 --command-config '/etc/my client.properties'"

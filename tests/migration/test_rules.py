@@ -8,7 +8,7 @@ import pytest
 
 from groups.model import Client, Cluster, Group, GroupState, Subscription, UserData
 from migration.model import Destination, Level
-from migration.rules.about import without_members
+from migration.rules.case import without_members
 from tests.migration.cases import (
     CLASSIC,
     CONSUMER,

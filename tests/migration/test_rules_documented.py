@@ -15,6 +15,6 @@ def test_every_rule_is_documented() -> None:
     sources = "".join(
         file.read_text(encoding="utf-8") for file in (ROOT / "migration" / "rules").glob("*.py")
     )
-    assert documented == set(re.findall(r'rule="([a-z-]+)"', sources)) | set(
-        re.findall(r'"(regex-[a-z]+)"', sources)
-    )
+    assert documented == set(
+        re.findall(r'(?:rule=|(?:blocker|warning|info)\(\s*)"([a-z-]+)"', sources)
+    ) | set(re.findall(r'"(regex-[a-z]+)"', sources))

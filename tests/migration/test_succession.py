@@ -10,7 +10,7 @@ import pytest
 
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember, JoinProtocol
 from groups.model import Client, Group, GroupState, GroupType, Member
-from migration.succession import after_load, front_of, leader_of, leads, precedes, succession
+from groups.succession import after_load, front_of, leader_of, leads, precedes, succession
 
 
 def member(member_id: str, client_id: str | None = None, instance: str | None = None) -> Member:

@@ -10,7 +10,7 @@ import pytest
 
 from cli.sources.live import LiveSource
 from groups.model import Group
-from migration.succession import Succession, after_load, succession
+from groups.succession import Succession, after_load, succession
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import wait_group

@@ -9,9 +9,9 @@ from typing import Any
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Cell, Heading, Table, Text, columns
 from groups.model import GroupType, MemberProtocol
+from groups.succession import Succession, after_load
 from migration.clients import version_text
 from migration.inspection import InspectedMember, Inspection, Wait, WaitKind
-from migration.succession import Succession, after_load
 
 _NOTHING = "nothing"
 

@@ -16,7 +16,7 @@ from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snap
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from groups.model import Cause, Problem
 from migration.client_config import ClientConfig
-from migration.clients import ToldClients
+from migration.clients import DeclaredClients
 from migration.model import Destination
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class AuditRequest:
     snapshots: tuple[str, ...] = ()
     logs: LogPaths | None = None
     destinations: tuple[Destination, ...]
-    told: ToldClients
+    told: DeclaredClients
     configs: tuple[ClientConfig, ...] = ()
     regexes: tuple[str, ...] = ()
     concurrency: int = 1

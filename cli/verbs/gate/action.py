@@ -14,9 +14,9 @@ from cli.sources.source import Source
 from cli.verbs.gate.notes import NotesFile
 from cli.verbs.gate.progress import GateProgress
 from groups.model import Cause, Group, Problem
-from migration.gate import Judgement, Sight, judge_gate, needs_leader
+from migration.gate import Judgement, Observation, judge_gate, needs_leader
 from migration.gate.answers import planned
-from migration.gate.rest import check_steady
+from migration.gate.judge import check_steady
 from migration.model import Plan, Step
 from wire.client.errors import WireError
 
@@ -156,7 +156,7 @@ class Asker:
                 (group,) = source.with_leaders([group])
         notes = self.notes.notes
         before = notes.opened.get(question.position + 1)
-        sight = Sight(
+        observed = Observation(
             plan=plan,
             position=question.position,
             group=group,
@@ -167,7 +167,7 @@ class Asker:
             was_open=before is not None,
             round=question.round,
         )
-        judgement = judge_gate(sight, accept_drift=question.accept_drift)
+        judgement = judge_gate(observed, accept_drift=question.accept_drift)
         return Look(judgement=judgement, group=group)
 
     def _partitions(self, source: Source) -> dict[str, int]:

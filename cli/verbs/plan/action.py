@@ -18,11 +18,11 @@ from groups.group_spec import wanted_topics
 from groups.model import Group, Problem
 from groups.what_if import WhatIf
 from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig, configs_of_group
-from migration.clients import ToldClients, parse_clients, unknown_members
-from migration.commands import Connection
+from migration.clients import DeclaredClients, parse_clients, unknown_members
+from migration.commands import ClusterOptions
 from migration.model import Destination, Plan, Verdict
 from migration.paths import leader_matters
-from migration.paths.trip import EAGER
+from migration.paths.path import EAGER
 from migration.plan import make_plan
 
 
@@ -31,25 +31,25 @@ class Wish:
     """What the options say of every plan."""
 
     destination: Destination
-    told: ToldClients
+    told: DeclaredClients
     regexes: tuple[str, ...] = ()
     configs: tuple[ClientConfig, ...] = ()
     offline: bool = False
     concurrency: int = 1
     bounce_s: float
     assignor: str | None = None
-    connection: Connection
+    connection: ClusterOptions
     with_costs: bool = True
     """Whether what the steps cost is shown at all."""
 
 
-def connection_of(source: SourceOptions) -> Connection:
+def connection_of(source: SourceOptions) -> ClusterOptions:
     """How the commands of a plan reach the cluster that the plan was made from; of a file, nothing is known of it."""
     is_live = source.bootstrap_server is not None or source.command_config is not None
     context = source.place.context if source.place is not None and is_live else None
     if source.bootstrap_server is None and context is None:
-        return Connection()
-    return Connection(
+        return ClusterOptions()
+    return ClusterOptions(
         bootstrap_server=source.bootstrap_server,
         command_config=str(source.command_config) if source.command_config else None,
         context=None if context is None else context.name,
@@ -78,12 +78,12 @@ def bounce_of(seconds: float) -> float:
     return seconds
 
 
-def told_of(values: Sequence[str], file: Path | None) -> ToldClients:
+def told_of(values: Sequence[str], file: Path | None) -> DeclaredClients:
     """What `--client` and `--clients` say; what the command line says of a member beats what the file does.
 
     UsageError for nonsense on the command line, ConfigFileError for a file that cannot be used.
     """
-    listed = parse_clients(read_clients(file)) if file is not None else ToldClients()
+    listed = parse_clients(read_clients(file)) if file is not None else DeclaredClients()
     try:
         told = parse_clients(values)
         return replace(told, single={**listed.single, **told.single})
@@ -172,7 +172,7 @@ def _refuse_strangers(groups: Sequence[Group], wish: Wish) -> None:
     """A name that is no member of any group is a mistake that would leave a member's library unsaid."""
     named = dict.fromkeys(wish.told.single, "--client")
     named |= {config.member: "--client-config" for config in wish.configs if config.member is not None}
-    told = ToldClients(single=dict.fromkeys(named, ("", None)))
+    told = DeclaredClients(single=dict.fromkeys(named, ("", None)))
     strangers = [set(unknown_members(group, told)) for group in groups]
     unknown = sorted(set.intersection(*strangers)) if strangers else []
     if unknown:

@@ -8,7 +8,7 @@ from cli.render.document import Document, Table, columns
 from cli.verbs.plan.view import plan_document
 from groups.model import Problem
 from migration.model import Level, Plan, Verdict
-from migration.rules.about import without_members
+from migration.rules.case import without_members
 
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1}
 

@@ -7,10 +7,7 @@ import pytest
 from tests.migration.end_to_end.conftest import Deploy
 from tests.migration.end_to_end.deployment import Fleet
 
-RANGE = {
-    "java": "org.apache.kafka.clients.consumer.RangeAssignor",
-    "librdkafka": "range",
-}
+RANGE = {"java": "org.apache.kafka.clients.consumer.RangeAssignor", "librdkafka": "range"}
 
 
 @pytest.mark.kafka

@@ -17,7 +17,7 @@ from groups.model import (
     Topic,
 )
 from migration.clients import parse_clients
-from migration.gate import Judgement, Sight, judge_gate
+from migration.gate import Judgement, Observation, judge_gate
 from migration.gate.answers import planned
 from migration.model import Destination, Plan, PlannedMember
 from migration.plan import make_plan
@@ -118,7 +118,7 @@ def ask(
 ) -> Judgement:
     """What the gate of a step says; the first step began with the plan's baseline."""
     began_with = ids(began) if began else plan.baseline.members if step <= 1 and plan.baseline else None
-    sight = Sight(
+    observed = Observation(
         plan=plan,
         position=step - 1,
         group=group,
@@ -130,7 +130,7 @@ def ask(
         round=round,
         was_open=was_open,
     )
-    return judge_gate(sight, accept_drift=accept_drift)
+    return judge_gate(observed, accept_drift=accept_drift)
 
 
 def waiting(judgement: Judgement) -> list[str]:

@@ -7,12 +7,22 @@ from dataclasses import replace
 import pytest
 
 from groups.model import Client, Cluster, GroupState, GroupType, Member, Subscription, UserData
-from migration.conditions import Leads, MemberCount, NoUserData, Precedes, Present, Speaking, StateIn, TypeIs
 from migration.gate import judge_gate
 from migration.gate.checks import check_condition
-from migration.gate.rest import check_steady
-from migration.gate.sight import Sight
-from migration.model import Destination, Step
+from migration.gate.judge import check_steady
+from migration.gate.observation import Observation
+from migration.model import (
+    Destination,
+    Leads,
+    MemberCount,
+    NoUserData,
+    Precedes,
+    Present,
+    Speaking,
+    StateIn,
+    Step,
+    TypeIs,
+)
 from tests.migration.gate.groups import (
     CLASSIC,
     CONSUMER,
@@ -386,8 +396,8 @@ def test_before_the_first_step() -> None:
 
 
 def _check(condition: object, group: object, **fields: object) -> bool | None:
-    sight = Sight(plan=ROLL, position=0, group=group, cluster=Cluster(), **fields)  # type: ignore[arg-type]
-    return check_condition(condition, sight).holds  # type: ignore[arg-type]
+    observed = Observation(plan=ROLL, position=0, group=group, cluster=Cluster(), **fields)  # type: ignore[arg-type]
+    return check_condition(condition, observed).holds  # type: ignore[arg-type]
 
 
 def _with(**fields: object) -> object:
@@ -421,8 +431,8 @@ def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str)
         Member(id="id-8", client=leader),
     )
     stands = replace(BEFORE, members=members, leader="id-8")
-    sight = Sight(plan=ROLL, position=0, group=stands, cluster=Cluster())
-    check = check_condition(Precedes(client_id="kohort-bridge"), sight)
+    observed = Observation(plan=ROLL, position=0, group=stands, cluster=Cluster())
+    check = check_condition(Precedes(client_id="kohort-bridge"), observed)
     assert check.holds is False
     assert not check.by_waiting
     assert words in check.text
@@ -433,8 +443,8 @@ def test_an_order_that_is_not_told_is_not_an_unknown_leader() -> None:
     ids = ("member-7", "member-49", "member-91")
     members = tuple(Member(id=one, client=Client(id=one)) for one in ids)
     stands = replace(BEFORE, members=members, leader="member-7")
-    sight = Sight(plan=ROLL, position=0, group=stands, cluster=Cluster())
-    check = check_condition(Precedes(client_id="member-49"), sight)
+    observed = Observation(plan=ROLL, position=0, group=stands, cluster=Cluster())
+    check = check_condition(Precedes(client_id="member-49"), observed)
     assert check.holds is None
     assert "the members are not listed in a broker's order" in check.text
 
@@ -473,5 +483,5 @@ def test_a_step_that_says_nothing_never_opens() -> None:
 def test_a_plan_without_a_baseline() -> None:
     plan = replace(BOUNCES, baseline=None)
     assert ask(plan, 1, ONCE).open is None
-    sight = Sight(plan=plan, position=0, group=classic(2, 2, 2), cluster=Cluster())
-    assert judge_gate(sight).open is False
+    observed = Observation(plan=plan, position=0, group=classic(2, 2, 2), cluster=Cluster())
+    assert judge_gate(observed).open is False

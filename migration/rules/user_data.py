@@ -1,0 +1,143 @@
+"""User data in assignments: it blocks a plan, as no broker converts such a group online; and which way leads past it.
+
+The leader's library writes the assignments of all members. librdkafka's cooperative-sticky copies every member's
+subscription user data into its assignment, from the second rebalance of a member on; sarama's sticky writes its own,
+from the first. No other pair of library and assignor writes any (field study on Kafka 4.3.1, nineteen pairs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from groups.model import GroupState, GroupType
+from migration.model import Finding, Level
+from migration.rules.case import Case, about_members, warning
+
+COOPERATIVE_STICKY = "cooperative-sticky"
+STICKY = "sticky"
+STOP_ALL = "Plan to stop all members first (--offline): an Empty group converts as it is."
+_FIELD_STUDY = "Field trial on 4.3.1: librdkafka's cooperative-sticky and sarama's sticky leaders write it"
+
+
+class OnlineWay(Enum):
+    """How a group whose assignments carry user data still gets to the consumer protocol without a stop."""
+
+    BRIDGE_LEADER = "bridge leader"
+    """A temporary member of another library leads, and its assignments carry none."""
+    RANGE_FIRST = "one rolling restart with [range, sticky]"
+    """sarama: the group turns to range when the last member has the list."""
+
+
+def members_with_data(case: Case) -> tuple[str, ...]:
+    """Members whose assignment carries user data, in the group's order."""
+    return tuple(
+        member.id for member in case.group.members if member.user_data and member.user_data.assignment
+    )
+
+
+def data_will_come(case: Case) -> bool:
+    """Whether the next rebalance may bring user data although there is none now.
+
+    Of a group on cooperative-sticky in which librdkafka may lead: one that never rejoined shows nothing yet. And of
+    sarama on sticky, where the source does not show user data: it is there from the first generation on.
+    """
+    group = case.group
+    if group.type is not GroupType.CLASSIC or not group.members or members_with_data(case):
+        return False
+    if group.protocol == STICKY:
+        unseen = any(member.user_data is None for member in group.members)
+        return unseen and libraries_of(case) == {"sarama"}
+    return group.protocol == COOPERATIVE_STICKY and "librdkafka" in libraries_of(case)
+
+
+def online_way(case: Case) -> OnlineWay | None:
+    """The way past user data, there now or to come; None where there is none (stop all members, start all).
+
+    None too for a group without user data, and one without members, which converts as it is.
+    """
+    group, libraries = case.group, libraries_of(case)
+    if group.type is not GroupType.CLASSIC or group.state is GroupState.EMPTY or not group.members:
+        return None
+    if not members_with_data(case) and not data_will_come(case):
+        return None
+    if group.protocol == COOPERATIVE_STICKY and "librdkafka" in libraries:
+        return OnlineWay.BRIDGE_LEADER
+    if group.protocol == STICKY and libraries == {"sarama"}:
+        return OnlineWay.RANGE_FIRST
+    return None
+
+
+def libraries_of(case: Case) -> set[str]:
+    """The libraries of the members, as far as they are known."""
+    return {client.library.name for client in case.clients.values() if client.library is not None}
+
+
+def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
+    """The broker refuses to convert a group whose assignments carry user data."""
+    members = members_with_data(case) if case.converts_online else ()
+    if not members:
+        return
+    sizes = sorted({_size(case, member) for member in members})
+    size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    whose = "Its assignment carries" if len(members) == 1 else "The assignments carry"
+    way = online_way(case)
+    yield about_members(
+        case,
+        members,
+        rule="assignment-user-data",
+        level=Level.BLOCKER if way is None else Level.WARNING,
+        message=f"{whose} {size} bytes of user data: the broker would refuse the online upgrade with "
+        "GROUP_ID_NOT_FOUND.",
+        remedy=_past(case, way),
+        source=_FIELD_STUDY,
+    )
+
+
+def _size(case: Case, member: str) -> int:
+    return next(
+        len(each.user_data.assignment) for each in case.group.members if each.id == member and each.user_data
+    )
+
+
+def _past(case: Case, way: OnlineWay | None) -> str:
+    if way is not None and len(case.clients) == 1:
+        return (
+            "It is the only member: stop it, and while it is away the group is Empty and converts whatever its "
+            "assignment held (of a static member: when its session has ended)."
+        )
+    match way:
+        case OnlineWay.BRIDGE_LEADER:
+            return (
+                "A bridge leader: a temporary member of another library comes to lead, and its assignments carry "
+                "none. Or stop all members and start them on the consumer protocol."
+            )
+        case OnlineWay.RANGE_FIRST:
+            return (
+                "One rolling restart with [range, sticky], range first: the group turns to range, without user data. "
+                "Or stop all members and start them on the consumer protocol."
+            )
+        case None:
+            return STOP_ALL
+
+
+def user_data_may_come(case: Case) -> Iterator[Finding]:
+    """A group of librdkafka on cooperative-sticky passes while no member has rejoined, and not a moment longer."""
+    if case.converts_online and data_will_come(case):
+        known = all(member.user_data is not None for member in case.group.members)
+        library = "librdkafka" if case.group.protocol == "cooperative-sticky" else "sarama"
+        yield warning(
+            "user-data-to-come",
+            message=f"{library} members on {case.group.protocol}: "
+            + (
+                "no assignment carries user data yet, but the next rebalance of a librdkafka leader puts it there"
+                if known
+                else "whether their assignments carry user data cannot be seen here, and a "
+                f"{library} leader puts it there"
+            )
+            + ", and the broker then refuses the online upgrade.",
+            remedy="Do not trust a trial on a fresh group. "
+            + ("" if known else "Ask the live cluster with a login that the wire client can use. ")
+            + _past(case, online_way(case)),
+            source=_FIELD_STUDY,
+        )
