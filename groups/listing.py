@@ -101,8 +101,8 @@ def state_of(text: str | None) -> GroupState:
 
 
 def type_of(text: str | None) -> GroupType:
-    """A type as ListGroups v5 writes it; older brokers have classic groups only."""
-    if text is None:
+    """A type as ListGroups v5 writes it; older brokers, which write none, have classic groups only."""
+    if not text:
         return GroupType.CLASSIC
     try:
         return GroupType.parse(text)

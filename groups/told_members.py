@@ -7,7 +7,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from groups.model import Member, Partitions, Subscription, UserData
-from wire.messages.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from wire.messages.embedded_protocol import read_assignment, read_subscription
+from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 EMBEDDED = "consumer"
@@ -25,7 +26,7 @@ def with_embedded(
     try:
         wanted = read_subscription(metadata) if metadata else None
         given = read_assignment(assignment) if assignment else None
-    except MalformedMetadata as error:
+    except DecodeError as error:
         oddity = str(error)
     unreadable = oddity
     if stable and not metadata:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from cli.dropin.errors import ToolFailure
 from cli.dropin.kafka_errors import exception_text, status_of
@@ -18,14 +18,14 @@ from cli.sources.live import LiveSource
 from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
 from wire.client.answers import Failure
-from wire.client.calls.consumer_group_describe import ConsumerGroup
-from wire.client.calls.describe_groups import ClassicGroup
 from wire.client.client import Client
+from wire.errors import ErrorCode
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 
-Described: TypeAlias = ClassicGroup | ConsumerGroup | Failure
+Described: TypeAlias = tuple[GroupType, Any] | Failure
+"""The type whose request describes a group, and what the answer has of it."""
 
-LEADER_NOT_AVAILABLE, GROUP_AUTHORIZATION_FAILED = 5, 30
-UNSUPPORTED_VERSION, GROUP_ID_NOT_FOUND = 35, 69
 CONSUMER_PROTOCOL_TYPES = ("", "consumer")
 """Of groups that have only ever committed offsets, and of consumers."""
 WRAPPED = "java.util.concurrent.ExecutionException: "
@@ -95,7 +95,7 @@ def _listed(source: LiveSource) -> Iterable[GroupListing]:
         GroupListing(
             id=group.group_id,
             type=type_of(group.group_type),
-            state=state_of(group.state),
+            state=state_of(group.group_state),
             protocol_type=group.protocol_type,
         )
         for group in listing.groups
@@ -114,34 +114,36 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
         read = source.describe(wanted, offsets=False)
         _raise_problem(read.problems)
         return {group.id: group for group in read.items}
-    from cli.sources.wire_groups import classic_group, consumer_group
+    from cli.sources.wire_groups import as_group
 
     each = describe_each(source.client, wanted, source.timeout_ms)
     raise_failure(one for one in each.values() if isinstance(one, Failure))
     coordinators = _coordinators(source.client, wanted, source.timeout_ms)
     found: dict[str, Group] = {}
     for name, one in each.items():
-        if isinstance(one, ClassicGroup):
-            found[name], _ = classic_group(one, coordinators.get(name))
-        elif isinstance(one, ConsumerGroup):
-            found[name] = consumer_group(one, coordinators.get(name))
+        if not isinstance(one, Failure):
+            kind, group = one
+            found[name], _ = as_group(kind, group, coordinators.get(name))
     return found
 
 
 def describe_each(client: Client, names: Collection[str], timeout_ms: int) -> dict[str, Described]:
     """Each group, or why it is not described: code 69 where no group of consumers has that id."""
-    answers = client.consumer_group_describe(names, timeout_ms=timeout_ms)
-    each: dict[str, Described] = {**answers.found, **answers.failed}
+    answers = client.describe(CONSUMER_GROUP_DESCRIBE, names, timeout_ms=timeout_ms)
+    consumers = {name: (GroupType.CONSUMER, group) for name, group in answers.found.items()}
+    each: dict[str, Described] = {**consumers, **answers.failed}
     rest = [
-        name for name, why in answers.failed.items() if why.code in (GROUP_ID_NOT_FOUND, UNSUPPORTED_VERSION)
+        name
+        for name, why in answers.failed.items()
+        if why.code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION)
     ]
     if rest:
-        classic = client.describe_groups(rest, timeout_ms=timeout_ms)
+        classic = client.describe(DESCRIBE_GROUPS, rest, timeout_ms=timeout_ms)
         # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
         each |= {
             name: why
             for name, why in classic.failed.items()
-            if not why.code == answers.failed[name].code == GROUP_ID_NOT_FOUND
+            if not why.code == answers.failed[name].code == ErrorCode.GROUP_ID_NOT_FOUND
         }
         each |= {name: _of_consumers(group) for name, group in classic.found.items()}
     return {
@@ -151,14 +153,14 @@ def describe_each(client: Client, names: Collection[str], timeout_ms: int) -> di
 
 def naming_group(name: str, failure: Failure) -> Failure:
     """The failure, with the group in its message where the broker's words do not have it."""
-    if failure.code != GROUP_AUTHORIZATION_FAILED:
+    if failure.code != ErrorCode.GROUP_AUTHORIZATION_FAILED:
         return failure
     return replace(failure, message=f"Not authorized to access group: {name}")
 
 
-def _of_consumers(group: ClassicGroup) -> ClassicGroup | Failure:
+def _of_consumers(group: Any) -> Described:
     if group.protocol_type in CONSUMER_PROTOCOL_TYPES:
-        return group
+        return GroupType.CLASSIC, group
     said = f"GroupId {group.group_id} is not a consumer group ({group.protocol_type})."
     return Failure(message=f"java.lang.IllegalArgumentException: {said}")
 
@@ -179,10 +181,12 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
         found, problems = source.admin.committed(groups)
         _raise_problem(problems)
         return found
+    from cli.sources.wire_groups import committed_offsets as offsets_of
+
     answers = source.client.committed_offsets(groups, timeout_ms=source.timeout_ms)
     refused = (naming_group(group, why) for group, why in answers.failed.items())
     raise_failure(refused, prefix=WRAPPED)
-    return {group: found.offsets for group, found in answers.found.items()}
+    return {name: offsets_of(group)[0] for name, group in answers.found.items()}
 
 
 def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:
@@ -197,7 +201,7 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
     unread = {
         place: exception_text(why)
         for place, why in answers.failed.items()
-        if why.code != LEADER_NOT_AVAILABLE
+        if why.code != ErrorCode.LEADER_NOT_AVAILABLE
     }
     return {place: end.offset for place, end in answers.found.items()}, unread
 

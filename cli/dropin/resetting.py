@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 
 from cli.dropin.cluster import (
-    GROUP_ID_NOT_FOUND,
     WRAPPED,
     Described,
     by_name,
@@ -34,13 +33,13 @@ from groups.offsets.model import Place
 from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
 from groups.offsets.scenarios import ToListed, name_of
 from wire.client.answers import Failure
-from wire.client.calls.offset_commit import NewOffset
+from wire.client.offsets import NewOffset
+from wire.errors import ErrorCode
 from wire.java_text import JAVA
 
 Resets = Mapping[str, Mapping[Place, int]]
 """New offsets by group and partition."""
 
-_UNKNOWN_TOPIC, _INVALID_TOPIC = 3, 17
 _INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
 _PARTITION_WIDTH = 10
 _QUOTED_FROM = 25
@@ -170,8 +169,9 @@ def _state_of(described: Described) -> str:
     :raises ToolFailure: it could not be described
     """
     if not isinstance(described, Failure):
-        return described.state
-    if described.code != GROUP_ID_NOT_FOUND:
+        state: str = described[1].group_state
+        return state
+    if described.code != ErrorCode.GROUP_ID_NOT_FOUND:
         raise_failure([described], prefix=WRAPPED)
     return GroupState.DEAD.value
 
@@ -179,9 +179,9 @@ def _state_of(described: Described) -> str:
 def _unknown(place: Place, failure: Failure) -> Failure:
     """Why a topic is not known, as the tool says it of a partition that a file names."""
     topic, name = place[0], name_of(place)
-    if failure.code == _INVALID_TOPIC:
+    if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
         message = f"Failed to fetch metadata for partition {name} due to invalid topic `{topic}`"
-    elif failure.code == _UNKNOWN_TOPIC:
+    elif failure.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         message = (
             f"Failed to fetch metadata for partition {name} "
             f"because metadata for topic `{topic}` could not be found"

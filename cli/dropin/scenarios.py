@@ -28,8 +28,8 @@ from groups.offsets.scenarios import (
     parse_duration_ns,
     reset,
 )
-from wire.client.calls.list_offsets import EARLIEST, LATEST
 from wire.client.client import Client
+from wire.client.offsets import EARLIEST, LATEST
 
 Offsets = Mapping[Place, int]
 

@@ -10,8 +10,8 @@ from cli.dropin.kafka_errors import error_message, status_of
 from cli.dropin.parse import java_number
 from groups.offsets.model import Place
 from wire.client.answers import Failure
-from wire.client.calls.metadata import Topic
 from wire.client.client import Client
+from wire.client.metadata import Topic
 
 _INVALID_TOPIC = 17
 

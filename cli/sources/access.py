@@ -7,9 +7,9 @@ without an authorizer, one that refuses to tell, and one without entries look al
 from __future__ import annotations
 
 from migration.access import Access, Entry, Kind
-from wire.client.calls.describe_acls import AclEntry, AclPattern, AclResource
 from wire.client.client import Client
 from wire.client.errors import KafkaError, WireError
+from wire.client.settings import AclEntry, AclPattern, AclResource
 
 _KINDS = {AclResource.TOPIC: Kind.TOPIC, AclResource.GROUP: Kind.GROUP}
 _EVERY_HOST = "*"

@@ -18,7 +18,8 @@ from cli.sources.source import Read
 from coordinator.engine.records import OffsetRecord
 from coordinator.store.records import decode_record, encode_record
 from groups.model import Cause, CommittedOffset, Group, GroupType, Problem
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType
 
 OFFSET = slice(2, 10)
 """Of a value; in front of it stands its version."""
@@ -64,7 +65,7 @@ def _key(group: str, topic: str, partition: int) -> bytes:
 def _time(found: Found) -> int | Untold:
     try:
         record = decode_record(found.key, found.value)
-    except (MalformedRecord, UnknownKeyType) as error:
+    except (DecodeError, UnknownKeyType) as error:
         return Untold(f"its record at offset {found.offset} cannot be read: {error}")
     if not isinstance(record, OffsetRecord) or record.value is None:
         return Untold(f"its record at offset {found.offset} is no commit")

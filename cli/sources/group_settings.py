@@ -20,7 +20,7 @@ from cli.sources.admin import brokers_settings, is_silence, words_of
 from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS
 from cli.sources.writer import Failed, failed_of
 from groups.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
-from wire.client.calls.describe_configs import ConfigSource
+from wire.client.settings import ConfigSource
 
 _ORIGINS = {
     ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,

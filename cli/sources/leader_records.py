@@ -17,7 +17,8 @@ from cli.sources.newest_records import Found, Settings, Untold, read_newest
 from coordinator.engine.records import ClassicGroupRecord
 from coordinator.store.records import decode_record, encode_record
 from groups.model import Group, GroupState
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,7 @@ def with_leader(group: Group, told: LeaderRecord | Untold) -> Group:
 def _decoded(found: Found) -> LeaderRecord | Untold:
     try:
         record = decode_record(found.key, found.value)
-    except (MalformedRecord, UnknownKeyType) as error:
+    except (DecodeError, UnknownKeyType) as error:
         return Untold(f"its record at offset {found.offset} cannot be read: {error}")
     value = record.value if isinstance(record, ClassicGroupRecord) else None
     if value is None:

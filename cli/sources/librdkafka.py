@@ -48,7 +48,7 @@ def _hands_token(
     """confluent-kafka's oauth_cb: token, end of its life in seconds since 1970, principal, extensions."""
 
     def hand(_config: str) -> tuple[str, float, str, dict[str, str]]:
-        from wire.client.deadline import Deadline
+        from wire.client.steps import Deadline
         from wire.client.token import token_source
 
         token = token_source(oauth).token(Deadline(timeout_ms))

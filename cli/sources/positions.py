@@ -29,7 +29,7 @@ def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Pos
     since_ms = None if at_ms is None else max(at_ms, 0)
     if source.client is None:
         return _as_admin(source, places, since_ms)
-    from wire.client.calls.list_offsets import EARLIEST, LATEST
+    from wire.client.offsets import EARLIEST, LATEST
 
     told: list[dict[Place, int]] = []
     unread: dict[Place, str] = {}

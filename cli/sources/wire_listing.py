@@ -13,20 +13,19 @@ from cli.sources.source import Read
 from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
 from wire.client.answers import Failure
 from wire.client.client import Client
-from wire.messages.apis import (
-    CONSUMER_GROUP_DESCRIBE,
-    DESCRIBE_GROUPS,
-    SHARE_GROUP_DESCRIBE,
-    STREAMS_GROUP_DESCRIBE,
-)
+from wire.errors import ErrorCode
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
+from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
-_DESCRIBED_BY = {
+DESCRIBED_BY: Mapping[GroupType, Api] = {
     GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
     GroupType.SHARE: SHARE_GROUP_DESCRIBE,
     GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
 }
 """The request of a type; any other is asked for as a classic group."""
-GROUP_ID_NOT_FOUND = 69
 
 
 def list_groups(client: Client, timeout_ms: int) -> Read[GroupListing]:
@@ -41,7 +40,7 @@ def list_groups(client: Client, timeout_ms: int) -> Read[GroupListing]:
             GroupListing(
                 id=group.group_id,
                 type=kinds[group.group_id],
-                state=state_of(group.state),
+                state=state_of(group.group_state),
                 protocol_type=group.protocol_type,
                 protocol=protocol,
                 members=members,
@@ -57,17 +56,26 @@ def _sizes(
     sizes: dict[str, tuple[str | None, int | None]] = {}
     problems: list[Problem] = []
     for kind, names in by_kind(kinds, kinds).items():
-        api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
-        answers = client.group_sizes(api, names, timeout_ms=timeout_ms)
+        api = describe_request(kind)
+        answers = client.describe(api, names, timeout_ms=timeout_ms)
         for name, group in answers.found.items():
-            sizes[name] = (group.protocol or None, group.members)
+            # A streams group has no assignor.
+            protocol = (
+                group.protocol_data if api is DESCRIBE_GROUPS else getattr(group, "assignor_name", None)
+            )
+            sizes[name] = (protocol or None, len(group.members))
         # A group that was deleted since it was listed is no problem of the list.
         problems += [
             group_problem(name, failure)
             for name, failure in answers.failed.items()
-            if failure.code != GROUP_ID_NOT_FOUND
+            if failure.code != ErrorCode.GROUP_ID_NOT_FOUND
         ]
     return sizes, problems
+
+
+def describe_request(kind: GroupType) -> Api:
+    """The request that describes groups of a type."""
+    return DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
 
 
 def by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:
@@ -87,7 +95,7 @@ def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
 
 def group_problem(group: str, failure: Failure) -> Problem:
     """Why a group could not be read."""
-    if failure.code == GROUP_ID_NOT_FOUND:
+    if failure.code == ErrorCode.GROUP_ID_NOT_FOUND:
         return Problem(subject=group, message="no such group", cause=Cause.ABSENT, group=group)
     return problem_of(group, failure, group=group)
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.sources.broker_settings import release_of, with_settings
 from cli.sources.source import Read
-from cli.sources.wire_listing import by_kind, group_problem, problem_of
+from cli.sources.wire_listing import by_kind, describe_request, group_problem, problem_of
 from groups.listing import type_of
-from groups.model import Cluster, CommittedOffset, Group, GroupType, Node, Offsets, Problem, Topic
-from wire.client.answers import Answers
+from groups.model import Cluster, Group, Node, Offsets, Problem, Topic
+from wire.client.answers import Answers, Failure
 from wire.client.client import Client
-from wire.messages.apis import CONSUMER_GROUP_DESCRIBE
+from wire.errors import ErrorCode
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
-    from cli.sources.wire_groups import Described
-    from wire.client.calls.describe_share_group_offsets import ShareGroupOffsets, ShareOffset
-    from wire.client.calls.fetched_offsets import GroupOffsets
-    from wire.client.calls.metadata import Topic as WireTopic
+    from wire.client.metadata import Topic as WireTopic
 
-UNKNOWN_TOPIC_OR_PARTITION = 3
+Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
+"""What an answer has of a group's offsets, and the partitions that could not be read."""
 
 
 class WireReader:
@@ -43,7 +42,7 @@ class WireReader:
         return self._with_settings(bare, [str(broker.node_id) for broker in metadata.brokers])
 
     def _with_settings(self, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
-        from wire.client.calls.describe_configs import ResourceType
+        from wire.client.settings import ResourceType
 
         answers = self.client.describe_configs(ResourceType.BROKER, brokers, timeout_ms=self.timeout_ms)
         told = {
@@ -54,7 +53,7 @@ class WireReader:
 
     def group_settings(self, groups: Sequence[str]) -> dict[str, dict[str, str]]:
         """The settings of groups, as far as they may be read."""
-        from wire.client.calls.describe_configs import ResourceType
+        from wire.client.settings import ResourceType
 
         answers = self.client.describe_configs(ResourceType.GROUP, groups, timeout_ms=self.timeout_ms)
         return {
@@ -72,23 +71,25 @@ class WireReader:
         found: dict[str, Group] = {}
         problems: list[Problem] = []
         for kind, names in by_kind(groups, kinds).items():
-            answers = self._ask(kind, names)
+            answers = self.client.describe(describe_request(kind), names, timeout_ms=self.timeout_ms)
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
-                found[name], oddities = as_group(group, nodes.get(str(places.get(name))))
+                found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
                 problems += oddities
             problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
         return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         """Committed offsets by group, a request per coordinator; not for share groups."""
-        answers = self.client.committed_offsets(groups, timeout_ms=self.timeout_ms)
-        return {name: told.offsets for name, told in answers.found.items()}, _unread(answers)
+        from cli.sources.wire_groups import committed_offsets
+
+        return _read(self.client.committed_offsets(groups, timeout_ms=self.timeout_ms), committed_offsets)
 
     def share_offsets(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         """Where each share group starts to deliver, by group; nothing where it has not started yet."""
-        answers = self.client.share_group_offsets(groups, timeout_ms=self.timeout_ms)
-        return {name: _started(told.offsets) for name, told in answers.found.items()}, _unread(answers)
+        from cli.sources.wire_groups import share_offsets
+
+        return _read(self.client.share_group_offsets(groups, timeout_ms=self.timeout_ms), share_offsets)
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """The named topics that exist, or all, by name, with ids and racks; ends are None where no leader told them."""
@@ -98,7 +99,7 @@ class WireReader:
         problems = [
             problem_of(name, failure, topics=(name,))
             for name, failure in sorted(metadata.failed.items())
-            if failure.code != UNKNOWN_TOPIC_OR_PARTITION
+            if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         ]
         racks = {broker.node_id: broker.rack for broker in metadata.brokers}
         found = [_topic(metadata.topics[name], racks) for name in sorted(metadata.topics)]
@@ -115,15 +116,6 @@ class WireReader:
         ]
         topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in found)
         return Read(topics, tuple(problems))
-
-    def _ask(self, kind: GroupType, names: Sequence[str]) -> Answers[str, Described]:
-        if kind is GroupType.CONSUMER:
-            return self.client.consumer_group_describe(names, timeout_ms=self.timeout_ms)
-        if kind is GroupType.SHARE:
-            return self.client.share_group_describe(names, timeout_ms=self.timeout_ms)
-        if kind is GroupType.STREAMS:
-            return self.client.streams_group_describe(names, timeout_ms=self.timeout_ms)
-        return self.client.describe_groups(names, timeout_ms=self.timeout_ms)
 
     def _nodes(self) -> dict[str, Node]:
         """Brokers by `host:port`."""
@@ -150,23 +142,14 @@ def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
     )
 
 
-def _started(told: Mapping[tuple[str, int], ShareOffset]) -> Offsets:
-    offsets: dict[str, dict[int, CommittedOffset]] = {}
-    for (topic, partition), start in told.items():
-        if start.start_offset >= 0:
-            epoch = None if start.leader_epoch < 0 else start.leader_epoch
-            offsets.setdefault(topic, {})[partition] = CommittedOffset(
-                offset=start.start_offset, leader_epoch=epoch, lag=start.lag
-            )
-    return offsets
-
-
-def _unread(answers: Answers[str, GroupOffsets] | Answers[str, ShareGroupOffsets]) -> tuple[Problem, ...]:
-    """Groups that could not be read, and partitions of those that could."""
+def _read(answers: Answers[str, Any], position: Position) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+    """Offsets by group; groups that could not be read, and partitions of those that could."""
     problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
-    for name, told in answers.found.items():
+    offsets: dict[str, Offsets] = {}
+    for name, group in answers.found.items():
+        offsets[name], failed = position(group)
         problems += [
             problem_of(f"{name}, {topic}-{partition}", failure, group=name)
-            for (topic, partition), failure in told.failed.items()
+            for (topic, partition), failure in failed.items()
         ]
-    return tuple(problems)
+    return offsets, tuple(problems)

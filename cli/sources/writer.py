@@ -60,7 +60,7 @@ class ClusterWriter:
         client = self._source.client
         if client is None:
             return self._commit_as_admin(changes)
-        from wire.client.calls.offset_commit import NewOffset
+        from wire.client.offsets import NewOffset
 
         offsets = {
             group: {

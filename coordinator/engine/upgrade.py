@@ -43,10 +43,10 @@ from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    MalformedMetadata,
     read_assignment,
     read_subscription,
 )
+from wire.messages.reader import DecodeError
 
 
 def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
@@ -112,7 +112,7 @@ def _handed_out(ctx: Context, group: ClassicGroup, member: ClassicMember) -> Emb
         return EmbeddedAssignment(version=0, partitions={})
     try:
         assignment = read_assignment(member.assignment)
-    except MalformedMetadata:
+    except DecodeError:
         raise _malformed(group) from None
     if assignment.user_data and not ctx.config.group_consumer_client_assignors_enable:
         raise _refused(
@@ -130,7 +130,7 @@ def _convert(
     metadata = member.metadata(group.protocol)
     try:
         subscription = read_subscription(member.protocols[0].metadata if metadata is None else metadata)
-    except MalformedMetadata:
+    except DecodeError:
         raise _malformed(group) from None
     return ConsumerMember(
         id=member.id,

@@ -17,13 +17,11 @@ from concurrent.futures import Executor
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
-from coordinator.server.compose import compose
 from coordinator.server.exchange import Exchange, PeerFault
 from coordinator.server.incoming import Incoming, understand
 from coordinator.server.node import Caller, Node
-from wire.messages.decode import DecodeError
-from wire.messages.encode import encode
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
+from wire.messages.reader import DecodeError
 
 LONG_BYTES = 64 * 1024
 """A longer request waits for its turn among the long ones. Every connection may hold this much unasked."""
@@ -101,8 +99,8 @@ class Connection:
             version=incoming.version,
             caller=Caller(client_id=incoming.client_id, host=self._host),
         )
-        fields = await incoming.api.handler()(exchange)
-        if incoming.api.grows or incoming.size > LONG_BYTES:
+        fields = await incoming.served.handler()(exchange)
+        if incoming.served.grows or incoming.size > LONG_BYTES:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._aside, _composed, incoming, fields)
         return _composed(incoming, fields)
@@ -110,12 +108,11 @@ class Connection:
 
 def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
     """:raises PeerFault: when the answer is longer than a frame, or names made of the client's are too long"""
-    response_type = incoming.api.response_type(incoming.version)
-    header = response_type.__header_schema__(correlation_id=incoming.correlation_id)
+    api = incoming.served.api
     try:
-        return encode(header) + compose(response_type, fields)
+        return api.encode_response(incoming.version, incoming.correlation_id, fields)
     except ValueError as error:
-        raise PeerFault(f"the answer to {incoming.api.name} cannot be written: {error}") from None
+        raise PeerFault(f"the answer to {api.name} cannot be written: {error}") from None
 
 
 def as_java_shows(host: str) -> str:

@@ -15,7 +15,7 @@ class PeerFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A request, kio's dataclass of the version it came in, and who sent it to whom."""
+    """A request, as the version it came in has it, and who sent it to whom."""
 
     node: Node
     request: Any

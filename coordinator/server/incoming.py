@@ -6,24 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from coordinator.server.exchange import PeerFault
-from coordinator.server.served import API_VERSIONS_KEY, SERVED, ServedApi
-from wire.messages.decode import Frame, decode
+from coordinator.server.served import SERVED, ServedApi
+from wire.messages.definition import API_VERSIONS_KEY, HEAD
+from wire.messages.reader import Frame
 
-HEAD_BYTES = 8
-"""API key, version and correlation id: the same in every header."""
 MOST_ELEMENTS = 500_000
 """Of all arrays of one request: a commit of so many partitions keeps the coordinator from others for three seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """One request. `message` is kio's dataclass of its `version`.
+    """One request. `message` has the fields of its `version`.
 
     None stands for an ApiVersions of a version that is not known: the client is told in version 0 which ones
     are (KIP-511). `size` is that of its frame, in bytes.
     """
 
-    api: ServedApi
+    served: ServedApi
     version: int
     correlation_id: int
     client_id: str
@@ -33,26 +32,27 @@ class Incoming:
 
 def understand(content: bytes) -> Incoming:
     """Read a frame. :raises PeerFault, DecodeError: when it is no request that is answered"""
-    if len(content) < HEAD_BYTES:
+    if len(content) < HEAD.size:
         raise PeerFault(f"a request has only {len(content)} bytes")
-    key, version, correlation_id = (
-        int.from_bytes(content[start:end], "big", signed=True) for start, end in ((0, 2), (2, 4), (4, 8))
-    )
-    api = SERVED.get(key)
-    if api is None:
+    key, version, correlation_id = HEAD.unpack_from(content)
+    served = SERVED.get(key)
+    if served is None:
         raise PeerFault(f"API {key} is not served")
-    known = api.serves(version)
-    if not known and key != API_VERSIONS_KEY:
-        raise PeerFault(f"{api.name} {version} is not served")
-    request_type = api.request_type(min(max(version, api.oldest), api.maximum))
-    # An element is a byte at least.
-    buffer = Frame.of(content, MOST_ELEMENTS) if len(content) > MOST_ELEMENTS else content
-    header, position = decode(request_type.__header_schema__, buffer)
+    message = None
+    if served.serves(version):
+        # An element is a byte at least.
+        frame = Frame.of(content, MOST_ELEMENTS) if len(content) > MOST_ELEMENTS else content
+        client_id, message = served.api.decode_request(version, frame)
+    elif key == API_VERSIONS_KEY:
+        client_id, _ = served.api.decode_client_id(min(max(version, 0), served.newest), content)
+        version = 0
+    else:
+        raise PeerFault(f"{served.api.name} {version} is not served")
     return Incoming(
-        api=api,
-        version=version if known else 0,
+        served=served,
+        version=version,
         correlation_id=correlation_id,
-        client_id=header.client_id or "",
-        message=decode(request_type, buffer, position)[0] if known else None,
+        client_id=client_id,
+        message=message,
         size=len(content),
     )

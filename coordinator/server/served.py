@@ -8,65 +8,94 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from coordinator.server.exchange import Exchange
-from wire.messages.apis import Api
+from wire.messages.definition import Api
+from wire.messages.reader import snake
+from wire.messages.schemas.classic_groups import (
+    DESCRIBE_GROUPS,
+    HEARTBEAT,
+    JOIN_GROUP,
+    LEAVE_GROUP,
+    SYNC_GROUP,
+)
+from wire.messages.schemas.cluster import (
+    API_VERSIONS,
+    DESCRIBE_CLUSTER,
+    DESCRIBE_CONFIGS,
+    INCREMENTAL_ALTER_CONFIGS,
+    METADATA,
+)
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
+from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
+from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
+from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 
 Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
 """Gives the fields of the newest response. PeerFault: there is none, the connection is closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServedApi(Api):
-    """One API with the versions it is listed with; a file of `apis/` that is called as its `package` answers it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedApi:
+    """One API with the versions it is listed with; the file of `apis/` that is named as it is answers it.
 
-    `oldest` is the first version with a schema: Kafka lists Produce from 0 on and answers it from 3 on. Where the
-    answer `grows` with all that the server knows, it may be long however short the request is.
+    `oldest` is the first version listed where that is not the first with a layout: Kafka lists Produce from 0 on and
+    answers it from 3 on. Where the answer `grows` with all that the server knows, it may be long however short the
+    request is.
     """
 
-    oldest: int = 0
-    grows: bool = False
+    api: Api
+    oldest: int
+    grows: bool
+
+    @property
+    def key(self) -> int:
+        return self.api.key
+
+    @property
+    def newest(self) -> int:
+        return self.api.versions[1]
 
     def serves(self, version: int) -> bool:
-        return max(self.minimum, self.oldest) <= version <= self.maximum
+        oldest, newest = self.api.versions
+        return oldest <= version <= newest
 
     def handler(self) -> Handler:
-        found: Handler = import_module(f"coordinator.server.apis.{self.package}").answer
+        found: Handler = import_module(f"coordinator.server.apis.{snake(self.api.name).lstrip('_')}").answer
         return found
 
 
-def _api(name: str, key: int, minimum: int, maximum: int, **more: Any) -> ServedApi:
-    package = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
-    return ServedApi(name, key, package, minimum, maximum, **more)
+def _served(api: Api, *, oldest: int | None = None, grows: bool = False) -> ServedApi:
+    return ServedApi(api=api, oldest=api.versions[0] if oldest is None else oldest, grows=grows)
 
 
-API_VERSIONS_KEY = 18
 SERVED: Mapping[int, ServedApi] = {
-    api.key: api
-    for api in (
-        _api("Produce", 0, 0, 13, oldest=3),
-        _api("Fetch", 1, 4, 18),
-        _api("ListOffsets", 2, 1, 11),
-        _api("Metadata", 3, 0, 13, grows=True),
-        _api("OffsetCommit", 8, 2, 10),
-        _api("OffsetFetch", 9, 1, 10, grows=True),
-        _api("FindCoordinator", 10, 0, 6),
-        _api("JoinGroup", 11, 0, 9),
-        _api("Heartbeat", 12, 0, 4),
-        _api("LeaveGroup", 13, 0, 5),
-        _api("SyncGroup", 14, 0, 5),
-        _api("DescribeGroups", 15, 0, 6, grows=True),
-        _api("ListGroups", 16, 0, 5, grows=True),
-        _api("ApiVersions", API_VERSIONS_KEY, 0, 4),
-        _api("CreateTopics", 19, 2, 7),
-        _api("DeleteTopics", 20, 1, 6),
-        _api("InitProducerId", 22, 0, 5),
-        _api("DescribeConfigs", 32, 1, 4),
-        _api("CreatePartitions", 37, 0, 3),
-        _api("DeleteGroups", 42, 0, 2),
-        _api("IncrementalAlterConfigs", 44, 0, 1),
-        _api("OffsetDelete", 47, 0, 0),
-        _api("DescribeCluster", 60, 0, 2),
-        _api("ConsumerGroupHeartbeat", 68, 0, 1),
-        _api("ConsumerGroupDescribe", 69, 0, 1, grows=True),
+    each.key: each
+    for each in (
+        _served(PRODUCE, oldest=0),
+        _served(FETCH),
+        _served(LIST_OFFSETS),
+        _served(METADATA, grows=True),
+        _served(OFFSET_COMMIT),
+        _served(OFFSET_FETCH, grows=True),
+        _served(FIND_COORDINATOR),
+        _served(JOIN_GROUP),
+        _served(HEARTBEAT),
+        _served(LEAVE_GROUP),
+        _served(SYNC_GROUP),
+        _served(DESCRIBE_GROUPS, grows=True),
+        _served(LIST_GROUPS, grows=True),
+        _served(API_VERSIONS),
+        _served(CREATE_TOPICS),
+        _served(DELETE_TOPICS),
+        _served(INIT_PRODUCER_ID),
+        _served(DESCRIBE_CONFIGS),
+        _served(CREATE_PARTITIONS),
+        _served(DELETE_GROUPS),
+        _served(INCREMENTAL_ALTER_CONFIGS),
+        _served(OFFSET_DELETE),
+        _served(DESCRIBE_CLUSTER),
+        _served(CONSUMER_GROUP_HEARTBEAT),
+        _served(CONSUMER_GROUP_DESCRIBE, grows=True),
     )
 }
 """By key."""

@@ -28,7 +28,7 @@ from wire.log.control_records import MalformedControlRecord, control_type
 from wire.log.damage import DamagedLog
 from wire.log.segments import Segment, read_log, read_segment
 from wire.log.varints import Ints
-from wire.messages.schema_read import MalformedMessage, Reader, message_reader, read_varint
+from wire.messages.reader import DICTIONARIES, DecodeError, Reader, message_reader, read_varint
 from wire.messages.schemas.cluster_metadata import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
@@ -165,7 +165,7 @@ class _Replay:
                 continue
             try:
                 self._record(*_decode(value))
-            except MalformedMessage as error:
+            except DecodeError as error:
                 self.unreadable += 1
                 self.first_unreadable = self.first_unreadable or f"offset {columns.offsets[lane]}, {error}"
 
@@ -195,15 +195,15 @@ class _Replay:
 
 
 def _decode(value: bytes) -> tuple[int, Fields]:
-    """Number and fields of a record. :raises MalformedMessage: in another frame, or of a newer version"""
+    """Number and fields of a record. :raises DecodeError: in another frame, or of a newer version"""
     try:
         frame, position = read_varint(value, 0)
         number, position = read_varint(value, position)
         version, position = read_varint(value, position)
     except IndexError:
-        raise MalformedMessage("the frame is cut off") from None
+        raise DecodeError("the frame is cut off") from None
     if frame != _FRAME_VERSION or number not in METADATA_RECORDS:
-        raise MalformedMessage(f"frame version {frame} around a record of number {number}")
+        raise DecodeError(f"frame version {frame} around a record of number {number}")
     fields: Fields = _reader(number, version)(value, position)[0]
     return number, fields
 
@@ -212,8 +212,8 @@ def _decode(value: bytes) -> tuple[int, Fields]:
 def _reader(number: int, version: int) -> Reader:
     message = METADATA_RECORDS[number]
     if not 0 <= version <= message.newest:
-        raise MalformedMessage(f"{message.name} has no version {version}")
-    return message_reader(message, version)
+        raise DecodeError(f"{message.name} has no version {version}")
+    return message_reader(message, version, DICTIONARIES)
 
 
 def _topic(metadata: ClusterMetadata, fields: Fields) -> None:

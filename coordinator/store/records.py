@@ -37,8 +37,8 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.topics import TopicInfo
+from wire.messages.layout import NO_UUID
 from wire.messages.record_codec import decode_key, decode_value, encode_key, encode_value
-from wire.messages.schema import NO_UUID
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 NO_TIMESTAMP = -1
@@ -81,7 +81,7 @@ def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
     """What a key and a value say.
 
     :raises UnknownKeyType: a record of a type that Kafka 4.3 does not know
-    :raises MalformedRecord: the bytes are no key or value of their type
+    :raises DecodeError: the bytes are no key or value of their type
     """
     number, key_fields = decode_key(key)
     version, fields = (None, None) if value is None else decode_value(number, value)

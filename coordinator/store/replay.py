@@ -30,7 +30,8 @@ from wire.log.offset_records import (
     read_offset_key,
     read_offset_value,
 )
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType
 
 NEVER = -1
 
@@ -66,7 +67,7 @@ class Replay:
         for event in digest.events():
             try:
                 self._event(event)
-            except MalformedRecord as error:
+            except DecodeError as error:
                 malformed.append((event.position, str(error)))
             except UnknownKeyType as error:
                 self.unknown_keys[error.key_type] += 1

@@ -25,7 +25,8 @@ from coordinator.engine.records import (
 )
 from coordinator.store.records import OtherRecord, decode_record
 from pipeline.decode.arrow import timestamp_us
-from wire.messages.embedded_protocol import MalformedMetadata, read_assignment, read_subscription
+from wire.messages.embedded_protocol import read_assignment, read_subscription
+from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 Row: TypeAlias = dict[str, Any]
@@ -43,7 +44,7 @@ def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
     """What a record of a group says.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises MalformedRecord: the bytes are no key or value of their type
+    :raises DecodeError: the bytes are no key or value of their type
     """
     record = decode_record(key, value)
     row: Row = {"group": record.key["groupId"] if isinstance(record, OtherRecord) else record.group}
@@ -92,7 +93,7 @@ def _classic_member(member: ClassicMemberValue, embedded: bool) -> Row:
 def _subscribed(subscription: bytes) -> list[str] | None:
     try:
         return list(read_subscription(subscription).topics)
-    except MalformedMetadata:
+    except DecodeError:
         return None
 
 
@@ -100,7 +101,7 @@ def _assigned(assignment: bytes) -> Partitions | None:
     """Nothing at all is an empty assignment, to a client too."""
     try:
         found = read_assignment(assignment).partitions if assignment else {}
-    except MalformedMetadata:
+    except DecodeError:
         return None
     return {topic: sorted(set(partitions)) for topic, partitions in found.items()}
 

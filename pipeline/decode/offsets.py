@@ -22,7 +22,7 @@ from wire.java_text import JAVA
 from wire.log.offset_columns import NO_TOPIC_ID, OffsetValues, read_offset_keys, read_offset_values
 from wire.log.offset_records import OffsetValue, read_offset_key, read_offset_value
 from wire.log.varints import Ints
-from wire.messages.record_codec import MalformedRecord
+from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 NEVER = -1
@@ -98,7 +98,7 @@ def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]
     for index, key in enumerate(keys.to_pylist()):
         try:
             rows.append(read_offset_key(key, 0, len(key)))
-        except MalformedRecord as error:
+        except DecodeError as error:
             bad[index] = str(error)
             rows.append(("", "", 0))
     groups, topics, partitions = zip(*rows, strict=True) if rows else ((), (), ())
@@ -131,7 +131,7 @@ class _Values:
         value = values[lane].as_py()
         try:
             fields = read_offset_value(value, 0, len(value), int(types[lane]))
-        except MalformedRecord as error:
+        except DecodeError as error:
             malformed.setdefault(lane, str(error))
             return None
         self.version[lane], self.offset[lane], self.leader_epoch[lane] = fields[:3]

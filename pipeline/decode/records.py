@@ -29,7 +29,8 @@ from wire.log.control_records import ControlType, MalformedControlRecord, contro
 from wire.log.offset_columns import NO_TYPE, key_types
 from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
 from wire.log.varints import Ints
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType
 from wire.uuids import parse_uuid
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> 
         if key is None or key_type == NO_TYPE:
             return _quarantined(raw, lane, "the record has no key that tells its type")
         fields = group_row(key, value, names)
-    except (MalformedRecord, MalformedControlRecord, UnknownKeyType) as error:
+    except (DecodeError, MalformedControlRecord, UnknownKeyType) as error:
         return _quarantined(raw, lane, str(error))
     known = {"key_version": key_type, "kind": KINDS[key_type], "tombstone": value is None}
     return row | known | fields | {"key": key, "value": value}

@@ -31,7 +31,7 @@ from pipeline.sources.filesystem import child, is_local, opened
 from pipeline.tables.schemas import STRING, table
 from wire.log.offset_columns import NO_TOPIC_ID, key_types, read_offset_values
 from wire.log.offset_records import OFFSET_COMMIT, read_offset_key
-from wire.messages.record_codec import MalformedRecord
+from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _in_offsets(raw: RawRecords, types: np.ndarray, heard: Mapping[UUID, str]) -
             key = raw.keys[lane].as_py()
             try:
                 yield known, read_offset_key(key, 0, len(key))[1]
-            except MalformedRecord:
+            except DecodeError:
                 continue
 
 
@@ -107,7 +107,7 @@ def _in_record(key: bytes, value: bytes | None) -> dict[UUID, str]:
         return {}
     try:
         record = decode_record(key, value)
-    except MalformedRecord:
+    except DecodeError:
         return {}
     if isinstance(record, PartitionMetadataRecord):
         return {topic.id: topic.name for topic in record.value or ()}

@@ -27,7 +27,7 @@ from pipeline.jvm import MissingSpark
 from wire.client.errors import AuthenticationFailed, Unreachable
 from wire.log.damage import DamagedLog
 from wire.log.errors import StorageError
-from wire.messages.schema_read import MalformedMessage
+from wire.messages.reader import DecodeError
 
 EXPECTED = (
     AssignorFailedError("no owner"),
@@ -44,7 +44,7 @@ EXPECTED = (
 FAULTS = (
     CannotBeWritten("too long"),
     KeyError("orders"),
-    MalformedMessage("cut off"),
+    DecodeError("cut off"),
     OSError(13, "denied"),
     UnsureError("look-behind"),
 )

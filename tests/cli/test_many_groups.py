@@ -23,9 +23,9 @@ from tests.kafka.many_groups import (
     make_share_groups,
 )
 from tests.kafka.topics import create_topics
-from wire.client.connection import Connection
+from wire.client.connection import Connection, Request
 from wire.client.security import ConnectionSettings
-from wire.messages.apis import Api
+from wire.messages.definition import Api
 
 pytestmark = pytest.mark.kafka
 
@@ -119,9 +119,9 @@ def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPat
     sent: Counter[str] = Counter()
     encoded = Connection._encoded
 
-    def counted(self: Connection, api: Api, message: object, correlation_id: int) -> bytes:
+    def counted(self: Connection, api: Api, version: int, request: Request, correlation_id: int) -> bytes:
         sent[api.name] += 1
-        return encoded(self, api, message, correlation_id)
+        return encoded(self, api, version, request, correlation_id)
 
     monkeypatch.setattr(Connection, "_encoded", counted)
     source.describe([*_names("classic", CLASSIC), *_names("consumer", CONSUMER)], offsets=True)

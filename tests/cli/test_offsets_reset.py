@@ -27,7 +27,7 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from wire.client.connection import Connection
 from wire.client.security import ConnectionSettings
-from wire.messages.apis import Api
+from wire.messages.definition import Api
 
 pytestmark = pytest.mark.kafka
 
@@ -276,14 +276,14 @@ def test_a_large_group_is_set_in_one_request(rig: OffsetRig) -> None:
 @contextmanager
 def counted_requests(count: Callable[[Api, Sequence[Any]], None]) -> Iterator[None]:
     """Tell `count` of everything that the wire client sends."""
-    exchange = Connection.exchange
+    ask = Connection.ask
 
     def counting(self: Connection, api: Api, messages: Sequence[Any], *more: Any) -> Any:
         count(api, messages)
-        return exchange(self, api, messages, *more)
+        return ask(self, api, messages, *more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Connection, "exchange", counting)
+        patch.setattr(Connection, "ask", counting)
         yield
 
 

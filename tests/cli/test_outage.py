@@ -18,6 +18,7 @@ from tests.kafka.trio import Trio, trio
 from tests.kafka.wait import wait_until
 from wire.client.client import Client
 from wire.client.security import ConnectionSettings
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 
 pytestmark = pytest.mark.kafka
 
@@ -203,7 +204,7 @@ def test_a_coordinator_that_moves(scene: Scene, tmp_path: Path) -> None:
     before = scene.cluster.coordinators([group])[group]
     after = 3 - before
     with Client.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
-        assert group in client.describe_groups([group]).found
+        assert group in client.describe(DESCRIBE_GROUPS, [group]).found
         (partition,) = _partitions_of(scene, group)
         plan = tmp_path / "plan.json"
         moves = [{"topic": "__consumer_offsets", "partition": partition, "replicas": [after]}]
@@ -214,7 +215,7 @@ def test_a_coordinator_that_moves(scene: Scene, tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         wait_until(lambda: scene.cluster.coordinators([group])[group] == after, "the coordinator has moved")
-        answers = client.describe_groups([group])
+        answers = client.describe(DESCRIBE_GROUPS, [group])
     assert not answers.failed
     assert group in answers.found
 

@@ -4,17 +4,94 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from datetime import timedelta
 from importlib import import_module
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_origin
 from uuid import UUID
 
-from wire.messages.decode import decode
-from wire.messages.encode import encode
-from wire.messages.schema_fields import SchemaField, schema_fields
+from kio.schema.errors import ErrorCode
+from kio.serial import entity_reader, entity_writer
 
 CLIENT_ID = "conformance"
+
+
+class Buffer(bytearray):
+    """What kio's writers want of a file."""
+
+    def write(self, data: bytes) -> None:
+        self.extend(data)
+
+
+def encode(message: Any) -> bytes:
+    """The bytes of a message as kio writes it."""
+    out = Buffer()
+    write: Any = entity_writer(type(message))
+    write(out, message)
+    return bytes(out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaField:
+    """One field of a message.
+
+    `kafka_type` is kio's name of a primitive ("int32", "string"…) or None for a nested message, whose class
+    is `entity`. `tag` is the number of a tagged field, None for an ordinary one; `default` is what an absent
+    tagged field means.
+    """
+
+    name: str
+    kafka_type: str | None
+    entity: type | None
+    array: bool
+    nullable: bool
+    tag: int | None
+    default: Any
+
+
+def schema_fields(entity: type) -> tuple[SchemaField, ...]:
+    """The fields of a kio message class in the order of the wire.
+
+    :raises TypeError: when `entity` is not a kio message
+    """
+    return tuple(_schema_field(field) for field in fields(entity))
+
+
+def _schema_field(field: Field[Any]) -> SchemaField:
+    hint: Any = field.type
+    nullable = NoneType in get_args(hint)
+    if nullable:
+        hint = next(argument for argument in get_args(hint) if argument is not NoneType)
+    array = get_origin(hint) is tuple
+    if array:
+        hint = get_args(hint)[0]
+    nested = isinstance(hint, type) and is_dataclass(hint)
+    tag = field.metadata.get("tag")
+    kafka_type = None if nested else field.metadata["kafka_type"]
+    return SchemaField(
+        name=field.name,
+        kafka_type=kafka_type,
+        entity=hint if nested else None,
+        array=array,
+        nullable=nullable,
+        tag=tag,
+        default=_absent(field, hint, kafka_type, array),
+    )
+
+
+def _absent(field: Field[Any], hint: Any, kafka_type: str | None, array: bool) -> Any:
+    """What an absent tagged field means; where kio names no default it is the zero of the type (KIP-482)."""
+    if field.default is not MISSING:
+        return field.default
+    if array:
+        return ()
+    if kafka_type is None:
+        return hint(**{nested.name: nested.default for nested in schema_fields(hint)})
+    return _ZEROS.get(kafka_type, 0)
+
+
+_ZEROS: dict[str, Any] = {"string": "", "bytes": b"", "bool": False, "uuid": None}
 
 
 def request_type(api: str, version: int) -> Any:
@@ -71,6 +148,8 @@ def _element(field: SchemaField, value: Any) -> Any:
     kind = field.kafka_type or ""
     if kind.startswith("timedelta"):
         return timedelta(milliseconds=value)
+    if kind == "error_code":
+        return ErrorCode(value)
     if kind == "bytes" and isinstance(value, str):
         return value.encode()
     if kind == "uuid" and isinstance(value, str):
@@ -84,7 +163,8 @@ def _zero(field: SchemaField) -> Any:
     kind = field.kafka_type or ""
     if kind.startswith("timedelta"):
         return timedelta(0)
-    return {"string": "", "bytes": b"", "bool": False, "uuid": None}.get(kind, 0)
+    zeros = {"string": "", "bytes": b"", "bool": False, "uuid": None, "error_code": ErrorCode.none}
+    return zeros.get(kind, 0)
 
 
 def encoded(message: Any, correlation_id: int, version: int | None, client_id: str | None) -> bytes:
@@ -99,9 +179,9 @@ def encoded(message: Any, correlation_id: int, version: int | None, client_id: s
 
 
 def decoded(entity: Any, answer: bytes) -> Any:
-    """The answer behind its header. :raises DecodeError: also when bytes are left over"""
-    _, position = decode(entity.__header_schema__, answer)
-    message, end = decode(entity, answer, position)
+    """The answer after its header. :raises ValueError: when bytes are left over"""
+    _, position = entity_reader(entity.__header_schema__)(answer, 0)
+    message, end = entity_reader(entity)(answer, position)
     if end != len(answer):
         raise ValueError(f"{entity.__module__}: {len(answer) - end} bytes are left over")
     return message

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from wire.messages.encode import encode
+from tests.conformance.messages import encode
 
 _WHOLE = re.compile(r"\$([A-Za-z][\w.]*)([+-]\d+)?")
 _PIECE = re.compile(r"\$\{([A-Za-z][\w.]*)\}")

@@ -1,18 +1,18 @@
 """What worked and what did not, side by side."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from wire.client.errors import KafkaError, UnsupportedApi, WireError
+from wire.errors import RETRIABLE, ErrorCode, error_name
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V", covariant=True)
 
-_RETRIABLE = frozenset({5, 6, 9, 13, 14, 15, 16, 72, 74, 76, 78})
-"""LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE, NETWORK_EXCEPTION,
-COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, LISTENER_NOT_FOUND,
-FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE."""
+T = TypeVar("T")
+
+_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Failure:
     @property
     def retriable(self) -> bool:
         """Whether the coordinator or leader moved or is still loading: asking again later may work."""
-        return self.code in _RETRIABLE
+        return self.code in RETRIABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +41,22 @@ class Answers(Generic[K, V]):
     failed: Mapping[K, Failure]
 
 
-def refusal(code: Any, message: str | None = None) -> Failure:
-    """The failure of a kio `ErrorCode`, with the broker's own words where it sent some."""
+def refusal(code: int, message: str | None = None) -> Failure:
+    """The failure of an error code, with the broker's own words where it sent some."""
     name = error_name(code)
-    return Failure(message=f"{message} ({name})" if message else name, code=int(code), name=name)
+    return Failure(message=f"{message} ({name})" if message else name, code=code, name=name)
 
 
-def error_name(code: Any) -> str:
-    """Kafka's spelling of a kio `ErrorCode`: GROUP_AUTHORIZATION_FAILED."""
-    return str(code.name).upper()
+def outcome(answer: Any) -> Failure | None:
+    """The failure of a part of an answer, by its error code."""
+    return refusal(answer.error_code) if answer.error_code else None
+
+
+def refused(address: object, request: str, code: int, message: str | None = None) -> KafkaError:
+    """The error for a request that was refused as a whole, with the broker's own words where it sent some."""
+    name = error_name(code)
+    said = f"{message} ({name})" if message else f"{request} was refused: {name}"
+    return KafkaError(str(address), code, name, said)
 
 
 def failure_of(error: WireError) -> Failure:
@@ -57,5 +64,12 @@ def failure_of(error: WireError) -> Failure:
     if isinstance(error, KafkaError):
         return Failure(message=str(error), code=error.code, name=error.name)
     if isinstance(error, UnsupportedApi):
-        return Failure(message=str(error), code=35, name="UNSUPPORTED_VERSION")
+        code = ErrorCode.UNSUPPORTED_VERSION
+        return Failure(message=str(error), code=int(code), name=code.name)
     return Failure(message=str(error))
+
+
+def batches(items: Sequence[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
+    """`items` in their order, at most `size` at a time: one answer stays well below the largest frame."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wire.client.address import Address
-from wire.client.deadline import Deadline
 from wire.client.errors import AuthenticationFailed
 from wire.client.sasl import Dialogue, dialogue
 from wire.client.security import ConnectionSettings
-from wire.client.steps import Steps
-from wire.messages.apis import SASL_AUTHENTICATE, SASL_HANDSHAKE
+from wire.client.steps import Deadline, Steps
+from wire.errors import error_name
+from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 Ask = Callable[..., Steps[Any]]
 """``ask(api, **fields)`` sends one request and returns its response."""
@@ -38,7 +38,7 @@ def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask
     while True:
         answer = yield from ask(SASL_AUTHENTICATE, auth_bytes=message)
         if answer.error_code:
-            reason = answer.error_message or answer.error_code.name
+            reason = answer.error_message or error_name(answer.error_code)
             raise AuthenticationFailed(f"{reason}. {_next_step(settings)}")
         try:
             message = mechanism.send(answer.auth_bytes)

@@ -1,41 +1,32 @@
 """A small blocking Kafka client: what Kohort asks of a live cluster.
 
-It starts quickly (kio schemas are imported when a version is agreed on, the rest when a method is called),
-asks brokers side by side without threads, and returns what worked beside what did not.
+It starts quickly (what a method needs is imported when it is called), asks brokers side by side without threads, and
+returns what worked beside what did not. Where a method returns Any, that is a part of the broker's answer, with Kafka's
+names in snake case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wire.client.answers import Answers, Failure
 from wire.client.cluster import Cluster
-from wire.client.deadline import Deadline
 from wire.client.errors import WireError
+from wire.client.steps import Deadline
 
 if TYPE_CHECKING:
     from wire.client.address import Address
-    from wire.client.calls.consumer_group_describe import ConsumerGroup
-    from wire.client.calls.describe_acls import AclEntry, AclResource
-    from wire.client.calls.describe_configs import ConfigEntry, ResourceType
-    from wire.client.calls.describe_groups import ClassicGroup
-    from wire.client.calls.describe_share_group_offsets import ShareGroupOffsets
-    from wire.client.calls.fetched_offsets import GroupOffsets
-    from wire.client.calls.group_sizes import GroupSize
-    from wire.client.calls.list_groups import ListedGroup
-    from wire.client.calls.list_offsets import LogOffset, TopicPartition
-    from wire.client.calls.metadata import Broker, ClusterMetadata
-    from wire.client.calls.offset_commit import NewOffset
-    from wire.client.calls.share_group_describe import ShareGroup
-    from wire.client.calls.streams_group_describe import StreamsGroup
-    from wire.client.connection import Connection, Features
+    from wire.client.connection import Features
     from wire.client.first_records import FirstRecords
+    from wire.client.metadata import Broker, ClusterMetadata
+    from wire.client.offsets import NewOffset, Outcomes, TopicPartition
     from wire.client.security import ConnectionSettings
-    from wire.client.steps import Steps
-    from wire.messages.apis import Api
+    from wire.client.settings import AclEntry, AclResource, ConfigEntry, ResourceType
+    from wire.messages.definition import Api
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +36,7 @@ class GroupListing:
     `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
     """
 
-    groups: tuple[ListedGroup, ...]
+    groups: tuple[Any, ...]
     failed: dict[str, Failure]
 
 
@@ -99,7 +90,7 @@ class Client:
         self, topics: Sequence[str] | None = None, *, timeout_ms: int | None = None
     ) -> ClusterMetadata:
         """Brokers, controller and `topics` (None: all, empty: none)."""
-        from wire.client.calls.metadata import fetch_metadata
+        from wire.client.metadata import fetch_metadata
 
         deadline = self._deadline(timeout_ms)
         return self._cluster.ask_any(lambda home, limit: fetch_metadata(home, topics, limit), deadline)
@@ -108,8 +99,8 @@ class Client:
         self, *, states: Sequence[str] = (), types: Sequence[str] = (), timeout_ms: int | None = None
     ) -> GroupListing:
         """The groups of every broker; empty filters let all pass, letter case does not matter."""
-        from wire.client.calls.list_groups import list_groups
-        from wire.client.offline import offline_coordinators
+        from wire.client.groups import list_groups
+        from wire.client.metadata import offline_coordinators
 
         deadline = self._deadline(timeout_ms)
         answers = self._cluster.ask_every_broker(
@@ -140,55 +131,27 @@ class Client:
         """The coordinators that answered for these groups last; nobody is asked."""
         return self._cluster.known_coordinators(groups)
 
-    def describe_groups(
-        self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, ClassicGroup]:
-        """Classic groups. One of another type or that does not exist: failure 69, or state Dead before 4.0."""
-        from wire.client.calls.describe_groups import describe_groups
-
-        return self._cluster.ask_coordinators(groups, describe_groups, self._deadline(timeout_ms))
-
-    def consumer_group_describe(
-        self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, ConsumerGroup]:
-        """Groups of type consumer. One of another type or that does not exist: failure 69."""
-        from wire.client.calls.consumer_group_describe import consumer_group_describe
-
-        return self._cluster.ask_coordinators(groups, consumer_group_describe, self._deadline(timeout_ms))
-
-    def share_group_describe(
-        self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, ShareGroup]:
-        """Share groups. One of another type or that does not exist: failure 69."""
-        from wire.client.calls.share_group_describe import share_group_describe
-
-        return self._cluster.ask_coordinators(groups, share_group_describe, self._deadline(timeout_ms))
-
-    def streams_group_describe(
-        self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, StreamsGroup]:
-        """Streams groups. One of another type or that does not exist: failure 69."""
-        from wire.client.calls.streams_group_describe import streams_group_describe
-
-        return self._cluster.ask_coordinators(groups, streams_group_describe, self._deadline(timeout_ms))
-
-    def group_sizes(
+    def describe(
         self, api: Api, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, GroupSize]:
-        """Members and assignor alone, through the describe request `api`: sooner read than all that it tells."""
-        from wire.client.calls.group_sizes import group_sizes
+    ) -> Answers[str, Any]:
+        """Groups through the describe request of their type. One of another type or that does not exist: failure 69.
+
+        Of a classic group that does not exist, brokers before 4.0 say that it is Dead.
+        """
+        from wire.client.groups import describe
 
         return self._cluster.ask_coordinators(
             groups,
-            lambda broker, names, limit: group_sizes(broker, api, names, limit),
+            lambda broker, names, limit: describe(broker, api, names, limit),
             self._deadline(timeout_ms),
         )
 
-    def committed_offsets(
-        self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, GroupOffsets]:
-        """Every committed offset of groups of type classic, consumer or streams; an unknown group has none."""
-        from wire.client.calls.offset_fetch import offset_fetch
+    def committed_offsets(self, groups: Iterable[str], *, timeout_ms: int | None = None) -> Answers[str, Any]:
+        """Every committed offset of groups of type classic, consumer or streams; an unknown group has none.
+
+        By group, its `topics` with partitions.
+        """
+        from wire.client.offsets import offset_fetch
 
         return self._cluster.ask_coordinators(groups, offset_fetch, self._deadline(timeout_ms))
 
@@ -197,9 +160,9 @@ class Client:
         offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
         *,
         timeout_ms: int | None = None,
-    ) -> Answers[str, dict[TopicPartition, Failure | None]]:
+    ) -> Answers[str, Outcomes]:
         """Commit offsets, by group; of each partition None or why it was refused. Groups with members refuse all."""
-        from wire.client.calls.offset_commit import offset_commit
+        from wire.client.offsets import offset_commit
 
         return self._cluster.ask_coordinators(
             offsets,
@@ -209,9 +172,9 @@ class Client:
 
     def delete_offsets(
         self, partitions: Mapping[str, Sequence[TopicPartition]], *, timeout_ms: int | None = None
-    ) -> Answers[str, dict[TopicPartition, Failure | None]]:
+    ) -> Answers[str, Outcomes]:
         """Delete committed offsets, by group; of each partition None or why its offset is still there."""
-        from wire.client.calls.offset_delete import offset_delete
+        from wire.client.offsets import offset_delete
 
         return self._cluster.ask_coordinators(
             partitions,
@@ -221,18 +184,18 @@ class Client:
 
     def delete_groups(self, groups: Iterable[str], *, timeout_ms: int | None = None) -> Answers[str, bool]:
         """Delete groups of any type that have no members; True for each that is gone."""
-        from wire.client.calls.delete_groups import delete_groups
+        from wire.client.groups import delete_groups
 
         return self._cluster.ask_coordinators(groups, delete_groups, self._deadline(timeout_ms))
 
     def share_group_offsets(
         self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, ShareGroupOffsets]:
+    ) -> Answers[str, Any]:
         """Start offsets and lag of share groups."""
-        from wire.client.calls.describe_share_group_offsets import describe_share_group_offsets
+        from wire.client.offsets import share_group_offsets
 
         deadline = self._deadline(timeout_ms)
-        return self._cluster.ask_coordinators(groups, describe_share_group_offsets, deadline)
+        return self._cluster.ask_coordinators(groups, share_group_offsets, deadline)
 
     def end_offsets(
         self,
@@ -240,7 +203,7 @@ class Client:
         *,
         leaders: ClusterMetadata | None = None,
         timeout_ms: int | None = None,
-    ) -> Answers[TopicPartition, LogOffset]:
+    ) -> Answers[TopicPartition, Any]:
         """The offset behind the last record of each (topic, partition): its high watermark.
 
         Metadata of their topics that were just asked for save the first look-up of the `leaders`.
@@ -249,7 +212,7 @@ class Client:
 
     def beginning_offsets(
         self, partitions: Iterable[TopicPartition], *, timeout_ms: int | None = None
-    ) -> Answers[TopicPartition, LogOffset]:
+    ) -> Answers[TopicPartition, Any]:
         """The offset of the oldest record that is kept of each (topic, partition)."""
         return self.offsets_at(partitions, -2, timeout_ms=timeout_ms)
 
@@ -260,9 +223,9 @@ class Client:
         *,
         leaders: ClusterMetadata | None = None,
         timeout_ms: int | None = None,
-    ) -> Answers[TopicPartition, LogOffset]:
+    ) -> Answers[TopicPartition, Any]:
         """The first offset at or after `timestamp` (ms since 1970) of each (topic, partition), -1 without one."""
-        from wire.client.calls.list_offsets import list_offsets
+        from wire.client.offsets import list_offsets
 
         return self._cluster.ask_leaders(
             partitions,
@@ -289,15 +252,10 @@ class Client:
         self, kind: ResourceType, names: Iterable[str], *, timeout_ms: int | None = None
     ) -> Answers[str, dict[str, ConfigEntry]]:
         """The settings of groups, topics or brokers (a broker's name is its node id)."""
-        from wire.client.calls.describe_configs import ResourceType, describe_configs
+        from wire.client.settings import ResourceType, describe_configs
 
         deadline = self._deadline(timeout_ms)
-
-        def ask(
-            broker: Connection, resources: list[str], limit: Deadline
-        ) -> Steps[dict[str, dict[str, ConfigEntry] | Failure]]:
-            return describe_configs(broker, kind, resources, limit)
-
+        ask = partial(describe_configs, kind)
         if kind is ResourceType.BROKER:
             return self._cluster.ask_nodes(names, ask, deadline)
         return self._cluster.ask_home(names, ask, deadline)
@@ -307,7 +265,7 @@ class Client:
 
         :raises KafkaError: without an authorizer (SECURITY_DISABLED), and for who may not ask
         """
-        from wire.client.calls.describe_acls import describe_acls
+        from wire.client.settings import describe_acls
 
         return self._cluster.ask_any(
             lambda home, limit: describe_acls(home, kind, limit), self._deadline(timeout_ms)

@@ -5,10 +5,7 @@ from typing import TypeVar
 
 from wire.client.address import Address, parse_bootstrap
 from wire.client.answers import Answers, Failure
-from wire.client.calls.find_coordinator import find_coordinators
-from wire.client.calls.metadata import ClusterMetadata, fetch_metadata
 from wire.client.connection import Connection
-from wire.client.deadline import Deadline
 from wire.client.errors import (
     AuthenticationFailed,
     RequestTimedOut,
@@ -16,10 +13,12 @@ from wire.client.errors import (
     UnsupportedMechanism,
     WireError,
 )
-from wire.client.offline import COORDINATOR_NOT_AVAILABLE, OFFSETS_TOPIC, explained, named_brokers
+from wire.client.groups import find_coordinators
+from wire.client.metadata import OFFSETS_TOPIC, ClusterMetadata, explained, fetch_metadata, named_brokers
 from wire.client.security import ConnectionSettings
 from wire.client.settle import Ask, settle
-from wire.client.steps import Expired, Steps, Wait, run, run_all
+from wire.client.steps import Deadline, Expired, Steps, Wait, run, run_all
+from wire.errors import ErrorCode
 
 T = TypeVar("T")
 TopicPartition = tuple[str, int]
@@ -100,7 +99,9 @@ class Cluster:
             return self.coordinators(pending, deadline, fresh=fresh)
 
         answers = settle(groups, locate, ask, self.connection, deadline)
-        if not any(failure.code == COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()):
+        if not any(
+            failure.code == ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()
+        ):
             return answers
         # The deadline has been spent on asking again; what remains to be asked is why.
         try:
@@ -250,5 +251,8 @@ def _no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
         alive = {broker.node_id for broker in metadata.brokers}
         gone = named_brokers(metadata.topics[topic].partitions[index], alive)
         message = f"the partition has no leader. Bring {gone} back."
-        return Failure(message=message, code=5, name="LEADER_NOT_AVAILABLE")
-    return Failure(message=f"{topic} has no partition {index}", code=3, name="UNKNOWN_TOPIC_OR_PARTITION")
+        return Failure(
+            message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
+        )
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return Failure(message=f"{topic} has no partition {index}", code=unknown, name=unknown.name)

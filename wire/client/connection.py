@@ -1,13 +1,11 @@
 """One broker: connect, agree on versions, authenticate, then requests and answers in order."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from wire.client.address import Address
-from wire.client.api_versions import FIRST_PLAIN, read_versions, versions_request
-from wire.client.deadline import Deadline
 from wire.client.errors import (
     NotConnected,
     ProtocolError,
@@ -17,18 +15,18 @@ from wire.client.errors import (
     WireError,
 )
 from wire.client.security import ConnectionSettings
-from wire.client.steps import Steps
+from wire.client.steps import Deadline, Steps
 from wire.client.transport import Transport, connect
-from wire.messages.apis import API_VERSIONS, Api
-from wire.messages.decode import DecodeError, decode
-from wire.messages.encode import encode
+from wire.errors import ErrorCode, error_name
+from wire.messages.definition import Api
 from wire.messages.framing import frame
-from wire.messages.plain_request import PlainRequest
+from wire.messages.reader import DecodeError
+from wire.messages.schemas.cluster import API_VERSIONS
 
-ReadAnswer = Callable[[bytes], tuple[Any, int]]
-"""Makes a response of an answer, and tells where it ends. :raises DecodeError: when the bytes do not hold it"""
+Request: TypeAlias = Mapping[str, Any]
+"""The fields of a request; what the version in common does not have is left out."""
 
-_UNSUPPORTED_VERSION = 35
+_SOFTWARE = {"client_software_name": "kohort", "client_software_version": "0"}
 _PATIENCE_S = 1.0
 _SILENT_FOR_MS = 15_000
 
@@ -104,38 +102,34 @@ class Connection:
             self.close()
             raise
 
-    def exchange(
-        self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None = None
-    ) -> Steps[list[Any]]:
-        """Send requests of `api`, kio's or plain ones, in one go and return their responses in the same order.
+    def ask(self, api: Api, requests: Sequence[Request], deadline: Deadline) -> Steps[list[Any]]:
+        """Send requests of `api` in one go and return their responses in the same order.
 
-        The messages must be of the version `version(api)` gives and safe to send twice. `read` makes the responses, of
-        answers from the tagged fields of their headers on; without it they are kio's, and so must the messages be.
+        They are sent in the version in common and must be safe to send twice.
         :raises WireError: of the kind that fits; the connection is then closed
         """
         proven = self._proven
         try:
-            return (yield from self._opened_exchange(api, messages, deadline, read))
+            return (yield from self._opened_ask(api, requests, deadline))
         except NotConnected:
             raise
         except Unreachable as error:
             if not proven:
                 raise self._with_hint(error) from None
-        return (yield from self._opened_exchange(api, messages, deadline, read))
+        return (yield from self._opened_ask(api, requests, deadline))
 
-    def _opened_exchange(
-        self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None
-    ) -> Steps[list[Any]]:
+    def _opened_ask(self, api: Api, requests: Sequence[Request], deadline: Deadline) -> Steps[list[Any]]:
         yield from self.open(deadline)
         began = time.monotonic()
+        version = self.version(api)
         try:
-            answers = yield from self._exchange(api, messages, deadline, read)
+            responses = yield from self._ask(api, version, requests, deadline)
         except BaseException as error:
             self._note_silence(error, began)
             self.close()
             raise
         self._proven = True
-        return answers
+        return responses
 
     def _note_silence(self, error: BaseException, began: float) -> None:
         """Remember a broker that had its time and did not answer: a command that asks several things waits once.
@@ -184,30 +178,33 @@ class Connection:
             raise
         return (yield from tls.secure(self.address, sock, context, deadline))
 
-    def _exchange(
-        self, api: Api, messages: Sequence[Any], deadline: Deadline, read: ReadAnswer | None = None
+    def _ask(
+        self, api: Api, version: int, requests: Sequence[Request], deadline: Deadline
     ) -> Steps[list[Any]]:
-        answers = yield from self._raw_exchange(api, messages, deadline)
-        if read is None and messages:
-            read = _reader(api.response_type(type(messages[0]).__version__))
-        return [self._decoded(read, api, answer) for answer in answers] if read else []
+        answers = yield from self._exchange(api, version, requests, deadline)
+        return [self._decoded(api, version, answer) for answer in answers]
 
-    def _raw_exchange(
-        self, api: Api, messages: Sequence[Any], deadline: Deadline, limit_ms: int | None = None
+    def _exchange(
+        self,
+        api: Api,
+        version: int,
+        requests: Sequence[Request],
+        deadline: Deadline,
+        limit_ms: int | None = None,
     ) -> Steps[list[bytes]]:
         """The answers without their correlation ids, but with the tagged fields of flexible headers."""
         if self._transport is None:
             raise RuntimeError("the connection is not open")
         first = self._correlation_id
-        self._correlation_id = (first + len(messages)) % 2**31
+        self._correlation_id = (first + len(requests)) % 2**31
         data = b"".join(
-            frame(self._encoded(api, message, (first + number) % 2**31))
-            for number, message in enumerate(messages)
+            frame(self._encoded(api, version, request, (first + number) % 2**31))
+            for number, request in enumerate(requests)
         )
         limit = deadline.sooner(limit_ms or self._settings.request_timeout_ms)
         activity = f"waiting for the answer to {api.name}"
-        answers = yield from self._transport.converse(data, len(messages), limit, activity)
-        if len(answers) > len(messages):
+        answers = yield from self._transport.converse(data, len(requests), limit, activity)
+        if len(answers) > len(requests):
             raise ProtocolError(str(self.address), f"more answers than requests came to {api.name}")
         for number, answer in enumerate(answers):
             self._check_correlation_id(answer, (first + number) % 2**31, api)
@@ -224,61 +221,44 @@ class Connection:
                 "no Kafka broker, or a proxy that mixes up answers",
             )
 
-    def _encoded(self, api: Api, message: Any, correlation_id: int) -> bytes:
+    def _encoded(self, api: Api, version: int, request: Request, correlation_id: int) -> bytes:
         try:
-            if isinstance(message, PlainRequest):
-                return message.encoded(api.key, correlation_id, self._settings.client_id)
-            header = message.__header_schema__(
-                request_api_key=message.__api_key__,
-                request_api_version=message.__version__,
-                correlation_id=correlation_id,
-                client_id=self._settings.client_id,
-            )
-            return encode(header) + encode(message)
+            return api.encode_request(version, correlation_id, self._settings.client_id, request)
         except ValueError as error:
             raise ProtocolError(str(self.address), f"{api.name}Request cannot be written: {error}") from None
 
-    def _decoded(self, read: ReadAnswer, api: Api, answer: bytes) -> Any:
+    def _decoded(self, api: Api, version: int, answer: bytes) -> Any:
         try:
-            message, end = read(answer)
+            return api.decode_response(version, answer)
         except DecodeError as error:
             raise ProtocolError(
                 str(self.address), f"the answer to {api.name} cannot be read: {error}"
             ) from None
-        if end != len(answer):
-            raise ProtocolError(
-                str(self.address), f"the answer to {api.name} has {len(answer) - end} bytes too many"
-            )
-        return message
 
     def _learn_versions(self, deadline: Deadline) -> Steps[None]:
         """Ask for the broker's versions with our newest; a broker that is older says so in version 0."""
-        version = API_VERSIONS.maximum
+        version = API_VERSIONS.sent[1]
         answer = yield from self._ask_versions(version, deadline)
-        if int.from_bytes(answer[:2], "big", signed=True) == _UNSUPPORTED_VERSION:
-            oldest = self._decoded(_reader(API_VERSIONS.response_type(0)), API_VERSIONS, answer)
+        if int.from_bytes(answer[:2], "big", signed=True) == ErrorCode.UNSUPPORTED_VERSION:
+            oldest = self._decoded(API_VERSIONS, 0, answer)
             known = {key.api_key: (key.min_version, key.max_version) for key in oldest.api_keys}
             version = API_VERSIONS.agree(*known.get(API_VERSIONS.key, (0, 0))) or 0
             answer = yield from self._ask_versions(version, deadline)
-        read = read_versions if version >= FIRST_PLAIN else _reader(API_VERSIONS.response_type(version))
-        response = self._decoded(read, API_VERSIONS, answer)
+        response = self._decoded(API_VERSIONS, version, answer)
         if response.error_code:
-            raise ProtocolError(str(self.address), f"ApiVersions was refused: {response.error_code.name}")
+            name = error_name(response.error_code)
+            raise ProtocolError(str(self.address), f"ApiVersions was refused: {name}")
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
-        if version >= FIRST_PLAIN:
-            levels = {feature.name: feature.max_version_level for feature in response.finalized_features}
-            supported = {feature.name: feature.max_version for feature in response.supported_features}
-            self.features = Features(
-                levels=levels, epoch=response.finalized_features_epoch, supported=supported
-            )
+        self.features = Features(
+            levels={feature.name: feature.max_version_level for feature in response.finalized_features},
+            epoch=response.finalized_features_epoch,
+            supported={feature.name: feature.max_version for feature in response.supported_features},
+        )
 
     def _ask_versions(self, version: int, deadline: Deadline) -> Steps[bytes]:
-        plain = version >= FIRST_PLAIN
-        request = versions_request(version) if plain else API_VERSIONS.request_type(version)()
+        limit_ms = self._settings.connection_setup_timeout_ms
         try:
-            answers = yield from self._raw_exchange(
-                API_VERSIONS, [request], deadline, self._settings.connection_setup_timeout_ms
-            )
+            answers = yield from self._exchange(API_VERSIONS, version, [_SOFTWARE], deadline, limit_ms)
         except Unreachable as error:
             protocol = self._settings.security_protocol.value
             raise Unreachable(
@@ -291,17 +271,7 @@ class Connection:
         from wire.client.authentication import authenticate
 
         def ask(api: Api, **fields: Any) -> Steps[Any]:
-            request = api.request_type(self.version(api))(**fields)
-            (response,) = yield from self._exchange(api, [request], deadline)
+            (response,) = yield from self._ask(api, self.version(api), [fields], deadline)
             return response
 
         yield from authenticate(self.address, self._settings, ask, deadline)
-
-
-def _reader(response_type: Any) -> ReadAnswer:
-    def read(answer: bytes) -> tuple[Any, int]:
-        # The correlation id is cut off: what may be left of a header is its tagged fields.
-        _, position = decode(response_type.__header_schema__, b"\0\0\0\0" + answer)
-        return decode(response_type, answer, position - 4)
-
-    return read

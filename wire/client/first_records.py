@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from wire.client.answers import Failure, failure_of
-from wire.client.calls.fetch import MOST_BYTES, Fetched, TopicPartition, fetch
-from wire.client.calls.list_offsets import EARLIEST, LogOffset, list_offsets
+from wire.client.answers import Failure, failure_of, outcome, refused
 from wire.client.connection import Connection
-from wire.client.deadline import Deadline
 from wire.client.errors import RequestTimedOut, WireError
-from wire.client.steps import Steps
+from wire.client.offsets import EARLIEST, READ_UNCOMMITTED, TopicPartition, by_topic, list_offsets
+from wire.client.steps import Deadline, Steps
+from wire.errors import ErrorCode
+from wire.messages.schemas.log_records import FETCH
 
 SMALL, LARGE = 4 * 1024, 64 * 1024
 """Bytes of a partition in a request for many: a few records; four batches of a Java producer's default size."""
@@ -31,7 +31,6 @@ WHOLE_BATCH = 1
 """Of a partition that is asked for alone: any limit below a batch's length gives exactly one batch."""
 _LARGER = {SMALL: LARGE, LARGE: WHOLE_BATCH}
 
-OFFSET_OUT_OF_RANGE = 1
 NO_TIMESTAMP = -1
 
 
@@ -41,6 +40,10 @@ class FirstRecord:
 
     offset: int
     timestamp_ms: int
+
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of one answer, but for a first batch that is longer."""
 
 
 FirstRecords: TypeAlias = dict[int, FirstRecord | Failure | None]
@@ -65,6 +68,58 @@ def first_records(
         for search in searches.values():
             search.give_up(failure_of(error))
     return {place: search.outcome for place, search in searches.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """Record batches from an offset on, as they are in the log; no record is at or after the high watermark."""
+
+    records: bytes
+    high_watermark: int
+
+
+def fetch(
+    connection: Connection,
+    offsets: Mapping[TopicPartition, int],
+    partition_max_bytes: int,
+    deadline: Deadline,
+) -> Steps[dict[TopicPartition, Fetched | Failure]]:
+    """Ask one leader for what is at an offset of each partition, outside of any fetch session; it answers at once.
+
+    A broker gives the first partition of a request that has records one whole batch, however long; every other one no
+    more than `partition_max_bytes`, and nothing where that would cut its first batch. The last batch may be cut off
+    (ReplicaManager.readFromLog, KIP-74). Versions up to 12 name topics, later ones their ids. A broker that holds back
+    a client for its quota leaves partitions out: they are to be asked for again.
+    """
+    topics = by_topic(
+        offsets,
+        lambda place: {
+            "partition": place[1],
+            "fetch_offset": offsets[place],
+            "partition_max_bytes": partition_max_bytes,
+        },
+    )
+    request = {
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "max_bytes": MOST_BYTES,
+        "isolation_level": READ_UNCOMMITTED,
+        "topics": [{"topic": each["name"], "partitions": each["partitions"]} for each in topics],
+        "forgotten_topics_data": (),
+    }
+    (response,) = yield from connection.ask(FETCH, [request], deadline)
+    if response.error_code:
+        raise refused(connection.address, FETCH.name, response.error_code)
+    answers = {
+        (topic.topic, partition.partition_index): outcome(partition)
+        or Fetched(records=partition.records or b"", high_watermark=partition.high_watermark)
+        for topic in response.responses
+        for partition in topic.partitions
+    }
+    if response.throttle_time_ms:
+        return answers
+    left_out = Failure(message=f"{connection.address} left it out of its answer")
+    return {place: answers.get(place, left_out) for place in offsets}
 
 
 class _Queues:
@@ -97,7 +152,7 @@ def _ask(connection: Connection, searches: list[_Search], deadline: Deadline) ->
         answer = answers.get(search.place)
         if isinstance(answer, Fetched):
             search.take(answer)
-        elif answer is not None and answer.code == OFFSET_OUT_OF_RANGE:
+        elif answer is not None and answer.code == ErrorCode.OFFSET_OUT_OF_RANGE:
             begun_later.append(search)
         elif answer is not None:
             search.give_up(answer)
@@ -131,7 +186,7 @@ class _Search:
             self._failure = failure
         self._settle(failure)
 
-    def begin_at(self, begin: LogOffset | Failure) -> None:
+    def begin_at(self, begin: Any | Failure) -> None:
         """The log does not hold the position."""
         if isinstance(begin, Failure):
             self.give_up(begin)

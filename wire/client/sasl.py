@@ -5,9 +5,9 @@ A mechanism is a generator: it yields what to send and is sent what the broker a
 
 from collections.abc import Callable, Generator
 
-from wire.client.deadline import Deadline
 from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
 from wire.client.security import ConnectionSettings, OAuthSettings
+from wire.client.steps import Deadline
 
 Dialogue = Generator[bytes, bytes, None]
 

@@ -7,9 +7,8 @@ from typing import TypeVar
 from wire.client.address import Address
 from wire.client.answers import Answers, Failure, K, failure_of
 from wire.client.connection import Connection
-from wire.client.deadline import Deadline
 from wire.client.errors import Unreachable, WireError
-from wire.client.steps import Steps, run_all
+from wire.client.steps import Deadline, Steps, run_all
 
 T = TypeVar("T")
 

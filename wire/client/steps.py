@@ -6,17 +6,34 @@ resumes each one when its socket is ready: brokers answer side by side, and a si
 
 import selectors
 import socket
+import time
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from wire.client.deadline import Deadline
 from wire.client.errors import WireError
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
 LONGEST_SLEEP_MS = 200
 """A Ctrl-C that arrives just before the process falls asleep is only seen when it wakes."""
+
+
+class Deadline:
+    """Counts down from `timeout_ms` milliseconds; the clock is `time.monotonic`."""
+
+    __slots__ = ("_at",)
+
+    def __init__(self, timeout_ms: float) -> None:
+        self._at = time.monotonic() + timeout_ms / 1000
+
+    def remaining_ms(self) -> float:
+        """Milliseconds left, 0 when the time is up."""
+        return max(0.0, (self._at - time.monotonic()) * 1000)
+
+    def sooner(self, timeout_ms: float) -> "Deadline":
+        """A deadline `timeout_ms` from now, or this one if that comes first."""
+        return Deadline(min(timeout_ms, self.remaining_ms()))
 
 
 @dataclass(frozen=True, slots=True)

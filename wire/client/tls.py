@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from wire.client.address import Address
-from wire.client.deadline import Deadline
 from wire.client.errors import AuthenticationFailed, TlsFailed, WireError
 from wire.client.security import Secret, TlsSettings
-from wire.client.steps import READ, WRITE, Steps
+from wire.client.steps import READ, WRITE, Deadline, Steps
 from wire.client.transport import Transport
 
 _PLAINTEXT_REASONS = ("EOF occurred", "WRONG_VERSION_NUMBER", "UNEXPECTED_EOF", "RECORD_LAYER_FAILURE")

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
-from wire.client.deadline import Deadline
 from wire.client.errors import AuthenticationFailed, Unreachable, WireError
 from wire.client.security import OAuthSettings, Secret
+from wire.client.steps import Deadline
 
 _LEAST_LIFE_S = 30.0
 """A token with less left is not used for another login."""

@@ -6,7 +6,6 @@ import socket
 from typing import Any
 
 from wire.client.address import Address
-from wire.client.deadline import Deadline
 from wire.client.errors import (
     AnswerTooLong,
     NotConnected,
@@ -15,7 +14,7 @@ from wire.client.errors import (
     Unreachable,
     WireError,
 )
-from wire.client.steps import READ, WRITE, Expired, Steps, Wait
+from wire.client.steps import READ, WRITE, Deadline, Expired, Steps, Wait
 from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
 
 _RECEIVE_BYTES = 256 * 1024

@@ -10,8 +10,9 @@ import struct
 from typing import TypeAlias
 
 from wire.java_text import JAVA
-from wire.messages.record_codec import MalformedRecord, decode_key, decode_value
-from wire.messages.schema import NO_UUID
+from wire.messages.layout import NO_UUID
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import decode_key, decode_value
 
 Buffer: TypeAlias = bytes | memoryview
 OffsetKey: TypeAlias = tuple[str, str, int]
@@ -54,7 +55,7 @@ def read_offset_key(buffer: Buffer, start: int, end: int) -> OffsetKey:
     """Group, topic and partition of the key in ``buffer[start:end]``.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises MalformedRecord: it is no key of type 0 or 1
+    :raises DecodeError: it is no key of type 0 or 1
     """
     group_at = start + 4
     try:
@@ -76,14 +77,14 @@ def read_offset_key(buffer: Buffer, start: int, end: int) -> OffsetKey:
         pass
     number, key = decode_key(bytes(buffer[start:end]))
     if number > OFFSET_COMMIT:
-        raise MalformedRecord(f"a key of type {number} is not that of an offset")
+        raise DecodeError(f"a key of type {number} is not that of an offset")
     return key["group"], key["topic"], key["partition"]
 
 
 def read_offset_value(buffer: Buffer, start: int, end: int, key_type: int = OFFSET_COMMIT) -> OffsetValue:
     """What the value in ``buffer[start:end]`` under a key of type `key_type` says.
 
-    :raises MalformedRecord: it is no such value
+    :raises DecodeError: it is no such value
     """
     quick = _read_quickly(buffer, start, end) if key_type == OFFSET_COMMIT else None
     return _read_slowly(bytes(buffer[start:end]), key_type) if quick is None else quick

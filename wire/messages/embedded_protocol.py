@@ -1,33 +1,25 @@
 """The embedded consumer protocol: what classic members tell each other inside JoinGroup and SyncGroup.
 
-Schemas: `ConsumerProtocolSubscription.json` and `ConsumerProtocolAssignment.json` of kafka-clients (versions 0 to 3,
-none of them flexible). As in Java's `ConsumerProtocol`, a newer version is read as the newest known one, bytes
-behind the last field are ignored, and broken UTF-8 is replaced rather than refused.
-
-The bytes come from any client, so no announced length is believed: memory is bounded by the bytes given.
+As in Java's `ConsumerProtocol`, a newer version is read as the newest known one, bytes after the last field are
+ignored, and broken UTF-8 is replaced rather than refused. The layouts are in `wire.messages.schemas.classic_groups`.
 """
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
-from wire.messages.byte_cursor import ByteCursor, MalformedMetadata
-from wire.messages.byte_writer import ByteWriter
+from wire.messages.layout import Message
+from wire.messages.reader import OBJECTS, DecodeError, Reader, message_reader
+from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
+from wire.messages.writer import Writer, message_writer
 
-__all__ = [
-    "NEWEST_VERSION",
-    "EmbeddedAssignment",
-    "MalformedMetadata",
-    "Subscription",
-    "read_assignment",
-    "read_subscription",
-    "read_topic_partitions",
-    "write_assignment",
-    "write_subscription",
-    "write_topic_partitions",
-]
-
-NEWEST_VERSION = 3
+NEWEST_VERSION = SUBSCRIPTION.newest
 NO_GENERATION = -1
+_VERSION = struct.Struct(">h")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,33 +51,43 @@ class EmbeddedAssignment:
 def read_subscription(data: bytes) -> Subscription:
     """Read the metadata a member sent in JoinGroup.
 
-    :raises MalformedMetadata: when the bytes are no subscription; says what was expected and at which byte
+    :raises DecodeError: when the bytes are no subscription; says which field, and at which byte
     """
-    cursor = ByteCursor(data)
-    version = _version(cursor)
-    topics = cursor.strings("the topics")
-    user_data = cursor.nullable_bytes("the user data")
+    version, read = _read(SUBSCRIPTION, data)
     return Subscription(
         version=version,
-        topics=topics,
-        user_data=user_data,
-        owned=read_topic_partitions(cursor, "the owned partitions") if version >= 1 else {},
-        generation=cursor.int32("the generation") if version >= 2 else NO_GENERATION,
-        rack=cursor.nullable_string("the rack") if version >= 3 else None,
+        topics=read.topics,
+        user_data=read.user_data,
+        owned=_by_topic(read.owned_partitions),
+        generation=read.generation_id,
+        rack=read.rack_id,
     )
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
     """Read the assignment a leader sent in SyncGroup (or the broker made for a classic member).
 
-    :raises MalformedMetadata: when the bytes are no assignment; says what was expected and at which byte
+    :raises DecodeError: when the bytes are no assignment; says which field, and at which byte
     """
-    cursor = ByteCursor(data)
-    version = _version(cursor)
-    partitions = read_topic_partitions(cursor, "the assigned partitions")
+    version, read = _read(ASSIGNMENT, data)
     return EmbeddedAssignment(
-        version=version, partitions=partitions, user_data=cursor.nullable_bytes("the user data")
+        version=version, partitions=_by_topic(read.assigned_partitions), user_data=read.user_data
     )
+
+
+def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
+    """The topics that members subscribe to; None as soon as the metadata of one cannot be read.
+
+    Only the fields of version 0 are read, as ClassicGroup.computeSubscribedTopics does. Metadata that lie about
+    a length make Kafka 4.3 fail (and leave the group stuck); here they are metadata that cannot be read.
+    """
+    topics: set[str] = set()
+    for data in metadata:
+        try:
+            topics.update(_reader(SUBSCRIPTION, 0)(data, _VERSION.size)[0].topics)
+        except DecodeError:
+            return None
+    return frozenset(topics)
 
 
 def write_subscription(subscription: Subscription) -> bytes:
@@ -93,17 +95,14 @@ def write_subscription(subscription: Subscription) -> bytes:
 
     Fields its version does not have are left out. :raises ValueError: a value does not fit its field
     """
-    writer = ByteWriter()
-    version = _write_version(writer, subscription.version)
-    writer.strings(subscription.topics)
-    writer.nullable_bytes(subscription.user_data)
-    if version >= 1:
-        write_topic_partitions(writer, subscription.owned)
-    if version >= 2:
-        writer.int32(subscription.generation)
-    if version >= 3:
-        writer.nullable_string(subscription.rack)
-    return writer.getvalue()
+    fields = {
+        "topics": subscription.topics,
+        "user_data": subscription.user_data,
+        "owned_partitions": _topic_partitions(subscription.owned),
+        "generation_id": subscription.generation,
+        "rack_id": subscription.rack,
+    }
+    return _written(SUBSCRIPTION, subscription.version, fields)
 
 
 def write_assignment(assignment: EmbeddedAssignment) -> bytes:
@@ -111,41 +110,48 @@ def write_assignment(assignment: EmbeddedAssignment) -> bytes:
 
     :raises ValueError: a value does not fit its field
     """
-    writer = ByteWriter()
-    _write_version(writer, assignment.version)
-    write_topic_partitions(writer, assignment.partitions)
-    writer.nullable_bytes(assignment.user_data)
-    return writer.getvalue()
+    fields = {
+        "assigned_partitions": _topic_partitions(assignment.partitions),
+        "user_data": assignment.user_data,
+    }
+    return _written(ASSIGNMENT, assignment.version, fields)
 
 
-def read_topic_partitions(cursor: ByteCursor, what: str) -> dict[str, tuple[int, ...]]:
-    """An array of (topic, array of int32); a topic sent twice gets the partitions of both."""
+def _read(of: Message, data: bytes) -> tuple[int, Any]:
+    if len(data) < _VERSION.size:
+        raise DecodeError(f"{of.name} has {len(data)} bytes, too few for a version")
+    version: int = _VERSION.unpack_from(data)[0]
+    if version < 0:
+        raise DecodeError(f"{of.name} has no version {version}")
+    return version, _reader(of, min(version, of.newest))(data, _VERSION.size)[0]
+
+
+def _written(of: Message, version: int, fields: Mapping[str, Any]) -> bytes:
+    if version < 0:
+        raise ValueError(f"the embedded protocol has no version {version}")
+    written = min(version, of.newest)
+    out = bytearray(_VERSION.pack(written))
+    _writer(of, written)(out, fields)
+    return bytes(out)
+
+
+def _by_topic(entries: Iterable[Any]) -> dict[str, tuple[int, ...]]:
+    """A topic sent twice gets the partitions of both."""
     found: dict[str, tuple[int, ...]] = {}
-    for _ in range(cursor.array_length(what, smallest_element=6)):
-        topic = cursor.string(what)
-        partitions = cursor.int32s(what)
+    for topic, partitions in entries:
         found[topic] = found[topic] + partitions if topic in found else partitions
     return found
 
 
-def write_topic_partitions(writer: ByteWriter, partitions: Mapping[str, Sequence[int]]) -> None:
-    """The opposite of `read_topic_partitions`, in the mapping's order."""
-    writer.int32(len(partitions))
-    for topic, indexes in partitions.items():
-        writer.string(topic)
-        writer.int32s(indexes)
+def _topic_partitions(partitions: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
+    return [{"topic": topic, "partitions": indexes} for topic, indexes in partitions.items()]
 
 
-def _version(cursor: ByteCursor) -> int:
-    version = cursor.int16("the version")
-    if version < 0:
-        raise MalformedMetadata(f"expected a version of 0 or more at byte 0, found {version}")
-    return version
+@cache
+def _reader(of: Message, version: int) -> Reader:
+    return message_reader(of, version, OBJECTS)
 
 
-def _write_version(writer: ByteWriter, version: int) -> int:
-    if version < 0:
-        raise ValueError(f"the embedded protocol has no version {version}")
-    written = min(version, NEWEST_VERSION)
-    writer.int16(written)
-    return written
+@cache
+def _writer(of: Message, version: int) -> Writer:
+    return message_writer(of, version)

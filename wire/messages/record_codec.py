@@ -8,37 +8,25 @@ For other bytes it gives what a broker would make of them: see `schema_read`.
 
 from __future__ import annotations
 
+import base64
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
-from wire.messages.schema import Message, RecordType
-from wire.messages.schema_json import message_json
-from wire.messages.schema_read import UNKNOWN_TAGS, MalformedMessage, Reader, message_reader
-from wire.messages.schema_write import Writer, message_writer
-from wire.messages.schemas.embedded import ASSIGNMENT, SUBSCRIPTION
+from wire.messages.definition import RecordType
+from wire.messages.layout import Array, Field, Message, Scalar, Struct, Type
+from wire.messages.reader import DICTIONARIES, DecodeError, Reader, absent_field, message_reader
+from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
 from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.writer import Writer, message_writer
+from wire.uuids import format_uuid
 
-__all__ = [
-    "UNKNOWN_TAGS",
-    "MalformedRecord",
-    "UnknownKeyType",
-    "decode_key",
-    "decode_value",
-    "encode_key",
-    "encode_value",
-    "json_key",
-    "json_value",
-]
+Show: TypeAlias = Callable[[Any], Any]
 
 _INT16 = struct.Struct(">h")
 _CLASSIC_GROUP = 2
 _EMBEDDED_PROTOCOL_TYPE = "consumer"
-
-
-class MalformedRecord(ValueError):
-    """The bytes are no key or value of their type; says which field is wrong, and at which byte."""
 
 
 class UnknownKeyType(ValueError):
@@ -53,23 +41,23 @@ def decode_key(key: bytes) -> tuple[int, dict[str, Any]]:
     """The record type of a key, and its fields.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises MalformedRecord: not a key of its type
+    :raises DecodeError: not a key of its type
     """
     number = _number(key, "a key")
-    return number, _read(_reader(_type(number).key, 0), key)
+    return number, _reader(_type(number).key, 0)(key, _INT16.size)[0]
 
 
 def decode_value(key_type: int, value: bytes) -> tuple[int, dict[str, Any]]:
     """The version of a value under a key of type `key_type`, and its fields.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises MalformedRecord: not a value of the type, or of a version newer than Kafka 4.3's
+    :raises DecodeError: not a value of the type, or of a version newer than Kafka 4.3's
     """
     message = _type(key_type).value
     version = _number(value, f"a value of type {key_type}")
     if not 0 <= version <= message.newest:
-        raise MalformedRecord(f"{message.name} has no version {version}")
-    return version, _read(_reader(message, version), value)
+        raise DecodeError(f"{message.name} has no version {version}")
+    return version, _reader(message, version)(value, _INT16.size)[0]
 
 
 def encode_key(key_type: int, fields: Mapping[str, Any]) -> bytes:
@@ -97,19 +85,19 @@ def json_key(key: bytes) -> dict[str, Any]:
     """What `kafka-dump-log --offsets-decoder` prints behind ``key:``, for `json.dumps`.
 
     :raises UnknownKeyType: then it prints ``Unknown record type 99 at offset 7, skipping.``, and no payload
-    :raises MalformedRecord: then it prints ``Error at offset 7, skipping. <Java's message>``, and no payload
+    :raises DecodeError: then it prints ``Error at offset 7, skipping. <Java's message>``, and no payload
     """
     number, fields = decode_key(key)
-    return {"type": str(number), "data": _shower(_type(number).key, 0)(fields)}
+    return {"type": str(number), "data": message_json(_type(number).key, 0)(fields)}
 
 
 def json_value(key_type: int, value: bytes) -> dict[str, Any]:
     """What it prints behind ``payload:``; of a tombstone it prints ``<DELETE>``.
 
-    :raises UnknownKeyType, MalformedRecord: as for `json_key`, in place of the key
+    :raises UnknownKeyType, DecodeError: as for `json_key`, in place of the key
     """
     version, fields = decode_value(key_type, value)
-    data = _shower(_type(key_type).value, version)(fields)
+    data = message_json(_type(key_type).value, version)(fields)
     if key_type == _CLASSIC_GROUP and fields["protocolType"] == _EMBEDDED_PROTOCOL_TYPE:
         for shown, member in zip(data["members"], fields["members"], strict=True):
             _look_into(shown, "subscription", member["subscription"], SUBSCRIPTION)
@@ -122,14 +110,14 @@ def _look_into(shown: dict[str, Any], field: str, data: bytes, message: Message)
     try:
         # Java's reader looks at no version before the first struct inside: it takes any for the nearest it knows.
         version = min(max(_number(data, field), 0), message.newest + 1)
-        shown[field] = _shower(message, version)(_read(_reader(message, version), data))
-    except MalformedRecord:
+        shown[field] = message_json(message, version)(_reader(message, version)(data, _INT16.size)[0])
+    except DecodeError:
         return
 
 
 def _number(data: bytes, what: str) -> int:
     if len(data) < _INT16.size:
-        raise MalformedRecord(f"{what} has {len(data)} bytes, too few for the number that begins it")
+        raise DecodeError(f"{what} has {len(data)} bytes, too few for the number that begins it")
     number: int = _INT16.unpack_from(data)[0]
     return number
 
@@ -141,20 +129,65 @@ def _type(number: int) -> RecordType:
     return known
 
 
-def _read(reader: Reader, data: bytes) -> dict[str, Any]:
-    try:
-        fields: dict[str, Any] = reader(data, _INT16.size)[0]
-    except MalformedMessage as error:
-        raise MalformedRecord(str(error)) from None
-    return fields
-
-
 def _write(number: int, writer: Writer, fields: Mapping[str, Any]) -> bytes:
     out = bytearray(_INT16.pack(number))
     writer(out, fields)
     return bytes(out)
 
 
-_reader = cache(message_reader)
-_writer = cache(message_writer)
-_shower = cache(message_json)
+@cache
+def _reader(message: Message, version: int) -> Reader:
+    return message_reader(message, version, DICTIONARIES)
+
+
+@cache
+def _writer(message: Message, version: int) -> Writer:
+    return message_writer(message, version, named=str)
+
+
+@cache
+def message_json(message: Message, version: int) -> Show:
+    """What turns the fields of one version of a message into what `json.dumps` takes, in Kafka's order."""
+    return _struct_json(message.struct, version, message.is_flexible(version))
+
+
+def _struct_json(of: Struct, version: int, flexible: bool) -> Show:
+    """Bytes are base64, uuids Kafka's 22 characters. Tagged fields at their default and unknown ones are left out."""
+
+    def is_shown(field: Field) -> bool:
+        return field.in_version(version) if field.tag is None else flexible
+
+    shows = [
+        (
+            f.name,
+            _type_json(f.type, version, flexible),
+            None if f.tag is None else absent_field(f, DICTIONARIES),
+        )
+        for f in of.fields
+        if is_shown(f)
+    ]
+
+    def show(fields: Mapping[str, Any]) -> dict[str, Any]:
+        shown: dict[str, Any] = {}
+        for name, each, default in shows:
+            value = fields[name]
+            if value is None:
+                shown[name] = None
+            elif default is None or value != default:
+                shown[name] = each(value)
+        return shown
+
+    return show
+
+
+def _type_json(of: Type, version: int, flexible: bool) -> Show:
+    if isinstance(of, Struct):
+        return _struct_json(of, version, flexible)
+    if isinstance(of, Array):
+        element = _type_json(of.of, version, flexible)
+        return lambda values: [element(value) for value in values]
+    if of is Scalar.BYTES:
+        return lambda value: base64.b64encode(value).decode()
+    if of is Scalar.UUID:
+        return format_uuid
+    return lambda value: value

@@ -23,7 +23,7 @@ from wire.log.batch_header import CONTROL
 from wire.log.batches import Batches, Columns, ControlType, DamagedLog, records_of
 from wire.log.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
 from wire.log.salvage import Part, readable_columns
-from wire.messages.record_codec import MalformedRecord
+from wire.messages.reader import DecodeError
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 ROWS = 4096
@@ -159,7 +159,7 @@ class _Reading:
                 marker, error = _marker(columns.key(row), columns.value(row))
             elif end >= 0 and error is None and key.type is not None:
                 payload = self._texts.payload(key.type, columns.data, start, end)
-        except MalformedRecord as problem:
+        except DecodeError as problem:
             error = str(problem)
         return Read(
             key=key,

@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.log.offset_records import OFFSET_COMMIT, key_type, read_offset_key, read_offset_value
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType, json_key, json_value
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType, json_key, json_value
 from wire.uuids import format_uuid
 
 MOST_KEYS = 1 << 17
@@ -86,7 +87,7 @@ class Texts:
         return begin
 
     def payload(self, number: int, data: bytes, start: int, end: int) -> str:
-        """The value ``data[start:end]`` under a key of type `number`. :raises MalformedRecord: it is none"""
+        """The value ``data[start:end]`` under a key of type `number`. :raises DecodeError: it is none"""
         if number != OFFSET_COMMIT:
             return json_text(json_value(number, data[start:end]))
         version, offset, epoch, metadata, commit_ms, _, topic_id = read_offset_value(data, start, end)
@@ -116,7 +117,7 @@ def _key_text(key: bytes) -> KeyText:
         shown = json_key(key)
     except UnknownKeyType as error:
         return KeyText(_bare(error.key_type), type=error.key_type, error=str(error))
-    except MalformedRecord as error:
+    except DecodeError as error:
         number = key_type(key, 0) if len(key) > 1 else None
         return KeyText(NULL if number is None else _bare(number), type=number, error=str(error))
     data: dict[str, Any] = shown["data"]
@@ -134,7 +135,7 @@ def _commit_key_begin(front: bytes) -> str:
         return ""
     try:
         group, topic, _ = read_offset_key(front + bytes(4), 0, len(front) + 4)
-    except MalformedRecord:
+    except DecodeError:
         return ""
     group_end = 4 + int.from_bytes(front[2:4], "big")
     topic_end = group_end + 2 + int.from_bytes(front[group_end : group_end + 2], "big")

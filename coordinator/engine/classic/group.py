@@ -27,7 +27,7 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState, GroupType
-from wire.messages.byte_cursor import ByteCursor, MalformedMetadata
+from wire.messages.embedded_protocol import subscribed_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,24 +349,6 @@ class ClassicMember:
 def _restored_timeout(value: ClassicMemberValue) -> int:
     # Records older than version 1 have no rebalance timeout.
     return value.session_timeout_ms if value.rebalance_timeout_ms == -1 else value.rebalance_timeout_ms
-
-
-def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """The topics that members subscribe to; None as soon as the metadata of one cannot be read.
-
-    Only the fields of version 0 are looked at, as ClassicGroup.computeSubscribedTopics does. Metadata that lie about
-    a length make Kafka 4.3 fail (and leave the group stuck); here they are metadata that cannot be read.
-    """
-    topics: set[str] = set()
-    for data in metadata:
-        cursor = ByteCursor(data)
-        try:
-            cursor.int16("the version")
-            topics.update(cursor.strings("the topics"))
-            cursor.nullable_bytes("the user data")
-        except MalformedMetadata:
-            return None
-    return frozenset(topics)
 
 
 def count(counts: Counter[str], names: Iterable[str], change: int) -> None:

@@ -43,7 +43,8 @@ from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import MalformedMetadata, Subscription, read_subscription
+from wire.messages.embedded_protocol import Subscription, read_subscription
+from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 REQUIRES_MEMBER_ID = 4
@@ -281,7 +282,7 @@ def _subscription(request: JoinGroup) -> Subscription:
     """What the member's first protocol says. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka fails there."""
     try:
         return read_subscription(request.protocols[0].metadata)
-    except MalformedMetadata:
+    except DecodeError:
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL) from None
 
 

@@ -21,7 +21,8 @@ from assignors.rebalance import elect
 from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import MalformedMetadata, read_subscription
+from wire.messages.embedded_protocol import read_subscription
+from wire.messages.reader import DecodeError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,5 +180,5 @@ def check_reads_classic(members: Iterable[ConsumerMember], offers: Sequence[Clie
 def _user_data(subscription: bytes) -> bytes:
     try:
         return read_subscription(subscription).user_data or b""
-    except MalformedMetadata:
+    except DecodeError:
         return b""

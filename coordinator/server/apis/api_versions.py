@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.server.exchange import Exchange
-from coordinator.server.served import API_VERSIONS_KEY, SERVED, ServedApi
+from coordinator.server.served import SERVED, ServedApi
 from wire.errors import ErrorCode
+from wire.messages.definition import API_VERSIONS_KEY
 
 WITH_SOFTWARE = 3
 SHOWS_MINIMUM_0 = 4
@@ -41,7 +42,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _versions(api: ServedApi) -> Mapping[str, Any]:
-    return {"api_key": api.key, "min_version": api.minimum, "max_version": api.maximum}
+    return {"api_key": api.key, "min_version": api.oldest, "max_version": api.newest}
 
 
 def _is_valid(request: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.records import TopicPartitions
-from coordinator.server.apis.fields import ZERO_ID, by_topic, milliseconds
+from coordinator.server.apis.fields import ZERO_ID, by_topic
 from coordinator.server.exchange import Exchange
 
 
@@ -21,9 +21,9 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         epoch=request.member_epoch,
         instance=request.instance_id,
         rack=request.rack_id,
-        rebalance_timeout_ms=milliseconds(request.rebalance_timeout),
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
         topics=None if topics is None else tuple(topics),
-        regex=getattr(request, "subscribed_topic_regex", None),
+        regex=request.subscribed_topic_regex,
         assignor=request.server_assignor,
         owned=_owned(request.topic_partitions),
         version=exchange.version,
@@ -46,7 +46,7 @@ def _fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
         "error_message": beaten.message,
         "member_id": beaten.member,
         "member_epoch": beaten.epoch,
-        "heartbeat_interval": beaten.heartbeat_interval_ms,
+        "heartbeat_interval_ms": beaten.heartbeat_interval_ms,
         "assignment": None
         if assigned is None
         else {

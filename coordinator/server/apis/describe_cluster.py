@@ -17,7 +17,7 @@ UNSUPPORTED_ENDPOINT_TYPE = 115
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request, node = exchange.request, exchange.node
-    endpoints = getattr(request, "endpoint_type", BROKERS)
+    endpoints = request.endpoint_type
     if endpoints != BROKERS:
         return _refused(endpoints)
     broker = {

@@ -99,5 +99,5 @@ def _entry(node: Node, group: str, setting: GroupSetting, request: Any) -> Mappi
         "is_sensitive": False,
         "synonyms": synonyms if request.include_synonyms else (),
         "config_type": INT,
-        "documentation": setting.documentation if getattr(request, "include_documentation", False) else None,
+        "documentation": setting.documentation if request.include_documentation else None,
     }

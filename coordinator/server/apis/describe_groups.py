@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.engine.describe_groups import DescribedGroup, DescribeGroups, DescribeGroupsAnswer
-from coordinator.server.apis.fields import NO_OPERATIONS, Each, group_operations
+from coordinator.server.apis.fields import Each, group_operations
 from coordinator.server.exchange import Exchange
-
-WITH_OPERATIONS = 3
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
@@ -18,7 +16,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         DescribeGroups(groups=tuple(dict.fromkeys(request.groups)), version=exchange.version)
     )
     by_name = {one.group: one for one in described.groups}
-    operations = group_operations(request) if exchange.version >= WITH_OPERATIONS else NO_OPERATIONS
+    operations = group_operations(request)
     return {"groups": Each(lambda name: _fields(by_name[name], operations), request.groups)}
 
 

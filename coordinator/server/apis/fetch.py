@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.server.apis.fields import milliseconds
 from coordinator.server.exchange import Exchange
 from coordinator.server.node import Node
 from wire.errors import ErrorCode
@@ -22,7 +21,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     topics = [_topic(exchange.node, topic, exchange.version) for topic in request.topics]
     refused = any(one["error_code"] for topic in topics for one in topic["partitions"])
     if not refused and request.min_bytes > 0:
-        await asyncio.sleep(min(max(0, milliseconds(request.max_wait)), LONGEST_WAIT_MS) / 1000)
+        await asyncio.sleep(min(max(0, request.max_wait_ms), LONGEST_WAIT_MS) / 1000)
     return {"error_code": ErrorCode.NONE, "session_id": NO_SESSION, "responses": topics}
 
 
@@ -35,8 +34,8 @@ def _topic(node: Node, asked: Any, version: int) -> Mapping[str, Any]:
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     partitions = 0 if topic is None else topic.partitions
     return {
-        "topic": getattr(asked, "topic", ""),
-        "topic_id": getattr(asked, "topic_id", None),
+        "topic": asked.topic,
+        "topic_id": asked.topic_id,
         "partitions": [
             _partition(one, unknown if not 0 <= one.partition < partitions else ErrorCode.NONE)
             for one in asked.partitions

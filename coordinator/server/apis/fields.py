@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -22,11 +21,6 @@ MALFORMED = (
     "to an incompatible broker. See the broker logs for more details."
 )
 """What INVALID_REQUEST says where nothing better is known."""
-
-
-def milliseconds(value: timedelta) -> int:
-    """kio's times as Kafka counts them."""
-    return value // timedelta(milliseconds=1)
 
 
 def group_operations(request: Any) -> int:

@@ -17,7 +17,7 @@ NO_TRANSACTIONS = "kohort serve has no transactions."
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
-    kind = getattr(request, "key_type", GROUP)
+    kind = request.key_type
     place = _place(exchange.node, kind)
     if exchange.version >= BATCHED:
         return {"coordinators": Each(lambda key: {"key": key, **place}, request.coordinator_keys)}

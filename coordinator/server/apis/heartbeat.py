@@ -15,7 +15,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         group=request.group_id,
         generation=request.generation_id,
         member=request.member_id,
-        instance=getattr(request, "group_instance_id", None),
+        instance=request.group_instance_id,
     )
     beaten: HeartbeatAnswer = await exchange.ask(call)
     return {"error_code": beaten.error}

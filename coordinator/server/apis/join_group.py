@@ -8,11 +8,10 @@ from typing import Any
 from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.server.apis.fields import milliseconds
 from coordinator.server.exchange import Exchange
 from coordinator.server.node import Caller
 from wire.errors import ErrorCode
-from wire.messages.primitives import LONGEST_STRING
+from wire.messages.reader import LONGEST_STRING
 
 UUID_BYTES = len("-") + 36
 NULL_PROTOCOL = 7
@@ -23,14 +22,14 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     if not request.member_id and not _can_be_named(request, exchange.caller):
         return _fields(JoinGroupAnswer(error=ErrorCode.INVALID_REQUEST), exchange.version)
-    session_ms = milliseconds(request.session_timeout)
+    session_ms = request.session_timeout_ms
     call = JoinGroup(
         group=request.group_id,
         session_timeout_ms=session_ms,
         # v0 knows one timeout for both (JoinGroupRequest.maybeOverrideRebalanceTimeout).
-        rebalance_timeout_ms=milliseconds(request.rebalance_timeout) if exchange.version >= 1 else session_ms,
+        rebalance_timeout_ms=request.rebalance_timeout_ms if exchange.version >= 1 else session_ms,
         member=request.member_id,
-        instance=getattr(request, "group_instance_id", None),
+        instance=request.group_instance_id,
         protocol_type=request.protocol_type,
         protocols=tuple(
             JoinProtocol(name=protocol.name, metadata=protocol.metadata) for protocol in request.protocols
@@ -45,7 +44,7 @@ def _can_be_named(request: Any, caller: Caller) -> bool:
 
     Kafka fails to write down a longer one and answers UNKNOWN_SERVER_ERROR; members would fail to read it.
     """
-    name = getattr(request, "group_instance_id", None) or caller.client_id
+    name = request.group_instance_id or caller.client_id
     return len(name.encode()) + UUID_BYTES <= LONGEST_STRING
 
 

@@ -13,8 +13,8 @@ from coordinator.server.exchange import Exchange
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     call = ListGroups(
-        states=tuple(getattr(request, "states_filter", ())),
-        types=tuple(getattr(request, "types_filter", ())),
+        states=tuple(request.states_filter),
+        types=tuple(request.types_filter),
     )
     listed: ListGroupsAnswer = await exchange.ask(call)
     return {"error_code": listed.error, "groups": Each(_fields, listed.groups)}

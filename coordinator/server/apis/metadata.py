@@ -23,9 +23,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request, node = exchange.request, exchange.node
     if exchange.version < BY_ID and any(_is_by_id(asked) for asked in request.topics or ()):
         return _refused(request)
-    operations = (
-        TOPIC_OPERATIONS if getattr(request, "include_topic_authorized_operations", False) else NO_OPERATIONS
-    )
+    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NO_OPERATIONS
     return {
         "brokers": [
             {
@@ -42,14 +40,14 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
             for one in _topics(node, request, exchange.version)
         ],
         "cluster_authorized_operations": CLUSTER_OPERATIONS
-        if getattr(request, "include_cluster_authorized_operations", False)
+        if request.include_cluster_authorized_operations
         else NO_OPERATIONS,
         "error_code": ErrorCode.NONE,
     }
 
 
 def _is_by_id(asked: Any) -> bool:
-    return asked.name is None or getattr(asked, "topic_id", None) is not None
+    return asked.name is None or asked.topic_id is not None
 
 
 def _refused(request: Any) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
-from coordinator.server.apis.fields import Each, by_topic, judged_partition, milliseconds
+from coordinator.server.apis.fields import Each, by_topic, judged_partition
 from coordinator.server.exchange import Exchange
 
 DEFAULT_RETENTION_MS = -1
@@ -18,20 +18,21 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         group=request.group_id,
         generation_or_epoch=request.generation_id_or_member_epoch,
         member=request.member_id,
-        instance=getattr(request, "group_instance_id", None),
+        instance=request.group_instance_id,
         offsets=tuple(
             Offset(
-                topic=getattr(topic, "name", ""),
-                topic_id=getattr(topic, "topic_id", None),
+                topic=topic.name,
+                topic_id=topic.topic_id,
                 partition=one.partition_index,
                 offset=one.committed_offset,
-                leader_epoch=getattr(one, "committed_leader_epoch", -1),
+                leader_epoch=one.committed_leader_epoch,
                 metadata=one.committed_metadata,
             )
             for topic in request.topics
             for one in topic.partitions
         ),
-        retention_ms=_retention_ms(request),
+        # Left to the broker where the version has no retention.
+        retention_ms=None if request.retention_time_ms == DEFAULT_RETENTION_MS else request.retention_time_ms,
         version=exchange.version,
     )
     committed: OffsetCommitAnswer = await exchange.ask(call)
@@ -44,10 +45,3 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
             for (name, topic_id), partitions in topics
         ]
     }
-
-
-def _retention_ms(request: Any) -> int | None:
-    """None where the version has no retention, or it is left to the broker."""
-    given = getattr(request, "retention_time", None)
-    retention = None if given is None else milliseconds(given)
-    return None if retention == DEFAULT_RETENTION_MS else retention

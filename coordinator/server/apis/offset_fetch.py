@@ -23,19 +23,25 @@ BY_ID = 10
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
-    asked = [
-        FetchedGroup(
-            group=one.group_id,
-            member=getattr(one, "member_id", None),
-            epoch=getattr(one, "member_epoch", -1),
-            topics=_topics(one, exchange.version),
+    if exchange.version >= BATCHED:
+        asked = [
+            FetchedGroup(
+                group=one.group_id,
+                member=one.member_id,
+                epoch=one.member_epoch,
+                topics=_topics(one, exchange.version),
+            )
+            for one in request.groups
+        ]
+    else:
+        alone = FetchedGroup(
+            group=request.group_id, member=None, epoch=-1, topics=_topics(request, exchange.version)
         )
-        for one in (request.groups if exchange.version >= BATCHED else (request,))
-    ]
+        asked = [alone]
     distinct = tuple(dict.fromkeys(asked))
     call = OffsetFetch(
         groups=distinct,
-        require_stable=getattr(request, "require_stable", False),
+        require_stable=request.require_stable,
         version=exchange.version,
     )
     fetched: OffsetFetchAnswer = await exchange.ask(call)

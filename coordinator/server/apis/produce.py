@@ -22,8 +22,8 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     return {
         "responses": [
             {
-                "name": getattr(topic, "name", ""),
-                "topic_id": getattr(topic, "topic_id", None),
+                "name": topic.name,
+                "topic_id": topic.topic_id,
                 "partition_responses": Each(_partition, topic.partition_data),
             }
             for topic in request.topic_data
@@ -36,7 +36,7 @@ def _partition(asked: Any) -> Mapping[str, Any]:
         "index": asked.index,
         "error_code": POLICY_VIOLATION,
         "base_offset": -1,
-        "log_append_time": None,
+        "log_append_time_ms": -1,
         "log_start_offset": -1,
         "record_errors": (),
         "error_message": WHY,

@@ -16,9 +16,9 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         group=request.group_id,
         generation=request.generation_id,
         member=request.member_id,
-        instance=getattr(request, "group_instance_id", None),
-        protocol_type=getattr(request, "protocol_type", None),
-        protocol=getattr(request, "protocol_name", None),
+        instance=request.group_instance_id,
+        protocol_type=request.protocol_type,
+        protocol=request.protocol_name,
         assignments=tuple((one.member_id, one.assignment) for one in request.assignments),
         version=exchange.version,
     )

@@ -11,7 +11,8 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from tests.conformance.walks.classic import ClassicWalk
 from tests.conformance.walks.consumer import ConsumerWalk
 from tests.conformance.walks.walk import LONG_MS, Move
-from wire.messages.embedded_protocol import MalformedMetadata, read_assignment
+from wire.messages.embedded_protocol import read_assignment
+from wire.messages.reader import DecodeError
 
 NAMES = (("range", "roundrobin"), ("range", "roundrobin"), ("roundrobin", "range"))
 """All list both: the broker fails where a member no longer lists the protocol of a group that is upgraded."""
@@ -181,6 +182,6 @@ class MigrationWalk(ConsumerWalk):
         """From an assignment as it is shown."""
         try:
             read = read_assignment(bytes.fromhex(shown.removeprefix("hex:")))
-        except (ValueError, MalformedMetadata):
+        except (ValueError, DecodeError):
             return {}
         return {topic: list(numbers) for topic, numbers in read.partitions.items()}

@@ -6,8 +6,9 @@ import random
 from typing import Any
 from uuid import UUID
 
-from tests.conformance.messages import build
-from wire.messages.schema_fields import SchemaField, schema_fields
+from kio.schema.errors import ErrorCode
+
+from tests.conformance.messages import SchemaField, build, schema_fields
 
 LONGEST = "x" * 32_767
 TEXTS = ("", " ", "a", "\0", "ü" * 16_383, LONGEST, "..", "(" * 300, "consumer", "neighbour")
@@ -48,5 +49,12 @@ def _element(field: SchemaField, chance: random.Random) -> Any:
         end = 1 << (BITS[kind] - 1)
         return chance.choice((-end, end - 1, *(one for one in ORDINARY if -end <= one < end)))
     return chance.choice(
-        {"string": TEXTS, "bytes": BYTES, "records": BYTES, "uuid": IDS}.get(kind, (False, True))
+        {
+            "string": TEXTS,
+            "bytes": BYTES,
+            "records": BYTES,
+            "uuid": IDS,
+            "error_code": tuple(ErrorCode),
+            "datetime_i64": (None,),
+        }.get(kind, (False, True))
     )

@@ -19,14 +19,15 @@ from typing import Any
 import pytest
 
 from coordinator.server.incoming import MOST_ELEMENTS
-from coordinator.server.served import SERVED, ServedApi
-from tests.conformance.messages import build, decoded, encoded, plain
+from coordinator.server.served import SERVED
+from tests.conformance.messages import build, decoded, encoded, plain, request_type, response_type
 from tests.conformance.servers import kohort_process
 from tests.coordinator.server.extremes import extreme
 from tests.coordinator.server.neighbour import SESSION_MS, Neighbour
 from tests.coordinator.server.running import connected
-from wire.messages.encode import write_uvarint
+from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES
+from wire.messages.writer import write_varint
 
 ANSWER_S = 120.0
 PARKING = frozenset({"JoinGroup", "SyncGroup"})
@@ -38,9 +39,9 @@ SAID = re.compile(
 )
 CLOSED, PARKED = "closed", "parked"
 VERSIONS = [
-    (api, version)
-    for api in SERVED.values()
-    for version in range(max(api.minimum, api.oldest), api.maximum + 1)
+    (served.api, version)
+    for served in SERVED.values()
+    for version in range(served.api.versions[0], served.newest + 1)
 ]
 
 
@@ -116,7 +117,7 @@ async def all_outcomes(port: int, frames: list[tuple[str, bytes]]) -> list[bytes
     return await asyncio.gather(*(one(api, content) for api, content in frames))
 
 
-def frame_of(api: ServedApi, version: int, message: Any) -> bytes:
+def frame_of(api: Api, version: int, message: Any) -> bytes:
     return encoded(message, 7, version, "hostile")
 
 
@@ -137,7 +138,7 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
     chance = random.Random(seed)
     asked = [(api, version) for api, version in VERSIONS for _ in range(4)]
     frames = [
-        (api.name, frame_of(api, version, extreme(api.request_type(version), chance)))
+        (api.name, frame_of(api, version, extreme(request_type(api.name, version), chance)))
         for api, version in asked
     ]
     found = beside(served, lambda: all_outcomes(served.port, frames))
@@ -145,7 +146,7 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
     for (api, version), answer in zip(asked, found, strict=True):
         if isinstance(answer, bytes):
             answered += 1
-            assert -1 not in set(errors_of(plain(decoded(api.response_type(version), answer))))
+            assert -1 not in set(errors_of(plain(decoded(response_type(api.name, version), answer))))
         elif answer == CLOSED:
             # A producer that wants no answer is told that way.
             assert api.name == "Produce", f"{api.name} {version}"
@@ -158,7 +159,7 @@ def test_damaged_requests(served: Served, seed: int) -> None:
     frames = []
     for api, version in VERSIONS:
         for _ in range(6):
-            content = bytearray(frame_of(api, version, extreme(api.request_type(version), chance)))
+            content = bytearray(frame_of(api, version, extreme(request_type(api.name, version), chance)))
             for _ in range(chance.choice((1, 1, 2, 8))):
                 content[chance.randrange(8, min(len(content), 200))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
             if chance.random() < 0.3:
@@ -186,14 +187,14 @@ def test_random_bytes(served: Served, seed: int) -> None:
 
 def flexible(api: str, version: int, *parts: bytes) -> bytes:
     """A frame of a flexible version, its body made of parts."""
-    (served_api,) = (one for one in SERVED.values() if one.name == api)
+    (served_api,) = (one for one in SERVED.values() if one.api.name == api)
     return struct.pack(">hhi", served_api.key, version, 7) + b"\xff\xff\0" + b"".join(parts)
 
 
 def many(element: bytes, count: int) -> bytes:
     """A compact array of `count` times one element."""
     length = bytearray()
-    write_uvarint(length, count + 1)
+    write_varint(length, count + 1)
     return bytes(length) + element * count
 
 
@@ -248,11 +249,11 @@ def test_partitions_without_number(served: Served, count: int) -> None:
         ):
             if key == 37 and count + 100 > 2**31 - 1:
                 topic["count"] = count
-            api = SERVED[key]
-            message = build(api.request_type(version), {"topics": [topic], "timeout": 1000})
+            api = SERVED[key].api
+            message = build(request_type(api.name, version), {"topics": [topic], "timeout": 1000})
             answer = await outcome(served.port, frame_of(api, version, message))
             assert isinstance(answer, bytes)
-            found.append(set(errors_of(plain(decoded(api.response_type(version), answer)))))
+            found.append(set(errors_of(plain(decoded(response_type(api.name, version), answer)))))
         return found
 
     assert beside(served, attack) == [{44}, {44}]
@@ -273,7 +274,7 @@ def test_a_frame_at_the_limit(served: Served) -> None:
     content = ANY_COORDINATOR.ljust(MAX_FRAME_BYTES, b"\xff")
     answer = beside(served, lambda: outcome(served.port, content))
     assert isinstance(answer, bytes)
-    assert not any(errors_of(plain(decoded(SERVED[10].response_type(4), answer))))
+    assert not any(errors_of(plain(decoded(response_type("FindCoordinator", 4), answer))))
 
 
 def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
@@ -289,8 +290,8 @@ def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
 
 def test_many_requests_whose_answers_nobody_reads(served: Served) -> None:
     async def attack() -> bytes | str:
-        api = SERVED[18]
-        content = frame_of(api, 0, build(api.request_type(0), {}))
+        api = SERVED[18].api
+        content = frame_of(api, 0, build(request_type(api.name, 0), {}))
         async with connected(served.port, limit=1) as (_, writer):
             for _ in range(200):
                 writer.write((len(content).to_bytes(4, "big") + content) * 1000)

@@ -17,7 +17,8 @@ from coordinator.store.records import OtherRecord, decode_record
 from coordinator.store.share_groups import ShareGroups
 from coordinator.store.streams_groups import StreamsGroups
 from wire.log.batches import Batch, ControlType, LogRecord, control_type
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ class Sequential:
             record = decode_record(stored.key or b"", stored.value)
         except UnknownKeyType as error:
             self.unknown_keys[error.key_type] += 1
-        except MalformedRecord:
+        except DecodeError:
             self.malformed.append(stored.offset)
         else:
             if isinstance(record, OtherRecord):

@@ -38,7 +38,8 @@ from coordinator.store.records import OtherRecord, decode_record, encode_record
 from tests.coordinator.engine.test_classic_machine import ClassicGroups
 from tests.coordinator.engine.test_consumer_stateful import Groups
 from tests.wire.log.random_records import random_records
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType, encode_key, encode_value
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 A, B = UUID(int=0x0102030405060708090A0B0C0D0E0F10), UUID(int=7)
@@ -329,7 +330,7 @@ def test_a_tombstone_of_a_share_group() -> None:
 def test_what_no_schema_has() -> None:
     with pytest.raises(UnknownKeyType):
         decode_record(b"\0\x63", None)
-    with pytest.raises(MalformedRecord):
+    with pytest.raises(DecodeError):
         decode_record(b"\0\3\0\1g", b"\0\1")
 
 

@@ -23,7 +23,6 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from wire.log.batches import encode_batch
 from wire.log.control_records import ControlType
-from wire.messages.schema_write import message_writer, write_varint
 from wire.messages.schemas.cluster_metadata import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
@@ -37,6 +36,7 @@ from wire.messages.schemas.cluster_metadata import (
     TOPIC,
     UNREGISTER_BROKER,
 )
+from wire.messages.writer import message_writer, write_varint
 
 A, B, C = UUID(int=0xA), UUID(int=0xB), UUID(int=0xC)
 HEX = "0" * 32
@@ -162,7 +162,7 @@ def record(number: int, version: int = 0, /, **fields: Any) -> tuple[None, bytes
     out = bytearray()
     for each in (1, number, version):
         write_varint(out, each)
-    message_writer(METADATA_RECORDS[number], version)(out, {**DEFAULTS.get(number, {}), **fields})
+    message_writer(METADATA_RECORDS[number], version, named=str)(out, {**DEFAULTS.get(number, {}), **fields})
     return None, bytes(out)
 
 

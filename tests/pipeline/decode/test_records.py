@@ -37,7 +37,8 @@ from wire.messages.embedded_protocol import (
     write_assignment,
     write_subscription,
 )
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType, encode_key, encode_value
 from wire.messages.schemas.record_types import RECORD_TYPES
 from wire.uuids import format_uuid
 
@@ -72,7 +73,7 @@ def refusal(key: bytes, value: bytes | None) -> str | None:
     """Why the plain decoder refuses a record."""
     try:
         decode_record(key, value)
-    except (MalformedRecord, UnknownKeyType) as error:
+    except (DecodeError, UnknownKeyType) as error:
         return str(error)
     return None
 

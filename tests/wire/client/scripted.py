@@ -5,11 +5,37 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.wire.client.peer import Script, answer, request
-from wire.messages.apis import ALL_APIS, API_VERSIONS
-from wire.messages.encode import encode
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.cluster import API_VERSIONS, DESCRIBE_CONFIGS, METADATA
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
+from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
+from wire.messages.schemas.log_records import FETCH
+from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
+from wire.messages.schemas.security import DESCRIBE_ACLS
+from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
+ALL_APIS = (
+    FETCH,
+    LIST_OFFSETS,
+    METADATA,
+    OFFSET_COMMIT,
+    OFFSET_FETCH,
+    FIND_COORDINATOR,
+    DESCRIBE_GROUPS,
+    LIST_GROUPS,
+    API_VERSIONS,
+    DESCRIBE_ACLS,
+    DESCRIBE_CONFIGS,
+    DELETE_GROUPS,
+    OFFSET_DELETE,
+    CONSUMER_GROUP_DESCRIBE,
+    SHARE_GROUP_DESCRIBE,
+    STREAMS_GROUP_DESCRIBE,
+    DESCRIBE_SHARE_GROUP_OFFSETS,
+)
 Answer = Callable[[int], Any]
-"""Version to the kio response."""
+"""Version to the fields of the response; those that the version does not have are left out."""
 
 
 def broker(answers: Mapping[str, Answer], versions: Mapping[str, tuple[int, int]], newest: int = 4) -> Script:
@@ -28,24 +54,16 @@ def broker(answers: Mapping[str, Answer], versions: Mapping[str, tuple[int, int]
             if key == API_VERSIONS.key:
                 answer(connection, correlation_id, api_versions(known, version, newest))
                 continue
-            message = answers[api.name](version)
-            flexible = b"\0" if message.__header_schema__.__flexible__ else b""
-            answer(connection, correlation_id, flexible + encode(message))
+            fields = answers[api.name](version)
+            answer(connection, correlation_id, api.encode_response(version, 0, fields)[4:])
 
     return serve
 
 
 def api_versions(known: Mapping[int, tuple[int, int]], version: int, newest: int) -> bytes:
     """The answer to ApiVersions in `version`, of a broker that knows it up to `newest`."""
-    written = version if version <= newest else 0
-    schema = __import__(f"kio.schema.api_versions.v{written}.response", fromlist=["x"])
-    entries = tuple(
-        schema.ApiVersion(api_key=key, min_version=low, max_version=high)
-        for key, (low, high) in known.items()
-    )
-    fields: dict[str, Any] = {"error_code": 35 if version > newest else 0, "api_keys": entries}
-    if written >= 1:
-        from datetime import timedelta
-
-        fields["throttle_time"] = timedelta(0)
-    return encode(schema.ApiVersionsResponse(**fields))
+    entries = [
+        {"api_key": key, "min_version": low, "max_version": high} for key, (low, high) in known.items()
+    ]
+    fields = {"error_code": 35 if version > newest else 0, "api_keys": entries}
+    return API_VERSIONS.encode_response(version if version <= newest else 0, 0, fields)[4:]

@@ -3,14 +3,13 @@
 import socket
 import time
 from collections.abc import Callable
-from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
 
 from tests.wire.client.peer import Script, answer, black_hole, closed_port, peer, request
 from tests.wire.client.scripted import api_versions
+from tests.wire.client.test_client import coordinator
 from wire.client.client import Client
 from wire.client.errors import (
     InvalidAddress,
@@ -22,8 +21,9 @@ from wire.client.errors import (
     WireError,
 )
 from wire.client.security import ConnectionSettings, SecurityProtocol
-from wire.messages.apis import API_VERSIONS, FIND_COORDINATOR, OFFSET_FETCH
-from wire.messages.encode import encode
+from wire.messages.schemas.cluster import API_VERSIONS
+from wire.messages.schemas.groups import FIND_COORDINATOR
+from wire.messages.schemas.offsets import OFFSET_FETCH
 
 # Silence in these tests is longer than any time they wait for, also on a machine that has other things to do.
 SILENCE_S = 60
@@ -125,11 +125,11 @@ def test_a_peer_that_closes_in_the_middle_of_an_answer() -> None:
         ),
         (
             b"\0\0\0\x0d" + bytes(4) + bytes.fromhex("000001000000000000"),
-            "the answer to ApiVersions has 1 bytes too many",
+            "the answer to ApiVersions cannot be read: it has 1 bytes too many",
         ),
         (
             b"\0\0\0\x0c" + bytes(4) + bytes.fromhex("03e7010000000000"),
-            "ApiVersions was refused: unknown_999",
+            "ApiVersions was refused: UNKNOWN_999",
         ),
         (
             b"\0\0\0\x08\x00\x00\x30\x39\x00\x00\x00\x00",
@@ -254,7 +254,6 @@ def test_an_answer_that_is_too_long(alone_too: bool) -> None:
 
 def _plain_answers(address: str, *groups: str) -> Callable[[socket.socket, int, int, int], None]:
     """Answers ApiVersions, and FindCoordinator with `address` for all groups."""
-    host, _, port = address.rpartition(":")
 
     def respond(connection: socket.socket, key: int, version: int, correlation_id: int) -> None:
         if key == API_VERSIONS.key:
@@ -262,12 +261,7 @@ def _plain_answers(address: str, *groups: str) -> Callable[[socket.socket, int, 
             answer(connection, correlation_id, api_versions(known, version, 4))
             return
         assert key == FIND_COORDINATOR.key
-        module = import_module(f"kio.schema.find_coordinator.v{version}.response")
-        entries = tuple(
-            module.Coordinator(key=name, node_id=1, host=host, port=int(port), error_code=0, error_message="")
-            for name in groups
-        )
-        response = module.FindCoordinatorResponse(throttle_time=timedelta(0), coordinators=entries)
-        answer(connection, correlation_id, b"\0" + encode(response))
+        fields = coordinator(lambda: address, *groups)(version)
+        answer(connection, correlation_id, FIND_COORDINATOR.encode_response(version, 0, fields)[4:])
 
     return respond

@@ -16,9 +16,8 @@ from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from wire.client.answers import Failure
-from wire.client.calls.fetch import Fetched
 from wire.client.client import Client
-from wire.client.first_records import FirstRecord, FirstRecords, _Search
+from wire.client.first_records import Fetched, FirstRecord, FirstRecords, _Search
 from wire.client.security import ConnectionSettings
 from wire.log.batches import encode_batch
 

@@ -7,22 +7,21 @@ from typing import Any
 
 import pytest
 
+from tests.conformance.messages import response_type
 from tests.coordinator.server.extremes import extreme
 from tests.wire.client.peer import peer
-from tests.wire.client.scripted import broker
+from tests.wire.client.scripted import ALL_APIS, broker
 from tests.wire.client.test_client import coordinator, metadata
-from wire.client.calls.describe_configs import ResourceType
+from tests.wire.messages.test_requests import plain
 from wire.client.client import Client
 from wire.client.errors import WireError
 from wire.client.security import ConnectionSettings
-from wire.messages.apis import (
-    ALL_APIS,
-    CONSUMER_GROUP_DESCRIBE,
-    DESCRIBE_GROUPS,
-    SHARE_GROUP_DESCRIBE,
-    STREAMS_GROUP_DESCRIBE,
-    Api,
-)
+from wire.client.settings import ResourceType
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
+from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 LIMIT_MS = 100
 DESCRIBING = (DESCRIBE_GROUPS, CONSUMER_GROUP_DESCRIBE, SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE)
@@ -32,11 +31,7 @@ QUESTIONS: dict[str, Callable[[Client], Any]] = {
     "metadata of topics": lambda client: client.metadata(["a", ""], timeout_ms=LIMIT_MS),
     "list": lambda client: client.list_groups(timeout_ms=LIMIT_MS),
     "coordinators": lambda client: client.find_coordinators(["g", "h"], timeout_ms=LIMIT_MS),
-    "classic": lambda client: client.describe_groups(["g"], timeout_ms=LIMIT_MS),
-    "consumer": lambda client: client.consumer_group_describe(["g"], timeout_ms=LIMIT_MS),
-    "share": lambda client: client.share_group_describe(["g"], timeout_ms=LIMIT_MS),
-    "streams": lambda client: client.streams_group_describe(["g"], timeout_ms=LIMIT_MS),
-    "sizes": lambda client: [client.group_sizes(api, ["g"], timeout_ms=LIMIT_MS) for api in DESCRIBING],
+    "described": lambda client: [client.describe(api, ["g"], timeout_ms=LIMIT_MS) for api in DESCRIBING],
     "committed": lambda client: client.committed_offsets(["g"], timeout_ms=LIMIT_MS),
     "share offsets": lambda client: client.share_group_offsets(["g"], timeout_ms=LIMIT_MS),
     "first records": lambda client: client.first_records({("a", 0): [3, 9]}, timeout_ms=LIMIT_MS),
@@ -52,10 +47,10 @@ def test_nothing_but_errors_of_the_wire_escapes(seed: int) -> None:
     chance = random.Random(seed)
 
     def anything(api: Api) -> Callable[[int], Any]:
-        return lambda version: extreme(api.response_type(version), chance)
+        return lambda version: plain(extreme(response_type(api.name, version), chance))
 
     answers = {api.name: anything(api) for api in ALL_APIS}
-    versions = {api.name: (api.minimum, chance.randint(api.minimum, api.maximum)) for api in ALL_APIS}
+    versions = {api.name: (api.sent[0], chance.randint(*api.sent)) for api in ALL_APIS}
     with peer(broker(answers, versions)) as address:
         if seed % 2:
             answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: address)}

@@ -4,15 +4,22 @@ from collections.abc import Iterator
 
 import pytest
 
+from cli.sources.wire_groups import committed_offsets, share_offsets
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from wire.client.calls.consumer_group_describe import MemberProtocol
-from wire.client.calls.describe_configs import ConfigSource, ResourceType
 from wire.client.client import Client
 from wire.client.security import ConnectionSettings
+from wire.client.settings import ConfigSource, ResourceType
 from wire.messages.embedded_protocol import read_assignment, read_subscription
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
+from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
+
+CONSUMER = 1
+
 
 pytestmark = pytest.mark.kafka
 
@@ -49,31 +56,35 @@ def test_a_classic_group(client: Client, broker: Broker, members: Members) -> No
     member = members.java(broker, group, [topic], group_instance_id="one")
     member.wait_assignment({topic: [0, 1]})
     (listed,) = [one for one in client.list_groups().groups if one.group_id == group]
-    assert (listed.protocol_type, listed.state, listed.group_type) == ("consumer", "Stable", "classic")
-    described = client.describe_groups([group]).found[group]
-    assert (described.state, described.protocol_type, described.protocol) == ("Stable", "consumer", "range")
+    assert (listed.protocol_type, listed.group_state, listed.group_type) == ("consumer", "Stable", "classic")
+    described = client.describe(DESCRIBE_GROUPS, [group]).found[group]
+    assert (described.group_state, described.protocol_type) == ("Stable", "consumer")
+    assert described.protocol_data == "range"
     (shown,) = described.members
-    assert (shown.client_id, shown.instance_id, shown.client_host) == (member.name, "one", "/127.0.0.1")
-    assert read_subscription(shown.metadata).topics == (topic,)
-    assert read_assignment(shown.assignment).partitions == {topic: (0, 1)}
-    assert client.consumer_group_describe([group]).failed[group].code == 69
+    assert (shown.client_id, shown.group_instance_id, shown.client_host) == (member.name, "one", "/127.0.0.1")
+    assert read_subscription(shown.member_metadata).topics == (topic,)
+    assert read_assignment(shown.member_assignment).partitions == {topic: (0, 1)}
+    assert client.describe(CONSUMER_GROUP_DESCRIBE, [group]).failed[group].code == 69
 
 
 def test_a_consumer_group(client: Client, broker: Broker, members: Members) -> None:
     topic, group = fresh_name("orders"), fresh_name("consumer")
     create_topics(broker, {topic: 2})
     members.java(broker, group, re2=f"{topic}.*", group_protocol="consumer").wait_assignment({topic: [0, 1]})
-    described = client.consumer_group_describe([group, "nobody"])
+    described = client.describe(CONSUMER_GROUP_DESCRIBE, [group, "nobody"])
     assert described.failed["nobody"].message == "Group nobody not found. (GROUP_ID_NOT_FOUND)"
     shown = described.found[group]
-    assert (shown.state, shown.assignor) == ("Stable", "uniform")
+    assert (shown.group_state, shown.assignor_name) == ("Stable", "uniform")
     assert shown.group_epoch == shown.assignment_epoch
     (member,) = shown.members
-    assert (member.epoch, member.regex, member.topics) == (shown.group_epoch, f"{topic}.*", ())
-    assert member.protocol is MemberProtocol.CONSUMER
-    assert [(one.topic, one.partitions) for one in member.assignment] == [(topic, (0, 1))]
-    assert member.target == member.assignment
-    refused = client.describe_groups([group]).failed[group]
+    assert (member.member_epoch, member.subscribed_topic_regex) == (shown.group_epoch, f"{topic}.*")
+    assert member.subscribed_topic_names == ()
+    assert member.member_type == CONSUMER
+    assert [(one.topic_name, one.partitions) for one in member.assignment.topic_partitions] == [
+        (topic, (0, 1))
+    ]
+    assert member.target_assignment == member.assignment
+    refused = client.describe(DESCRIBE_GROUPS, [group]).failed[group]
     assert refused.message == f"Group {group} is not a classic group. (GROUP_ID_NOT_FOUND)"
 
 
@@ -83,16 +94,16 @@ def test_a_share_group(client: Client, broker: Broker, members: Members) -> None
     members.share(broker, group, [topic])
 
     def held() -> bool:
-        found = client.share_group_describe([group]).found
-        return group in found and any(one.assignment for one in found[group].members)
+        found = client.describe(SHARE_GROUP_DESCRIBE, [group]).found
+        return group in found and any(one.assignment.topic_partitions for one in found[group].members)
 
     wait_until(held, "the share group has an assignment")
-    described = client.share_group_describe([group]).found[group]
+    described = client.describe(SHARE_GROUP_DESCRIBE, [group]).found[group]
     (member,) = described.members
-    assert (described.state, member.topics) == ("Stable", (topic,))
-    assert [(one.topic, one.partitions) for one in member.assignment] == [(topic, (0,))]
+    assert (described.group_state, member.subscribed_topic_names) == ("Stable", (topic,))
+    assert [(one.topic_name, one.partitions) for one in member.assignment.topic_partitions] == [(topic, (0,))]
     wait_until(
-        lambda: (topic, 0) in client.share_group_offsets([group]).found[group].offsets,
+        lambda: 0 in share_offsets(client.share_group_offsets([group]).found[group])[0].get(topic, {}),
         "the share group has a start offset",
     )
     assert [one.group_id for one in client.list_groups(types=["SHARE"]).groups].count(group) == 1
@@ -104,13 +115,15 @@ def test_a_streams_group(client: Client, broker: Broker, members: Members) -> No
     members.streams(broker, group, [topic])
 
     def held() -> bool:
-        found = client.streams_group_describe([group]).found
-        return group in found and any(one.assignment.active for one in found[group].members)
+        found = client.describe(STREAMS_GROUP_DESCRIBE, [group]).found
+        return group in found and any(one.assignment.active_tasks for one in found[group].members)
 
     wait_until(held, "the streams group has tasks")
-    described = client.streams_group_describe([group]).found[group]
-    assert list(described.source_topics.values()) == [(topic,)]
-    assert [list(one.assignment.active.values()) for one in described.members] == [[(0, 1)]]
+    described = client.describe(STREAMS_GROUP_DESCRIBE, [group]).found[group]
+    assert [one.source_topics for one in described.topology.subtopologies] == [(topic,)]
+    assert [[task.partitions for task in one.assignment.active_tasks] for one in described.members] == [
+        [(0, 1)]
+    ]
 
 
 def test_offsets(client: Client, broker: Broker) -> None:
@@ -126,8 +139,11 @@ def test_offsets(client: Client, broker: Broker) -> None:
     consumer.commit(offsets=[TopicPartition(topic, 0, 3), TopicPartition(topic, 1, 0)], asynchronous=False)
     consumer.close()
     committed = client.committed_offsets([group, nobody]).found
-    assert {index: one.offset for index, one in committed[group].offsets[topic].items()} == {0: 3, 1: 0}
-    assert committed[nobody].offsets == {}
+    assert {index: one.offset for index, one in committed_offsets(committed[group])[0][topic].items()} == {
+        0: 3,
+        1: 0,
+    }
+    assert committed_offsets(committed[nobody]) == ({}, {})
     places = [(topic, 0), (topic, 1), (topic, 2)]
     ends = client.end_offsets(places)
     assert {place: one.offset for place, one in ends.found.items()} == {(topic, 0): 5, (topic, 1): 0}
@@ -159,5 +175,5 @@ def test_coordinators(client: Client, broker: Broker) -> None:
 
 
 def test_no_group_and_no_partition_cost_no_question(client: Client) -> None:
-    assert client.describe_groups([]).found == {}
+    assert client.describe(DESCRIBE_GROUPS, []).found == {}
     assert client.end_offsets([]).found == {}

@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 from assignors.java.hash_map import string_hashes
 from wire.client.address import Address
 from wire.client.answers import Failure
-from wire.client.calls.metadata import Broker, ClusterMetadata, Partition, Topic
-from wire.client.offline import OFFSETS_TOPIC, _partition_of, explained, offline_coordinators
+from wire.client.metadata import (
+    OFFSETS_TOPIC,
+    Broker,
+    ClusterMetadata,
+    Partition,
+    Topic,
+    _partition_of,
+    explained,
+    offline_coordinators,
+)
 
 
 @given(st.text(max_size=20), st.integers(min_value=1, max_value=50))

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from cli.sources.wire_groups import committed_offsets
+from groups.model import Offsets
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
-from wire.client.calls import offset_commit
-from wire.client.calls.offset_commit import NewOffset
+from wire.client import offsets
 from wire.client.client import Client
+from wire.client.offsets import NewOffset
 from wire.client.security import ConnectionSettings
-from wire.messages.apis import OFFSET_COMMIT
+from wire.messages.schemas.offsets import OFFSET_COMMIT
 
 pytestmark = pytest.mark.kafka
 
@@ -25,13 +27,19 @@ def client(broker: Broker) -> Iterator[Client]:
         yield client
 
 
-@pytest.mark.parametrize("version", range(OFFSET_COMMIT.minimum, OFFSET_COMMIT.maximum + 1))
+def committed(client: Client, group: str) -> Offsets:
+    found, failed = committed_offsets(client.committed_offsets([group]).found[group])
+    assert not failed
+    return found
+
+
+@pytest.mark.parametrize("version", range(OFFSET_COMMIT.sent[0], OFFSET_COMMIT.sent[1] + 1))
 def test_what_is_committed_is_fetched(
     broker: Broker, client: Client, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic, group = fresh_name("orders"), fresh_name("payments")
     create_topics(broker, {topic: 2})
-    monkeypatch.setattr(offset_commit, "OFFSET_COMMIT", replace(OFFSET_COMMIT, maximum=version))
+    monkeypatch.setattr(offsets, "OFFSET_COMMIT", replace(OFFSET_COMMIT, sent=(2, version)))
     places = {
         (topic, 0): NewOffset(offset=7, leader_epoch=0, metadata="größe"),
         (topic, 1): NewOffset(offset=2**63 - 1),
@@ -45,7 +53,7 @@ def test_what_is_committed_is_fetched(
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
         ("no-such-topic", 0): "UNKNOWN_TOPIC_OR_PARTITION",
     }
-    found = client.committed_offsets([group]).found[group].offsets[topic]
+    found = committed(client, group)[topic]
     epoch = 0 if version >= 6 else None
     assert {index: (told.offset, told.leader_epoch, told.metadata) for index, told in found.items()} == {
         0: (7, epoch, "größe"),
@@ -57,7 +65,7 @@ def test_what_is_committed_is_fetched(
         (topic, 0): None,
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
     }
-    assert set(client.committed_offsets([group]).found[group].offsets[topic]) == {1}
+    assert set(committed(client, group)[topic]) == {1}
 
 
 def test_groups_are_answered_one_by_one(broker: Broker, client: Client) -> None:

@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from wire.client.deadline import Deadline
 from wire.client.errors import WireError
-from wire.client.steps import READ, Expired, Steps, Wait, run, run_all
+from wire.client.steps import READ, Deadline, Expired, Steps, Wait, run, run_all
 
 
 def pause(ms: int, result: str) -> Steps[str]:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.client.deadline import Deadline
 from wire.client.errors import WireError
 from wire.client.security import OAuthSettings, Secret
+from wire.client.steps import Deadline
 from wire.client.token import Token, TokenSource, _made, _parsed
 
 SETTINGS = OAuthSettings(

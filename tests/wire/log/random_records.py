@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 from uuid import UUID
 
+from wire.messages.layout import Array, Field, Message, Scalar, Struct, Type
+from wire.messages.reader import DICTIONARIES, UNKNOWN_TAGS, absent_field
 from wire.messages.record_codec import encode_key, encode_value
-from wire.messages.schema import Array, Field, Message, Scalar, Struct, Type
-from wire.messages.schema_read import UNKNOWN_TAGS
-from wire.messages.schema_write import message_writer
-from wire.messages.schemas.embedded import ASSIGNMENT, SUBSCRIPTION
+from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
 from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.writer import message_writer
 
 Fields: TypeAlias = dict[str, Any]
 
@@ -93,7 +93,9 @@ def _struct(rng: random.Random, of: Struct, version: int, flexible: bool, tags: 
     if flexible:
         for field in of.tagged():
             usual = rng.random() < 0.5
-            fields[field.name] = field.absent() if usual else _field(rng, field, version, flexible, tags)
+            fields[field.name] = (
+                absent_field(field, DICTIONARIES) if usual else _field(rng, field, version, flexible, tags)
+            )
         if tags and rng.random() < 0.2:
             numbers = sorted(rng.sample((7, 8, 127, 128, 300, 70000), rng.randrange(1, 4)))
             fields[UNKNOWN_TAGS] = [(number, rng.randbytes(rng.randrange(200))) for number in numbers]
@@ -101,7 +103,7 @@ def _struct(rng: random.Random, of: Struct, version: int, flexible: bool, tags: 
 
 
 def _field(rng: random.Random, field: Field, version: int, flexible: bool, tags: bool) -> Any:
-    if field.nullable and rng.random() < 0.3:
+    if field.nullable(version) and rng.random() < 0.3:
         return None
     return _value(rng, field.type, version, flexible, tags)
 
@@ -141,5 +143,7 @@ def _embedded(rng: random.Random, message: Message) -> bytes:
     version = rng.choice((-1, 0, 1, 2, 3, 3, 3, 4, 9))
     near = min(max(version, 0), message.newest)
     out = bytearray(version.to_bytes(2, "big", signed=True))
-    message_writer(message, near)(out, _struct(rng, message.struct, near, flexible=False, tags=False))
+    message_writer(message, near, named=str)(
+        out, _struct(rng, message.struct, near, flexible=False, tags=False)
+    )
     return damaged(rng, bytes(out)) if rng.random() < 0.2 else bytes(out)

@@ -121,7 +121,7 @@ def test_changed_bytes_give_an_error_or_other_bytes(codec: Codec) -> None:
 
 BOMB = """
 import resource, sys
-from coordinator.storage.compression import BadCompression, Codec, decompress
+from wire.log.compression import BadCompression, Codec, decompress
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     decompress(Codec[sys.argv[1]], sys.stdin.buffer.read())

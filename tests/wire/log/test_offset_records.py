@@ -11,9 +11,9 @@ import pytest
 
 from tests.wire.log.random_records import random_key, random_value
 from wire.log.offset_records import Buffer, key_type, read_offset_key, read_offset_value
-from wire.messages.record_codec import MalformedRecord, UnknownKeyType, encode_key, encode_value
-from wire.messages.schema import NO_UUID
-from wire.messages.schema_read import UNKNOWN_TAGS
+from wire.messages.layout import NO_UUID
+from wire.messages.reader import UNKNOWN_TAGS, DecodeError
+from wire.messages.record_codec import UnknownKeyType, encode_key, encode_value
 
 TOPIC = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
 KEY = {"group": "g", "topic": "t", "partition": 7}
@@ -78,20 +78,20 @@ def test_a_value_that_the_bytes_behind_it_would_make_whole_is_cut_off(version: i
         1, version, {**VALUE, "expireTimestamp": 1, "metadata": "metadata", "topicId": TOPIC}
     )
     for end in range(len(value)):
-        with pytest.raises(MalformedRecord):
+        with pytest.raises(DecodeError):
             read_offset_value(value + b"behind", 0, end)
 
 
 def test_a_key_that_the_bytes_behind_it_would_make_whole_is_cut_off() -> None:
     key = encode_key(1, KEY)
     for end in range(len(key)):
-        with pytest.raises(MalformedRecord):
+        with pytest.raises(DecodeError):
             read_offset_key(key + b"behind", 0, end)
 
 
 def test_keys_of_other_types() -> None:
     group = encode_key(2, {"group": "g"})
-    with pytest.raises(MalformedRecord, match=r"^a key of type 2 is not that of an offset$"):
+    with pytest.raises(DecodeError, match=r"^a key of type 2 is not that of an offset$"):
         read_offset_key(group, 0, len(group))
     with pytest.raises(UnknownKeyType):
         read_offset_key(b"\0\x63\0\1g\0\1t\0\0\0\0", 0, 12)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.messages.assignor_user_data import (
+from tests.kafka.assignor_user_data import (
     StickyUserData,
     read_cooperative_sticky,
     read_sticky,
@@ -17,13 +17,13 @@ from wire.messages.assignor_user_data import (
 )
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    MalformedMetadata,
     Subscription,
     read_assignment,
     read_subscription,
     write_assignment,
     write_subscription,
 )
+from wire.messages.reader import DecodeError
 
 # Written by ConsumerProtocol.serializeSubscription and serializeAssignment of kafka-clients 4.3.1; topics "orders",
 # "café", "a" (Java sorts them), user data 01 02 03, owned orders-3, a-0, orders-1, generation 7, rack "rack-a".
@@ -110,48 +110,43 @@ def test_broken_utf8_is_replaced_as_java_does() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("", "expected the version at byte 0: 2 bytes are needed, 0 are left"),
-        ("00", "expected the version at byte 0: 2 bytes are needed, 1 are left"),
-        ("ffff", "expected a version of 0 or more at byte 0, found -1"),
-        ("0000", "expected the topics at byte 2: 4 bytes are needed, 0 are left"),
+        ("", "ConsumerProtocolSubscription has 0 bytes, too few for a version"),
+        ("00", "ConsumerProtocolSubscription has 1 bytes, too few for a version"),
+        ("ffff", "ConsumerProtocolSubscription has no version -1"),
+        ("0000", "ConsumerProtocolSubscription.topics is cut off: it begins at byte 2"),
+        ("00007fffffff", "topics: a length of 2147483647 does not fit the 0 bytes left at byte 6"),
+        ("0000ffffffff", "ConsumerProtocolSubscription.topics at byte 2 is null"),
+        ("0000000000010005", "topics[]: a length of 5 does not fit the 0 bytes left at byte 8"),
+        ("000000000001000561", "topics[]: a length of 5 does not fit the 1 bytes left at byte 8"),
+        ("000000000001ffff", "topics[] at byte 6 is null"),
+        ("00000000000000000005", "userData: a length of 5 does not fit the 0 bytes left at byte 10"),
         (
-            "00007fffffff",
-            "expected the topics at byte 2: a length of 2147483647 does not fit the 0 bytes left",
+            "000100000000ffffffff",
+            "ConsumerProtocolSubscription.ownedPartitions is cut off: it begins at byte 10",
         ),
-        ("0000ffffffff", "expected the topics at byte 2: a length of -1 does not fit the 0 bytes left"),
-        ("0000000000010005", "expected the topics at byte 6: a length of 5 does not fit the 0 bytes left"),
-        ("000000000001ffff", "expected the topics at byte 6: a length of -1 does not fit the 0 bytes left"),
-        (
-            "00000000000000000005",
-            "expected the user data at byte 6: a length of 5 does not fit the 0 bytes left",
-        ),
-        ("000100000000ffffffff", "expected the owned partitions at byte 10: 4 bytes are needed, 0 are left"),
-        (FULL[2][:-2], "expected the generation at byte 66: 4 bytes are needed, 3 are left"),
-        (FULL[3][:-2], "expected the rack at byte 70: a length of 6 does not fit the 5 bytes left"),
-        (
-            "6368616e676564",
-            "expected the topics at byte 2: a length of 1634625381 does not fit the 1 bytes left",
-        ),
+        (FULL[2][:-2], "ConsumerProtocolSubscription.generationId is cut off: it begins at byte 66"),
+        (FULL[3][:-2], "rackId: a length of 6 does not fit the 5 bytes left at byte 72"),
+        ("6368616e676564", "topics: a length of 1634625381 does not fit the 1 bytes left at byte 6"),
     ],
 )
-def test_malformed_metadata_says_what_was_expected_and_where(data: str, message: str) -> None:
-    with pytest.raises(MalformedMetadata) as caught:
+def test_malformed_metadata_says_which_field_and_where(data: str, message: str) -> None:
+    with pytest.raises(DecodeError) as caught:
         read_subscription(bytes.fromhex(data))
-    assert str(caught.value) == message
+    assert str(caught.value).endswith(message)
 
 
 @pytest.mark.parametrize("version", FULL)
 def test_every_truncation_is_malformed(version: int) -> None:
     whole = bytes.fromhex(FULL[version])
     for length in range(len(whole)):
-        with pytest.raises(MalformedMetadata):
+        with pytest.raises(DecodeError):
             read_subscription(whole[:length])
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
     for read in (read_subscription, read_assignment, read_sticky, read_cooperative_sticky):
-        with suppress(MalformedMetadata):
+        with suppress(DecodeError):
             read(data)
 
 
@@ -159,7 +154,7 @@ def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
 def test_a_flipped_byte_is_read_or_malformed(version: int, position: int, byte: int) -> None:
     data = bytearray.fromhex(FULL[version])
     data[position % len(data)] = byte
-    with suppress(MalformedMetadata):
+    with suppress(DecodeError):
         read_subscription(bytes(data))
 
 
@@ -174,7 +169,7 @@ def test_a_lying_length_costs_no_memory(length: int) -> None:
     tracemalloc.start()
     try:
         for lie in lies:
-            with pytest.raises(MalformedMetadata):
+            with pytest.raises(DecodeError):
                 read_subscription(lie)
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
@@ -197,7 +192,7 @@ def test_sticky_user_data_with_half_a_generation_is_version_0() -> None:
 def test_cooperative_sticky_user_data() -> None:
     assert read_cooperative_sticky(bytes.fromhex(COOPERATIVE)) == 42
     assert write_cooperative_sticky(42).hex() == COOPERATIVE
-    with pytest.raises(MalformedMetadata, match="expected the generation at byte 0"):
+    with pytest.raises(DecodeError, match="generation is cut off: it begins at byte 0"):
         read_cooperative_sticky(b"\0\0\0")
 
 

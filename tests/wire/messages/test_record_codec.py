@@ -7,9 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from wire.messages.reader import UNKNOWN_TAGS, DecodeError
 from wire.messages.record_codec import (
-    UNKNOWN_TAGS,
-    MalformedRecord,
     UnknownKeyType,
     decode_key,
     decode_value,
@@ -84,7 +83,7 @@ def test_every_version_of_an_offset(version: int, hexadecimal: str, fields: dict
 def test_a_legacy_key_has_values_of_version_0_alone() -> None:
     value = bytes.fromhex(OFFSET_VALUES[0][1])
     assert decode_value(0, value) == (0, OFFSET_VALUES[0][2])
-    with pytest.raises(MalformedRecord, match=r"^LegacyOffsetCommitValue has no version 1$"):
+    with pytest.raises(DecodeError, match=r"^LegacyOffsetCommitValue has no version 1$"):
         decode_value(0, bytes.fromhex(OFFSET_VALUES[1][1]))
 
 
@@ -234,13 +233,13 @@ def test_a_key_of_an_unknown_type(number: int) -> None:
     ],
 )
 def test_what_is_no_value_says_where(hexadecimal: str, message: str) -> None:
-    with pytest.raises(MalformedRecord, match=message):
+    with pytest.raises(DecodeError, match=message):
         decode_value(5, bytes.fromhex(hexadecimal))
 
 
 @pytest.mark.parametrize("key", [b"", b"\0"])
 def test_a_key_without_a_type(key: bytes) -> None:
-    with pytest.raises(MalformedRecord, match=r"^a key has . bytes, too few for the number that begins it$"):
+    with pytest.raises(DecodeError, match=r"^a key has . bytes, too few for the number that begins it$"):
         json_key(key)
 
 

@@ -16,8 +16,9 @@ from coordinator.store.records import decode_record, encode_record
 from tests.support.long import cases
 from tests.wire.log.random_records import TYPES_AND_VERSIONS, damaged, random_record
 from wire.log.offset_records import OffsetKey, OffsetValue, read_offset_key, read_offset_value
+from wire.messages.layout import NO_UUID
+from wire.messages.reader import DecodeError
 from wire.messages.record_codec import (
-    MalformedRecord,
     UnknownKeyType,
     decode_key,
     decode_value,
@@ -25,7 +26,6 @@ from wire.messages.record_codec import (
     json_key,
     json_value,
 )
-from wire.messages.schema import NO_UUID
 
 CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
 HONEST = 60
@@ -51,7 +51,7 @@ def test_nothing_but_our_errors_escapes() -> None:
         key_type, key, value = rng.choice(pool)
         key = damaged(rng, key) if rng.random() < 0.2 else key
         value = damaged(rng, value)
-        with suppress(MalformedRecord, UnknownKeyType):
+        with suppress(DecodeError, UnknownKeyType):
             _read_in_all_ways(key_type, key, value)
             read += 1
     assert CASES // 10 < read < CASES
@@ -89,14 +89,14 @@ def _same_offset(key_type: int, key: bytes, value: bytes) -> None:
 def _outcome(read: Callable[[], object]) -> object:
     try:
         return read()
-    except (MalformedRecord, UnknownKeyType) as error:
+    except (DecodeError, UnknownKeyType) as error:
         return type(error), str(error)
 
 
 def _offset_key(key: bytes) -> OffsetKey:
     key_type, fields = decode_key(key)
     if key_type > 1:
-        raise MalformedRecord(f"a key of type {key_type} is not that of an offset")
+        raise DecodeError(f"a key of type {key_type} is not that of an offset")
     return fields["group"], fields["topic"], fields["partition"]
 
 
@@ -126,7 +126,7 @@ def test_no_announced_length_is_believed(key_type: int, version: int) -> None:
                 for lie in LYING_LENGTHS:
                     tracemalloc.reset_peak()
                     before, _ = tracemalloc.get_traced_memory()
-                    with suppress(MalformedRecord):
+                    with suppress(DecodeError):
                         decode_value(key_type, value[:at] + lie + value[at:])
                     worst = max(worst, (tracemalloc.get_traced_memory()[1] - before) // (len(value) + 100))
     finally:

@@ -18,8 +18,8 @@ from tests.wire.log.random_records import (
     random_value,
 )
 from tests.wire.log.records_oracle import Bytes, Dumped
+from wire.messages.reader import DecodeError
 from wire.messages.record_codec import (
-    MalformedRecord,
     UnknownKeyType,
     decode_key,
     decode_value,
@@ -27,8 +27,8 @@ from wire.messages.record_codec import (
     encode_value,
     json_key,
     json_value,
+    message_json,
 )
-from wire.messages.schema_json import message_json
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 pytestmark = pytest.mark.kafka
@@ -137,7 +137,7 @@ def _ours(record: Bytes) -> Any:
         shown = _ordered(json_key(key)), _ordered(json_value(key_type, value))
     except UnknownKeyType as error:
         return error.key_type
-    except MalformedRecord:
+    except DecodeError:
         return None
     try:
         return *shown, (encode_key(key_type, key_fields), encode_value(key_type, version, fields))

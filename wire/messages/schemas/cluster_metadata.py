@@ -5,10 +5,8 @@ Source: the `common/metadata` definitions of kafka-metadata 4.3.1. Kafka's bool 
 
 from collections.abc import Mapping
 
-from wire.messages.schema import Array, Field, Message, Scalar, Struct
-from wire.messages.schemas.common import INT32S
-
-UUIDS = Array(Scalar.UUID)
+from wire.messages.definition import message
+from wire.messages.layout import Message
 
 REGISTER_BROKER = 0
 UNREGISTER_BROKER = 1
@@ -21,84 +19,96 @@ BEGIN_TRANSACTION = 23
 END_TRANSACTION = 24
 ABORT_TRANSACTION = 25
 
-_ENDPOINT = Struct(
-    Field("name", Scalar.STRING),
-    Field("host", Scalar.STRING),
-    Field("port", Scalar.UINT16),
-    Field("securityProtocol", Scalar.INT16),
-)
-
-_FEATURE = Struct(
-    Field("name", Scalar.STRING),
-    Field("minSupportedVersion", Scalar.INT16),
-    Field("maxSupportedVersion", Scalar.INT16),
-)
-
-_REGISTER_BROKER = Struct(
-    Field("brokerId", Scalar.INT32),
-    Field("isMigratingZkBroker", Scalar.INT8, since=2),
-    Field("incarnationId", Scalar.UUID),
-    Field("brokerEpoch", Scalar.INT64),
-    Field("endPoints", Array(_ENDPOINT)),
-    Field("features", Array(_FEATURE)),
-    Field("rack", Scalar.STRING, nullable=True),
-    Field("fenced", Scalar.INT8, default=1),
-    Field("inControlledShutdown", Scalar.INT8, since=1),
-    Field("logDirs", UUIDS, since=3, tag=0),
-    Field("cordonedLogDirs", UUIDS, since=4, nullable=True, tag=1),
-)
-
-_PARTITION = Struct(
-    Field("partitionId", Scalar.INT32),
-    Field("topicId", Scalar.UUID),
-    Field("replicas", INT32S),
-    Field("isr", INT32S),
-    Field("removingReplicas", INT32S),
-    Field("addingReplicas", INT32S),
-    Field("leader", Scalar.INT32),
-    Field("leaderRecoveryState", Scalar.INT8, tag=0),
-    Field("leaderEpoch", Scalar.INT32),
-    Field("partitionEpoch", Scalar.INT32),
-    Field("directories", UUIDS, since=1),
-    Field("eligibleLeaderReplicas", INT32S, since=2, nullable=True, tag=1),
-    Field("lastKnownElr", INT32S, since=2, nullable=True, tag=2),
-)
-
-_PARTITION_CHANGE = Struct(
-    Field("partitionId", Scalar.INT32),
-    Field("topicId", Scalar.UUID),
-    Field("isr", INT32S, nullable=True, tag=0),
-    Field("leader", Scalar.INT32, tag=1),
-    Field("replicas", INT32S, nullable=True, tag=2),
-    Field("removingReplicas", INT32S, nullable=True, tag=3),
-    Field("addingReplicas", INT32S, nullable=True, tag=4),
-    Field("leaderRecoveryState", Scalar.INT8, tag=5),
-    Field("eligibleLeaderReplicas", INT32S, since=2, nullable=True, tag=6),
-    Field("lastKnownElr", INT32S, since=2, nullable=True, tag=7),
-    Field("directories", UUIDS, since=1, nullable=True, tag=8),
-)
-
 METADATA_RECORDS: Mapping[int, Message] = {
-    REGISTER_BROKER: Message(name="RegisterBrokerRecord", struct=_REGISTER_BROKER, newest=4),
-    UNREGISTER_BROKER: Message(
-        name="UnregisterBrokerRecord",
-        struct=Struct(Field("brokerId", Scalar.INT32), Field("brokerEpoch", Scalar.INT64)),
-    ),
-    TOPIC: Message(
-        name="TopicRecord", struct=Struct(Field("name", Scalar.STRING), Field("topicId", Scalar.UUID))
-    ),
-    PARTITION: Message(name="PartitionRecord", struct=_PARTITION, newest=2),
-    PARTITION_CHANGE: Message(name="PartitionChangeRecord", struct=_PARTITION_CHANGE, newest=2),
-    REMOVE_TOPIC: Message(name="RemoveTopicRecord", struct=Struct(Field("topicId", Scalar.UUID))),
-    FEATURE_LEVEL: Message(
-        name="FeatureLevelRecord",
-        struct=Struct(Field("name", Scalar.STRING), Field("featureLevel", Scalar.INT16)),
-    ),
-    BEGIN_TRANSACTION: Message(
-        name="BeginTransactionRecord", struct=Struct(Field("name", Scalar.STRING, nullable=True, tag=0))
-    ),
-    END_TRANSACTION: Message(name="EndTransactionRecord", struct=Struct()),
-    ABORT_TRANSACTION: Message(
-        name="AbortTransactionRecord", struct=Struct(Field("reason", Scalar.STRING, nullable=True, tag=0))
-    ),
+    REGISTER_BROKER: message("""
+        RegisterBrokerRecord newest=4
+        fields
+            brokerId int32
+            isMigratingZkBroker int8 2+
+            incarnationId uuid
+            brokerEpoch int64
+            endPoints {}[]
+                name string
+                host string
+                port uint16
+                securityProtocol int16
+            features {}[]
+                name string
+                minSupportedVersion int16
+                maxSupportedVersion int16
+            rack string null
+            fenced int8 default=1
+            inControlledShutdown int8 1+
+            logDirs uuid[] 3+ tag=0
+            cordonedLogDirs uuid[] 4+ null tag=1
+    """),
+    UNREGISTER_BROKER: message("""
+        UnregisterBrokerRecord
+        fields
+            brokerId int32
+            brokerEpoch int64
+    """),
+    TOPIC: message("""
+        TopicRecord
+        fields
+            name string
+            topicId uuid
+    """),
+    PARTITION: message("""
+        PartitionRecord newest=2
+        fields
+            partitionId int32
+            topicId uuid
+            replicas int32[]
+            isr int32[]
+            removingReplicas int32[]
+            addingReplicas int32[]
+            leader int32
+            leaderRecoveryState int8 tag=0
+            leaderEpoch int32
+            partitionEpoch int32
+            directories uuid[] 1+
+            eligibleLeaderReplicas int32[] 2+ null tag=1
+            lastKnownElr int32[] 2+ null tag=2
+    """),
+    PARTITION_CHANGE: message("""
+        PartitionChangeRecord newest=2
+        fields
+            partitionId int32
+            topicId uuid
+            isr int32[] null tag=0
+            leader int32 tag=1
+            replicas int32[] null tag=2
+            removingReplicas int32[] null tag=3
+            addingReplicas int32[] null tag=4
+            leaderRecoveryState int8 tag=5
+            eligibleLeaderReplicas int32[] 2+ null tag=6
+            lastKnownElr int32[] 2+ null tag=7
+            directories uuid[] 1+ null tag=8
+    """),
+    REMOVE_TOPIC: message("""
+        RemoveTopicRecord
+        fields
+            topicId uuid
+    """),
+    FEATURE_LEVEL: message("""
+        FeatureLevelRecord
+        fields
+            name string
+            featureLevel int16
+    """),
+    BEGIN_TRANSACTION: message("""
+        BeginTransactionRecord
+        fields
+            name string null tag=0
+    """),
+    END_TRANSACTION: message("""
+        EndTransactionRecord
+        fields
+    """),
+    ABORT_TRANSACTION: message("""
+        AbortTransactionRecord
+        fields
+            reason string null tag=0
+    """),
 }

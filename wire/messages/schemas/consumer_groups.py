@@ -1,105 +1,161 @@
-"""Consumer groups (KIP-848): record types 3 to 8 and 16."""
+"""Consumer groups (KIP-848): record types 3 to 8 and 16, and the requests."""
 
-from wire.messages.schema import Array, Field, Scalar, Struct, record_type
-from wire.messages.schemas.common import (
-    GROUP_KEY,
-    INT32S,
-    MEMBER_KEY,
-    STRINGS,
-    TARGET_METADATA,
-    TOPIC_PARTITIONS,
-)
+from wire.messages.definition import api, record_type
 
-CONSUMER_GROUP_METADATA = record_type(
-    3,
-    "ConsumerGroupMetadata",
-    GROUP_KEY,
-    Struct(Field("epoch", Scalar.INT32), Field("metadataHash", Scalar.INT64, tag=0)),
-)
+CONSUMER_GROUP_METADATA = record_type("""
+    ConsumerGroupMetadata 3
+    key
+        groupId string
+    value
+        epoch int32
+        metadataHash int64 tag=0
+""")
 
-_PARTITION_METADATA = Struct(Field("partition", Scalar.INT32), Field("racks", STRINGS))
-
-CONSUMER_GROUP_PARTITION_METADATA = record_type(
-    4,
-    "ConsumerGroupPartitionMetadata",
-    GROUP_KEY,
-    Struct(
-        Field(
-            "topics",
-            Array(
-                Struct(
-                    Field("topicId", Scalar.UUID),
-                    Field("topicName", Scalar.STRING),
-                    Field("numPartitions", Scalar.INT32),
-                    Field("partitionMetadata", Array(_PARTITION_METADATA)),
-                )
-            ),
-        )
-    ),
-)
+CONSUMER_GROUP_PARTITION_METADATA = record_type("""
+    ConsumerGroupPartitionMetadata 4
+    key
+        groupId string
+    value
+        topics {}[]
+            topicId uuid
+            topicName string
+            numPartitions int32
+            partitionMetadata {}[]
+                partition int32
+                racks string[]
+""")
 """Written before Kafka 4.1, which has the hash of type 3 instead."""
 
-_CLASSIC_MEMBER = Struct(
-    Field("sessionTimeoutMs", Scalar.INT32),
-    Field(
-        "supportedProtocols",
-        Array(Struct(Field("name", Scalar.STRING), Field("metadata", Scalar.BYTES))),
-    ),
-)
+CONSUMER_GROUP_MEMBER_METADATA = record_type("""
+    ConsumerGroupMemberMetadata 5
+    key
+        groupId string
+        memberId string
+    value
+        instanceId string null
+        rackId string null
+        clientId string
+        clientHost string
+        subscribedTopicNames string[]
+        subscribedTopicRegex string null
+        rebalanceTimeoutMs int32
+        serverAssignor string null
+        classicMemberMetadata {} null tag=0
+            sessionTimeoutMs int32
+            supportedProtocols {}[]
+                name string
+                metadata bytes
+""")
 
-CONSUMER_GROUP_MEMBER_METADATA = record_type(
-    5,
-    "ConsumerGroupMemberMetadata",
-    MEMBER_KEY,
-    Struct(
-        Field("instanceId", Scalar.STRING, nullable=True),
-        Field("rackId", Scalar.STRING, nullable=True),
-        Field("clientId", Scalar.STRING),
-        Field("clientHost", Scalar.STRING),
-        Field("subscribedTopicNames", STRINGS),
-        Field("subscribedTopicRegex", Scalar.STRING, nullable=True),
-        Field("rebalanceTimeoutMs", Scalar.INT32),
-        Field("serverAssignor", Scalar.STRING, nullable=True),
-        Field("classicMemberMetadata", _CLASSIC_MEMBER, nullable=True, tag=0),
-    ),
-)
+CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA = record_type("""
+    ConsumerGroupTargetAssignmentMetadata 6
+    key
+        groupId string
+    value
+        assignmentEpoch int32
+        assignmentTimestamp int64 tag=0
+""")
 
-CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA = record_type(
-    6, "ConsumerGroupTargetAssignmentMetadata", GROUP_KEY, TARGET_METADATA
-)
+CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = record_type("""
+    ConsumerGroupTargetAssignmentMember 7
+    key
+        groupId string
+        memberId string
+    value
+        topicPartitions {}[]
+            topicId uuid
+            partitions int32[]
+""")
 
-CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = record_type(
-    7, "ConsumerGroupTargetAssignmentMember", MEMBER_KEY, Struct(Field("topicPartitions", TOPIC_PARTITIONS))
-)
-
-_EPOCHS_OF_PARTITIONS = Array(
-    Struct(
-        Field("topicId", Scalar.UUID),
-        Field("partitions", INT32S),
-        Field("assignmentEpochs", INT32S, nullable=True, tag=0),
-    )
-)
-
-CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = record_type(
-    8,
-    "ConsumerGroupCurrentMemberAssignment",
-    MEMBER_KEY,
-    Struct(
-        Field("memberEpoch", Scalar.INT32),
-        Field("previousMemberEpoch", Scalar.INT32),
-        Field("state", Scalar.INT8),
-        Field("assignedPartitions", _EPOCHS_OF_PARTITIONS),
-        Field("partitionsPendingRevocation", _EPOCHS_OF_PARTITIONS),
-    ),
-)
+CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = record_type("""
+    ConsumerGroupCurrentMemberAssignment 8
+    key
+        groupId string
+        memberId string
+    value
+        memberEpoch int32
+        previousMemberEpoch int32
+        state int8
+        assignedPartitions {}[]
+            topicId uuid
+            partitions int32[]
+            assignmentEpochs int32[] null tag=0
+        partitionsPendingRevocation assignedPartitions[]
+""")
 """Kafka 4.3 gives every partition the epoch at which it was assigned (KIP-1251); older versions have none."""
 
-CONSUMER_GROUP_REGULAR_EXPRESSION = record_type(
-    16,
-    "ConsumerGroupRegularExpression",
-    Struct(Field("groupId", Scalar.STRING), Field("regularExpression", Scalar.STRING)),
-    Struct(Field("topics", STRINGS), Field("version", Scalar.INT64), Field("timestamp", Scalar.INT64)),
-)
+CONSUMER_GROUP_REGULAR_EXPRESSION = record_type("""
+    ConsumerGroupRegularExpression 16
+    key
+        groupId string
+        regularExpression string
+    value
+        topics string[]
+        version int64
+        timestamp int64
+""")
+
+CONSUMER_GROUP_HEARTBEAT = api("""
+    ConsumerGroupHeartbeat 68 0-1
+    request
+        groupId string
+        memberId string
+        memberEpoch int32
+        instanceId string null default=null
+        rackId string null default=null
+        rebalanceTimeoutMs int32 default=-1
+        subscribedTopicNames string[] null default=null
+        subscribedTopicRegex string 1+ null default=null
+        serverAssignor string null default=null
+        topicPartitions {}[] null
+            topicId uuid
+            partitions int32[]
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null default=null
+        memberId string null default=null
+        memberEpoch int32
+        heartbeatIntervalMs int32
+        assignment {} null default=null
+            topicPartitions {}[]
+                topicId uuid
+                partitions int32[]
+""")
+
+CONSUMER_GROUP_DESCRIBE = api("""
+    ConsumerGroupDescribe 69 0-1 since=3.7
+    request
+        groupIds string[]
+        includeAuthorizedOperations bool
+    response
+        throttleTimeMs int32 default=0
+        groups {}[]
+            errorCode int16
+            errorMessage string null default=null
+            groupId string
+            groupState string
+            groupEpoch int32
+            assignmentEpoch int32
+            assignorName string
+            members {}[]
+                memberId string
+                instanceId string null default=null
+                rackId string null default=null
+                memberEpoch int32
+                clientId string
+                clientHost string
+                subscribedTopicNames string[]
+                subscribedTopicRegex string null default=null
+                assignment {}
+                    topicPartitions {}[]
+                        topicId uuid
+                        topicName string
+                        partitions int32[]
+                targetAssignment assignment
+                memberType int8 1+ default=-1
+            authorizedOperations int32 default=-2147483648
+""")
 
 CONSUMER_GROUPS = (
     CONSUMER_GROUP_METADATA,

@@ -1,44 +1,148 @@
-"""Committed offsets: record types 0 and 1.
+"""Offsets that groups commit, and those of logs.
 
-Once the first number of a key was its version; 0 and 1 meant the same. Kafka 4 reads 0 as a type of its own.
+Once the first number of a record's key was its version; 0 and 1 meant the same. Kafka 4 reads 0 as a type of its own.
 """
 
-from wire.messages.schema import Field, Scalar, Struct, record_type
+from wire.messages.definition import api, record_type
 
-_KEY = Struct(
-    Field("group", Scalar.STRING),
-    Field("topic", Scalar.STRING),
-    Field("partition", Scalar.INT32),
-)
+LEGACY_OFFSET_COMMIT_RECORD = record_type("""
+    LegacyOffsetCommit 0 flexible=never
+    key
+        group string
+        topic string
+        partition int32
+    value
+        offset int64
+        metadata string
+        commitTimestamp int64
+""")
 
-LEGACY_OFFSET_COMMIT = record_type(
-    0,
-    "LegacyOffsetCommit",
-    _KEY,
-    Struct(
-        Field("offset", Scalar.INT64),
-        Field("metadata", Scalar.STRING),
-        Field("commitTimestamp", Scalar.INT64),
-    ),
-    flexible_since=None,
-)
-
-OFFSET_COMMIT = record_type(
-    1,
-    "OffsetCommit",
-    _KEY,
-    Struct(
-        Field("offset", Scalar.INT64),
-        Field("leaderEpoch", Scalar.INT32, since=3),
-        Field("metadata", Scalar.STRING),
-        Field("commitTimestamp", Scalar.INT64),
-        Field("expireTimestamp", Scalar.INT64, since=1, until=1),
-        Field("topicId", Scalar.UUID, tag=0),
-    ),
-    newest=4,
-    flexible_since=4,
-    written=4,
-)
+OFFSET_COMMIT_RECORD = record_type("""
+    OffsetCommit 1 newest=4 flexible=4 written=4
+    key
+        group string
+        topic string
+        partition int32
+    value
+        offset int64
+        leaderEpoch int32 3+
+        metadata string
+        commitTimestamp int64
+        expireTimestamp int64 1
+        topicId uuid tag=0
+""")
 """Values with an expiry of their own are written in version 1 instead."""
 
-OFFSETS = (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)
+OFFSET_COMMIT = api("""
+    OffsetCommit 8 2-10 flexible=8 sent=2-9
+    request
+        groupId string
+        generationIdOrMemberEpoch int32 default=-1
+        memberId string
+        retentionTimeMs int64 2-4 default=-1
+        groupInstanceId string 7+ null default=null
+        topics {}[]
+            name string 2-9
+            topicId uuid 10+
+            partitions {}[]
+                partitionIndex int32
+                committedOffset int64
+                committedLeaderEpoch int32 6+ default=-1
+                committedMetadata string null
+    response
+        throttleTimeMs int32 3+ default=0
+        topics {}[]
+            name string 2-9
+            topicId uuid 10+
+            partitions {}[]
+                partitionIndex int32
+                errorCode int16
+""")
+
+OFFSET_FETCH = api("""
+    OffsetFetch 9 1-10 flexible=6 sent=2-9
+    request
+        groupId string 1-7
+        topics {}[] 1-7 null=2-7
+            name string
+            partitionIndexes int32[]
+        groups {}[] 8+
+            groupId string
+            memberId string 9+ null default=null
+            memberEpoch int32 9+ default=-1
+            topics {}[] null
+                name string 8-9
+                topicId uuid 10+
+                partitionIndexes int32[]
+        requireStable bool 7+ default=false
+    response
+        throttleTimeMs int32 3+ default=0
+        topics {}[] 1-7
+            name string
+            partitions {}[]
+                partitionIndex int32
+                committedOffset int64
+                committedLeaderEpoch int32 5+ default=-1
+                metadata string null
+                errorCode int16
+        errorCode int16 2-7 default=0
+        groups {}[] 8+
+            groupId string
+            topics {}[]
+                name string 8-9
+                topicId uuid 10+
+                partitions {}[]
+                    partitionIndex int32
+                    committedOffset int64
+                    committedLeaderEpoch int32 default=-1
+                    metadata string null
+                    errorCode int16
+            errorCode int16 default=0
+""")
+
+OFFSET_DELETE = api("""
+    OffsetDelete 47 0 flexible=never since=2.4
+    request
+        groupId string
+        topics {}[]
+            name string
+            partitions {}[]
+                partitionIndex int32
+    response
+        errorCode int16
+        throttleTimeMs int32 default=0
+        topics {}[]
+            name string
+            partitions {}[]
+                partitionIndex int32
+                errorCode int16
+""")
+
+LIST_OFFSETS = api("""
+    ListOffsets 2 1-11 flexible=6
+    request
+        replicaId int32
+        isolationLevel int8 2+
+        topics {}[]
+            name string
+            partitions {}[]
+                partitionIndex int32
+                currentLeaderEpoch int32 4+ default=-1
+                timestamp int64
+        timeoutMs int32 10+
+    response
+        throttleTimeMs int32 2+ default=0
+        topics {}[]
+            name string
+            partitions {}[]
+                partitionIndex int32
+                errorCode int16
+                timestamp int64 default=-1
+                offset int64 default=-1
+                leaderEpoch int32 4+ default=-1
+""")
+
+OFFSETS = (
+    LEGACY_OFFSET_COMMIT_RECORD,
+    OFFSET_COMMIT_RECORD,
+)

@@ -5,7 +5,7 @@ Source: the `coordinator-key` and `coordinator-value` definitions of kafka-group
 
 from collections.abc import Mapping
 
-from wire.messages.schema import RecordType
+from wire.messages.definition import RecordType
 from wire.messages.schemas.classic_groups import CLASSIC_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUPS
 from wire.messages.schemas.offsets import OFFSETS

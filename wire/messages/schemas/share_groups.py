@@ -1,67 +1,132 @@
-"""Share groups (KIP-932): record types 10 to 15."""
+"""Share groups (KIP-932): record types 10 to 15, and the requests."""
 
-from wire.messages.schema import Array, Field, Scalar, Struct, record_type
-from wire.messages.schemas.common import (
-    GROUP_KEY,
-    INT32S,
-    MEMBER_KEY,
-    STRINGS,
-    TARGET_METADATA,
-    TOPIC_PARTITIONS,
-)
+from wire.messages.definition import api, record_type
 
-SHARE_GROUP_MEMBER_METADATA = record_type(
-    10,
-    "ShareGroupMemberMetadata",
-    MEMBER_KEY,
-    Struct(
-        Field("rackId", Scalar.STRING, nullable=True),
-        Field("clientId", Scalar.STRING),
-        Field("clientHost", Scalar.STRING),
-        Field("subscribedTopicNames", STRINGS),
-    ),
-)
+SHARE_GROUP_MEMBER_METADATA = record_type("""
+    ShareGroupMemberMetadata 10
+    key
+        groupId string
+        memberId string
+    value
+        rackId string null
+        clientId string
+        clientHost string
+        subscribedTopicNames string[]
+""")
 
-SHARE_GROUP_METADATA = record_type(
-    11,
-    "ShareGroupMetadata",
-    GROUP_KEY,
-    Struct(Field("epoch", Scalar.INT32), Field("metadataHash", Scalar.INT64)),
-)
+SHARE_GROUP_METADATA = record_type("""
+    ShareGroupMetadata 11
+    key
+        groupId string
+    value
+        epoch int32
+        metadataHash int64
+""")
 
-SHARE_GROUP_TARGET_ASSIGNMENT_METADATA = record_type(
-    12, "ShareGroupTargetAssignmentMetadata", GROUP_KEY, TARGET_METADATA
-)
+SHARE_GROUP_TARGET_ASSIGNMENT_METADATA = record_type("""
+    ShareGroupTargetAssignmentMetadata 12
+    key
+        groupId string
+    value
+        assignmentEpoch int32
+        assignmentTimestamp int64 tag=0
+""")
 
-SHARE_GROUP_TARGET_ASSIGNMENT_MEMBER = record_type(
-    13, "ShareGroupTargetAssignmentMember", MEMBER_KEY, Struct(Field("topicPartitions", TOPIC_PARTITIONS))
-)
+SHARE_GROUP_TARGET_ASSIGNMENT_MEMBER = record_type("""
+    ShareGroupTargetAssignmentMember 13
+    key
+        groupId string
+        memberId string
+    value
+        topicPartitions {}[]
+            topicId uuid
+            partitions int32[]
+""")
 
-SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT = record_type(
-    14,
-    "ShareGroupCurrentMemberAssignment",
-    MEMBER_KEY,
-    Struct(
-        Field("memberEpoch", Scalar.INT32),
-        Field("previousMemberEpoch", Scalar.INT32),
-        Field("state", Scalar.INT8),
-        Field("assignedPartitions", TOPIC_PARTITIONS),
-    ),
-)
+SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT = record_type("""
+    ShareGroupCurrentMemberAssignment 14
+    key
+        groupId string
+        memberId string
+    value
+        memberEpoch int32
+        previousMemberEpoch int32
+        state int8
+        assignedPartitions {}[]
+            topicId uuid
+            partitions int32[]
+""")
 
-_TOPIC = (Field("topicId", Scalar.UUID), Field("topicName", Scalar.STRING))
-_TOPIC_PARTITIONS = Array(Struct(*_TOPIC, Field("partitions", INT32S)))
+SHARE_GROUP_STATE_PARTITION_METADATA = record_type("""
+    ShareGroupStatePartitionMetadata 15
+    key
+        groupId string
+    value
+        initializingTopics {}[]
+            topicId uuid
+            topicName string
+            partitions int32[]
+        initializedTopics initializingTopics[]
+        deletingTopics {}[]
+            topicId uuid
+            topicName string
+""")
 
-SHARE_GROUP_STATE_PARTITION_METADATA = record_type(
-    15,
-    "ShareGroupStatePartitionMetadata",
-    GROUP_KEY,
-    Struct(
-        Field("initializingTopics", _TOPIC_PARTITIONS),
-        Field("initializedTopics", _TOPIC_PARTITIONS),
-        Field("deletingTopics", Array(Struct(*_TOPIC))),
-    ),
-)
+SHARE_GROUP_DESCRIBE = api("""
+    ShareGroupDescribe 77 1 flexible=1 since=4.1
+    request
+        groupIds string[]
+        includeAuthorizedOperations bool
+    response
+        throttleTimeMs int32 default=0
+        groups {}[]
+            errorCode int16
+            errorMessage string null default=null
+            groupId string
+            groupState string
+            groupEpoch int32
+            assignmentEpoch int32
+            assignorName string
+            members {}[]
+                memberId string
+                rackId string null default=null
+                memberEpoch int32
+                clientId string
+                clientHost string
+                subscribedTopicNames string[]
+                assignment {}
+                    topicPartitions {}[]
+                        topicId uuid
+                        topicName string
+                        partitions int32[]
+            authorizedOperations int32 default=-2147483648
+""")
+
+DESCRIBE_SHARE_GROUP_OFFSETS = api("""
+    DescribeShareGroupOffsets 90 0-1 since=4.1
+    request
+        groups {}[]
+            groupId string
+            topics {}[] null
+                topicName string
+                partitions int32[]
+    response
+        throttleTimeMs int32 default=0
+        groups {}[]
+            groupId string
+            topics {}[]
+                topicName string
+                topicId uuid
+                partitions {}[]
+                    partitionIndex int32
+                    startOffset int64
+                    leaderEpoch int32
+                    lag int64 1+ default=-1
+                    errorCode int16
+                    errorMessage string null default=null
+            errorCode int16
+            errorMessage string null default=null
+""")
 
 SHARE_GROUPS = (
     SHARE_GROUP_MEMBER_METADATA,

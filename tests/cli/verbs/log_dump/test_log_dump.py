@@ -24,7 +24,8 @@ from tests.cli.schemas import faults, load
 from tests.coordinator.store.logs import Written
 from tests.wire.log.random_records import damaged, random_records
 from wire.log.batches import encode_batch
-from wire.messages.record_codec import MalformedRecord, encode_key, json_key, json_value
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import encode_key, json_key, json_value
 
 RECORDS = 14
 FIRST, SECOND = "00000000000000000000.log", "00000000000000000007.log"
@@ -514,6 +515,6 @@ def test_a_name_is_written_as_json_would(tmp_path: Path) -> None:
 
 
 def test_a_payload_is_refused_as_by_the_schema() -> None:
-    with pytest.raises(MalformedRecord):
+    with pytest.raises(DecodeError):
         Texts().payload(2, b"\0\3", 0, 2)
     assert json_text({"a": "ü"}) == '{"a":"ü"}'

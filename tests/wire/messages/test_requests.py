@@ -1,0 +1,305 @@
+"""Requests and responses as kio writes and reads them, for every API and version; and what nobody sends."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from kio.static.primitive import Records
+
+from coordinator.server.served import SERVED
+from tests.conformance.messages import build, encode, encoded, request_type, response_type
+from wire.messages.definition import HEAD, Api
+from wire.messages.reader import DecodeError, Frame
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, HEARTBEAT, JOIN_GROUP
+from wire.messages.schemas.cluster import API_VERSIONS, METADATA
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.groups import LIST_GROUPS
+from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH
+from wire.messages.schemas.security import DESCRIBE_ACLS, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
+from wire.messages.writer import write_varint
+
+ONLY_SENT = (
+    DESCRIBE_ACLS,
+    SASL_HANDSHAKE,
+    SASL_AUTHENTICATE,
+    SHARE_GROUP_DESCRIBE,
+    STREAMS_GROUP_DESCRIBE,
+    DESCRIBE_SHARE_GROUP_OFFSETS,
+)
+APIS = (*(served.api for served in SERVED.values()), *ONLY_SENT)
+VERSIONS = [(api, version) for api in APIS for version in range(api.versions[0], api.versions[1] + 1)]
+EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+# What a fetched partition holds is bytes to the codec, and to hypothesis a type it cannot make up.
+st.register_type_strategy(Records, st.binary().map(Records.parse))
+slow = settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+each_version = pytest.mark.parametrize(("api", "version"), VERSIONS, ids=str)
+
+
+def plain(message: Any) -> Any:
+    """A message of kio's as our writer takes it: mappings with Kafka's names in snake case, times in ms."""
+    if is_dataclass(message):
+        return dict(_plain_fields(message))
+    if isinstance(message, tuple):
+        return [plain(each) for each in message]
+    if isinstance(message, timedelta):
+        return message // timedelta(milliseconds=1)
+    if isinstance(message, datetime):
+        return (message - EPOCH) // timedelta(milliseconds=1)
+    return message
+
+
+def _plain_fields(message: Any) -> Iterator[tuple[str, Any]]:
+    for field in fields(message):
+        kind, value = field.metadata.get("kafka_type") or "", getattr(message, field.name)
+        if kind.startswith(("timedelta", "datetime")):
+            # "no time" is -1 in Kafka
+            yield f"{field.name}_ms", -1 if value is None else plain(value)
+        else:
+            yield field.name, plain(value)
+
+
+def read(message: Any) -> Any:
+    """A message that our reader read, in the same form."""
+    if hasattr(message, "names"):
+        return {name: read(value) for name, value in zip(message.names, message, strict=True)}
+    return [read(each) for each in message] if isinstance(message, tuple) else message
+
+
+@each_version
+@slow
+@given(st.data())
+def test_same_bytes_and_same_fields_as_kio(api: Api, version: int, data: st.DataObject) -> None:
+    request = data.draw(st.from_type(request_type(api.name, version)))
+    written = encoded(request, 7, None, "größe")
+    assert api.encode_request(version, 7, "größe", plain(request)) == written
+    client_id, message = api.decode_request(version, written)
+    assert (client_id, read(message)) == ("größe", plain(request))
+    response = data.draw(st.from_type(response_type(api.name, version)))
+    answer = encode(response.__header_schema__(correlation_id=7)) + encode(response)
+    assert api.encode_response(version, 7, plain(response)) == answer
+    assert read(api.decode_response(version, answer[4:])) == plain(response)
+
+
+@each_version
+@slow
+@given(st.data())
+def test_damaged_messages_are_a_message_or_a_decode_error(
+    api: Api, version: int, data: st.DataObject
+) -> None:
+    written = bytearray(encode(data.draw(st.from_type(response_type(api.name, version)))))
+    written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))
+    for content in (bytes(written), data.draw(st.binary(max_size=300))):
+        with suppress(DecodeError):
+            api.decode_response(version, content)
+        with suppress(DecodeError):
+            api.decode_request(version, bytes(HEAD.size) + content)
+
+
+@each_version
+def test_what_is_cut_off_is_refused(api: Api, version: int) -> None:
+    response = build_filled(api, version)
+    answer = encode(response.__header_schema__(correlation_id=7)) + encode(response)
+    api.decode_response(version, answer[4:])
+    for end in range(4, len(answer)):
+        with pytest.raises(DecodeError):
+            api.decode_response(version, answer[4:end])
+
+
+def build_filled(api: Api, version: int) -> Any:
+    return build(response_type(api.name, version), {})
+
+
+def answered(api: Api, version: int, **given: Any) -> Any:
+    """What our reader makes of our own answer."""
+    return api.decode_response(version, api.encode_response(version, 1, given)[4:])
+
+
+def test_what_a_version_does_not_have_is_left_out_and_read_as_its_default() -> None:
+    fields = {"group_id": "g", "protocol_type": "consumer", "group_state": "Stable", "group_type": "classic"}
+    for version, kept in ((2, 2), (4, 3), (5, 4)):
+        (group,) = answered(LIST_GROUPS, version, error_code=0, groups=[fields]).groups
+        assert [getattr(group, name) for name in fields] == [
+            *list(fields.values())[:kept],
+            *[""] * (4 - kept),
+        ]
+    assert OFFSET_COMMIT.decode_request(2, ONE_COMMIT)[1].group_instance_id is None
+
+
+ONE_COMMIT = OFFSET_COMMIT.encode_request(
+    2, 1, None, {"group_id": "g", "generation_id_or_member_epoch": 1, "member_id": "", "topics": ()}
+)
+
+
+def test_nobody_is_throttled() -> None:
+    answer = answered(
+        CONSUMER_GROUP_HEARTBEAT, 1, error_code=0, member_id="m", member_epoch=1, heartbeat_interval_ms=1500
+    )
+    assert (answer.throttle_time_ms, answer.heartbeat_interval_ms, answer.assignment) == (0, 1500, None)
+
+
+def test_a_field_that_must_be_there_is_missed() -> None:
+    with pytest.raises(ValueError, match="HeartbeatResponse needs 'error_code'"):
+        HEARTBEAT.encode_response(4, 1, {})
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "😀"])
+def test_a_message_that_quotes_a_long_name_is_shortened(letter: str) -> None:
+    quoted = "Group " + letter * (32_767 // len(letter.encode())) + " not found."
+    group = {"error_code": 69, "error_message": quoted, "group_id": "g", "group_state": "Dead"}
+    group |= {"protocol_type": "", "protocol_data": "", "members": ()}
+    (shown,) = answered(DESCRIBE_GROUPS, 6, groups=[group]).groups
+    assert quoted.startswith(shown.error_message)
+    assert 8000 < len(shown.error_message.encode()) <= 32_767
+
+
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ({"member_id": "x" * 32_768}, "a string of 32768 bytes"),
+        ({"generation_id": 2**31}, "JoinGroupResponse: "),
+    ],
+)
+def test_a_value_that_does_not_fit_is_not_written(fields: Mapping[str, Any], what: str) -> None:
+    fits = {"error_code": 0, "generation_id": 1, "protocol_name": "range", "leader": "m", "member_id": "m"}
+    JOIN_GROUP.encode_response(3, 1, {**fits, "members": ()})
+    with pytest.raises(ValueError, match=what):
+        JOIN_GROUP.encode_response(3, 1, {**fits, "members": (), **fields})
+    with pytest.raises(ValueError, match="a string of 32768 bytes"):
+        HEARTBEAT.encode_request(4, 1, "x" * 32_768, {})
+    partition = {"partition_index": 2**40, "timestamp": 0}
+    request = {"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [partition]}]}
+    with pytest.raises(ValueError, match="ListOffsetsRequest: "):
+        LIST_OFFSETS.encode_request(9, 1, None, request)
+
+
+def test_a_message_that_no_frame_holds_is_not_written() -> None:
+    with pytest.raises(ValueError, match="a message of more than 104857600 bytes"):
+        METADATA.encode_request(1, 1, None, {"topics": [{"name": "t" * 32000}] * 4000})
+
+
+# ErrorCode 0, then an array (ApiVersions: of api keys) that announces 2^32 - 2 elements.
+LIE = bytes.fromhex("0000feffffff0f") + bytes(50)
+
+
+@pytest.mark.parametrize(
+    ("length", "what"),
+    [
+        ("feffffff07", "apiKeys: a length of 2147483645 does not fit the 50 bytes left at byte 7"),
+        ("34", "apiKeys: a length of 51 does not fit the 50 bytes left at byte 3"),
+        ("feffffff0f", "apiKeys at byte 2 is null"),  # -2 to Java, and any negative length is a null
+        ("00", "apiKeys at byte 2 is null"),
+        ("ffffffffff0f", "a varint at byte 2 does not end"),
+    ],
+)
+def test_a_lying_array_length_is_an_error(length: str, what: str) -> None:
+    with pytest.raises(DecodeError, match=what):
+        API_VERSIONS.decode_response(3, b"\0\0" + bytes.fromhex(length) + bytes(50))
+
+
+def test_kio_itself_would_end_the_process() -> None:
+    """One of the reasons for a codec of our own."""
+    script = (
+        "from kio.serial import entity_reader\n"
+        "from kio.schema.api_versions.v3.response import ApiVersionsResponse\n"
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
+        f"entity_reader(ApiVersionsResponse)({LIE!r}, 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode < 0, "kio no longer aborts: see docs/decisions/one-codec-by-layouts.md"
+
+
+def test_a_frame_gives_no_more_elements_than_it_is_allowed() -> None:
+    partitions = [{"partition_index": number, "committed_metadata": None} for number in range(3)]
+    topics = [{"name": "t", "partitions": partitions}] * 2
+    content = encoded(build(request_type("OffsetCommit", 9), {"topics": topics}), 1, None, None)
+    allowed = OFFSET_COMMIT.decode_request(9, Frame.of(content, 8))
+    assert allowed == OFFSET_COMMIT.decode_request(9, content)
+    with pytest.raises(DecodeError, match="its arrays have 1 elements more than are read"):
+        OFFSET_COMMIT.decode_request(9, Frame.of(content, 7))
+
+
+def test_a_frame_counts_the_elements_of_arrays_of_numbers() -> None:
+    topics = [{"name": "t", "partition_indexes": [1, 2, 3]}]
+    content = encoded(build(request_type("OffsetFetch", 2), {"topics": topics}), 1, None, None)
+    OFFSET_FETCH.decode_request(2, Frame.of(content, 4))
+    with pytest.raises(DecodeError, match="1 elements more"):
+        OFFSET_FETCH.decode_request(2, Frame.of(content, 3))
+
+
+def describe_groups(name: bytes) -> bytes:
+    """A request of version 6 for one group, whose name is any bytes."""
+    length = bytearray()
+    write_varint(length, len(name) + 1)
+    given = DESCRIBE_GROUPS.encode_request(
+        6, 1, None, {"groups": ["x"], "include_authorized_operations": False}
+    )
+    return given.replace(b"\x02x", length + name)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("61ff62", "a\ufffdb"),
+        ("e282", "\ufffd"),
+        ("c080e08080f0808080f5f8", "\ufffd" * 11),
+        ("e228a1f09028bcf0288cbcf4908080", "\ufffd(\ufffd\ufffd(\ufffd\ufffd(\ufffd\ufffd" + "\ufffd" * 4),
+        ("eda0bdedb880", "\ufffd\ufffd"),  # a surrogate pair as CESU-8 has it: Python's own count is six
+        ("eda0", "\ufffd"),
+        ("eda041", "\ufffdA"),
+        ("ed9f41", "\ufffdA"),
+        ("ed9fbf", "\ud7ff"),
+    ],
+)
+def test_broken_utf_8_is_read_as_java_reads_it(content: str, text: str) -> None:
+    """Each of them was sent to a broker as the key of a FindCoordinator, and came back so."""
+    for padding in (b"", b"a" * 200):
+        _, message = DESCRIBE_GROUPS.decode_request(6, describe_groups(bytes.fromhex(content) + padding))
+        assert message.groups == (text + padding.decode(),)
+
+
+def test_a_string_is_no_longer_than_kafka_reads_it() -> None:
+    assert DESCRIBE_GROUPS.decode_request(6, describe_groups(b"x" * 32_767))[1].groups == ("x" * 32_767,)
+    with pytest.raises(DecodeError, match=r"groups\[\] at byte 12 is to be 32768 bytes long"):
+        DESCRIBE_GROUPS.decode_request(6, describe_groups(b"x" * 32_768))
+
+
+@pytest.mark.parametrize("length", [-1, -2, -(2**31)])
+def test_a_negative_length_is_a_null_where_there_may_be_one(length: int) -> None:
+    head = HEAD.pack(3, 1, 7) + b"\xff\xff"
+    content = head + length.to_bytes(4, "big", signed=True)
+    assert METADATA.decode_request(1, content)[1].topics is None
+    with pytest.raises(DecodeError, match="groups at byte 10 is null"):
+        DESCRIBE_GROUPS.decode_request(0, content)
+
+
+def test_a_tagged_field_that_leads_backwards_is_an_error() -> None:
+    endless = bytes.fromhex("0000" + "01" + "00000000" + "02" + "09" + "f8ffffff0f") + bytes(20)
+    with pytest.raises(DecodeError, match="tagged field 9: a length of -8 does not fit"):
+        API_VERSIONS.decode_response(3, endless)
+
+
+def test_an_unknown_error_code_keeps_its_number() -> None:
+    answer = LIST_GROUPS.encode_response(5, 1, {"error_code": 999, "groups": ()})
+    assert LIST_GROUPS.decode_response(5, answer[4:]).error_code == 999
+
+
+def test_an_unknown_tagged_field_is_skipped() -> None:
+    answer = LIST_GROUPS.encode_response(5, 1, {"error_code": 0, "groups": ()})
+    newer = answer[4:-1] + bytes.fromhex("01" + "8f4e" + "03" + "abcdef")
+    assert LIST_GROUPS.decode_response(5, newer).groups == ()
+
+
+def test_bytes_after_an_answer_are_an_error() -> None:
+    answer = HEARTBEAT.encode_response(4, 1, {"error_code": 0})
+    with pytest.raises(DecodeError, match="it has 2 bytes too many"):
+        HEARTBEAT.decode_response(4, answer[4:] + b"xy")

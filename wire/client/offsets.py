@@ -1,0 +1,195 @@
+"""Offsets: what groups have committed, committing and deleting it, and where logs begin and end.
+
+Versions 10 of OffsetCommit and OffsetFetch name topics by id only and gain nothing by it: version 9 is the newest sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from wire.client.answers import Failure, batches, outcome, refusal
+from wire.client.connection import Connection
+from wire.client.errors import AnswerTooLong
+from wire.client.steps import Deadline, Steps
+from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
+from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS
+
+TopicPartition: TypeAlias = tuple[str, int]
+Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
+"""None for a partition that worked."""
+
+LATEST = -1
+"""The offset after the last record (the high watermark)."""
+EARLIEST = -2
+"""The offset of the oldest record that is kept."""
+READ_UNCOMMITTED = 0
+_CONSUMER = -1
+_NO_GENERATION = -1
+_FIRST_FETCHING_SEVERAL = 8
+_FETCHED_PER_REQUEST = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewOffset:
+    """An offset to be committed; `leader_epoch` -1 for none. Brokers before 2.1 do not keep the epoch."""
+
+    offset: int
+    leader_epoch: int = -1
+    metadata: str = ""
+
+
+def by_topic(
+    places: Iterable[TopicPartition], fields: Callable[[TopicPartition], Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Partitions as most requests have them: `fields` of each under its topic, in ascending order."""
+    return [
+        {"name": topic, "partitions": [fields(place) for place in found]}
+        for topic, found in groupby(sorted(set(places)), key=itemgetter(0))
+    ]
+
+
+def offset_fetch(
+    connection: Connection, groups: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, Any | Failure]]:
+    """Ask one coordinator for every offset of `groups` of any type; one that does not exist has none.
+
+    What is returned of a group has `topics` with partitions. Brokers before 3.0 are asked group by group, and those
+    whose answers would otherwise be too long.
+    """
+    yield from connection.open(deadline)
+    if connection.version(OFFSET_FETCH) < _FIRST_FETCHING_SEVERAL:
+        requests: list[dict[str, Any]] = [{"group_id": group, "topics": None} for group in groups]
+        responses = yield from connection.ask(OFFSET_FETCH, requests, deadline)
+        return {
+            group: outcome(response) or response for group, response in zip(groups, responses, strict=True)
+        }
+
+    def requested(per_request: int) -> list[dict[str, Any]]:
+        return [
+            {"groups": [{"group_id": group, "topics": None} for group in batch]}
+            for batch in batches(groups, per_request)
+        ]
+
+    try:
+        responses = yield from connection.ask(OFFSET_FETCH, requested(_FETCHED_PER_REQUEST), deadline)
+    except AnswerTooLong:
+        responses = yield from connection.ask(OFFSET_FETCH, requested(1), deadline)
+    return {group.group_id: outcome(group) or group for response in responses for group in response.groups}
+
+
+def offset_commit(
+    connection: Connection,
+    groups: Sequence[str],
+    offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
+    deadline: Deadline,
+) -> Steps[dict[str, Outcomes | Failure]]:
+    """Ask one coordinator to commit the `offsets` of each of `groups`, a request per group, as no member.
+
+    The coordinator takes it of a group without members only. A group fails as a whole when its coordinator has moved.
+    """
+
+    def partition(group: str) -> Callable[[TopicPartition], Mapping[str, Any]]:
+        def fields(place: TopicPartition) -> Mapping[str, Any]:
+            new = offsets[group][place]
+            return {
+                "partition_index": place[1],
+                "committed_offset": new.offset,
+                "committed_leader_epoch": new.leader_epoch,
+                "committed_metadata": new.metadata,
+            }
+
+        return fields
+
+    requests = [
+        {
+            "group_id": group,
+            "generation_id_or_member_epoch": _NO_GENERATION,
+            "member_id": "",
+            "topics": by_topic(offsets[group], partition(group)),
+        }
+        for group in groups
+    ]
+    responses = yield from connection.ask(OFFSET_COMMIT, requests, deadline)
+    return {group: _committed(response) for group, response in zip(groups, responses, strict=True)}
+
+
+def _committed(response: Any) -> Outcomes | Failure:
+    outcomes = _outcomes(response)
+    moved = [failure for failure in outcomes.values() if failure is not None and failure.retriable]
+    # Partitions that do not exist are refused before the coordinator is asked; it takes all of the others or none.
+    return moved[0] if moved else outcomes
+
+
+def offset_delete(
+    connection: Connection,
+    groups: Sequence[str],
+    partitions: Mapping[str, Sequence[TopicPartition]],
+    deadline: Deadline,
+) -> Steps[dict[str, Outcomes | Failure]]:
+    """Ask one coordinator to delete the offsets of `partitions` of each of `groups`, a request per group.
+
+    It deletes what it can, which includes partitions without an offset; one whose topic a member subscribes to stays.
+    """
+    requests = [
+        {
+            "group_id": group,
+            "topics": by_topic(partitions[group], lambda place: {"partition_index": place[1]}),
+        }
+        for group in groups
+    ]
+    responses = yield from connection.ask(OFFSET_DELETE, requests, deadline)
+    return {
+        group: outcome(response) or _outcomes(response)
+        for group, response in zip(groups, responses, strict=True)
+    }
+
+
+def _outcomes(response: Any) -> Outcomes:
+    return {
+        (topic.name, partition.partition_index): outcome(partition)
+        for topic in response.topics
+        for partition in topic.partitions
+    }
+
+
+def share_group_offsets(
+    connection: Connection, groups: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, Any | Failure]]:
+    """Ask one coordinator for every partition of share `groups`; its lag is -1 before Kafka 4.2.
+
+    :raises UnsupportedApi: the broker is older than share groups
+    """
+    requests = [
+        {"groups": [{"group_id": group, "topics": None} for group in batch]} for batch in batches(groups)
+    ]
+    responses = yield from connection.ask(DESCRIBE_SHARE_GROUP_OFFSETS, requests, deadline)
+    return {
+        group.group_id: refusal(group.error_code, group.error_message) if group.error_code else group
+        for response in responses
+        for group in response.groups
+    }
+
+
+def list_offsets(
+    connection: Connection, partitions: Sequence[TopicPartition], timestamp: int, deadline: Deadline
+) -> Steps[dict[TopicPartition, Any | Failure]]:
+    """Ask one leader for `LATEST`, `EARLIEST`, or the first offset at or after a timestamp in ms.
+
+    What is returned of a partition has `offset`, `timestamp` and `leader_epoch`, -1 where there is none.
+    """
+    request = {
+        "replica_id": _CONSUMER,
+        "isolation_level": READ_UNCOMMITTED,
+        "topics": by_topic(partitions, lambda place: {"partition_index": place[1], "timestamp": timestamp}),
+        "timeout_ms": int(deadline.remaining_ms()),
+    }
+    (response,) = yield from connection.ask(LIST_OFFSETS, [request], deadline)
+    return {
+        (topic.name, partition.partition_index): outcome(partition) or partition
+        for topic in response.topics
+        for partition in topic.partitions
+    }

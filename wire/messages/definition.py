@@ -1,0 +1,197 @@
+"""Definitions: what makes a request, a record type or another message out of layouts, as one text.
+
+The first line has the name, the number and some options, the layouts follow under their headings::
+
+    Heartbeat 12 0-4 flexible=4
+    request
+        groupId string
+    response
+        errorCode int16
+
+`flexible=4`: the first flexible version, 0 where it is not given, `never` where there is none. What one version of a
+request is in bytes is worked out when that version is first read or written.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from wire.messages.layout import Message, version_range
+from wire.messages.reader import OBJECTS, DecodeError, Reader, message_reader
+from wire.messages.writer import Writer, message_writer
+
+API_VERSIONS_KEY = 18
+HEAD = struct.Struct(">hhi")
+"""API key, version and correlation id: the same in every request header."""
+_CORRELATION_ID = struct.Struct(">i")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Api:
+    """One kind of request: Kafka's name and key, the versions that have a layout, and both messages.
+
+    `sent` are the versions that the client sends. `since` names the Kafka release whose brokers first answer the
+    request, for messages.
+    """
+
+    name: str
+    key: int
+    versions: tuple[int, int]
+    request: Message
+    response: Message
+    sent: tuple[int, int]
+    since: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def agree(self, minimum: int, maximum: int) -> int | None:
+        """The newest version in common between the client and a broker that knows `minimum` to `maximum`."""
+        oldest, newest = self.sent
+        best = min(newest, maximum)
+        return best if best >= max(oldest, minimum) else None
+
+    def encode_request(
+        self, version: int, correlation_id: int, client_id: str | None, fields: Mapping[str, Any]
+    ) -> bytes:
+        """A request with its header; what the version does not have is left out.
+
+        :raises ValueError: a value does not fit its field, one without a default is not given, or it gets too long
+        """
+        out = bytearray(HEAD.pack(self.key, version, correlation_id))
+        # The client id keeps its old form in every header, so that a broker can read it before the version.
+        _writer(_CLIENT_ID, 0)(out, {"client_id": client_id})
+        if self.request.is_flexible(version):
+            out.append(0)
+        _writer(self.request, version)(out, fields)
+        return bytes(out)
+
+    def decode_request(self, version: int, frame: bytes) -> tuple[str, Any]:
+        """The client id and the body of a request, from the beginning of its header. :raises DecodeError:"""
+        client_id, position = self.decode_client_id(version, frame)
+        return client_id, _reader(self.request, version)(frame, position)[0]
+
+    def decode_client_id(self, version: int, frame: bytes) -> tuple[str, int]:
+        """The client id in the header of a request, and where the header ends. :raises DecodeError:"""
+        header, position = _reader(_CLIENT_ID, 0)(frame, HEAD.size)
+        if self.request.is_flexible(version):
+            _, position = _reader(_TAGS, 0)(frame, position)
+        return header.client_id or "", position
+
+    def encode_response(self, version: int, correlation_id: int, fields: Mapping[str, Any]) -> bytes:
+        """A response with its header. :raises ValueError: as `encode_request`"""
+        out = bytearray(_CORRELATION_ID.pack(correlation_id))
+        if self._has_tags_in_response_header(version):
+            out.append(0)
+        _writer(self.response, version)(out, fields)
+        return bytes(out)
+
+    def decode_response(self, version: int, answer: bytes) -> Any:
+        """The body of a response that begins after the correlation id.
+
+        :raises DecodeError: when the bytes do not hold it, or hold more
+        """
+        position = 0
+        if self._has_tags_in_response_header(version):
+            _, position = _reader(_TAGS, 0)(answer, 0)
+        message, end = _reader(self.response, version)(answer, position)
+        if end != len(answer):
+            raise DecodeError(f"it has {len(answer) - end} bytes too many")
+        return message
+
+    def _has_tags_in_response_header(self, version: int) -> bool:
+        """Not of ApiVersions: who asks in a version too new for the broker must be able to read the answer."""
+        return self.key != API_VERSIONS_KEY and self.response.is_flexible(version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecordType:
+    """A type of record of `__consumer_offsets`: the number that begins its keys, and its two messages.
+
+    `written` is the version in which Kafka 4.3 writes values. Keys are never flexible.
+    """
+
+    id: int
+    name: str
+    key: Message
+    value: Message
+    written: int = 0
+
+
+def api(text: str) -> Api:
+    """A kind of request: `Name key versions [flexible=…] [sent=versions] [since=release]`."""
+    (name, key, served), options, layouts = _parts(text)
+    flexible, versions = _flexible(options), version_range(served)
+    return Api(
+        name=name,
+        key=int(key),
+        versions=versions,
+        request=Message(name=f"{name}Request", layout=layouts["request"], flexible_since=flexible),
+        response=Message(name=f"{name}Response", layout=layouts["response"], flexible_since=flexible),
+        sent=version_range(options["sent"]) if "sent" in options else versions,
+        since=options.get("since", "0.11"),
+    )
+
+
+def record_type(text: str) -> RecordType:
+    """A type of record: `Name number [newest=version] [flexible=…] [written=version]`."""
+    (name, number), options, layouts = _parts(text)
+    value = Message(
+        name=f"{name}Value",
+        layout=layouts["value"],
+        newest=int(options.get("newest", 0)),
+        flexible_since=_flexible(options),
+    )
+    key = Message(name=f"{name}Key", layout=layouts["key"], flexible_since=None)
+    return RecordType(id=int(number), name=name, key=key, value=value, written=int(options.get("written", 0)))
+
+
+def message(text: str) -> Message:
+    """Any other message: `Name [newest=version] [flexible=…]`."""
+    (name,), options, layouts = _parts(text)
+    newest = int(options.get("newest", 0))
+    return Message(name=name, layout=layouts["fields"], newest=newest, flexible_since=_flexible(options))
+
+
+def _parts(text: str) -> tuple[list[str], dict[str, str], dict[str, str]]:
+    """The words of the first line, its options, and the layouts by their headings."""
+    first, *lines = text.strip("\n").splitlines()
+    margin = len(first) - len(first.lstrip())
+    layouts: dict[str, list[str]] = {}
+    for line in lines:
+        if not line.strip():
+            continue
+        if line[margin] != " ":
+            layouts[line.strip()] = layout = []
+        else:
+            layout.append(line)
+    words = first.split()
+    options = dict(word.split("=", 1) for word in words if "=" in word)
+    return (
+        [word for word in words if "=" not in word],
+        options,
+        {heading: "\n".join(lines) for heading, lines in layouts.items()},
+    )
+
+
+def _flexible(options: Mapping[str, str]) -> int | None:
+    since = options.get("flexible", "0")
+    return None if since == "never" else int(since)
+
+
+_CLIENT_ID = Message(name="RequestHeader", layout="clientId string null", flexible_since=None)
+_TAGS = Message(name="Header", layout="")
+
+
+@cache
+def _reader(of: Message, version: int) -> Reader:
+    return message_reader(of, version, OBJECTS)
+
+
+@cache
+def _writer(of: Message, version: int) -> Writer:
+    return message_writer(of, version)

@@ -1,0 +1,196 @@
+"""What a message of Kafka looks like in bytes: fields, types, versions. Data only; `schemas/` has the messages.
+
+A layout is a text with one field a line, in the order in which fields are written and with the words of Kafka's message
+definitions (`clients/src/main/resources/common/message/README.md`)::
+
+    name type [versions] [null[=versions]] [tag=number] [default=value]
+
+Types are those of `Scalar`, `{}` for a struct, whose fields follow with an indent of four, or the name of a field
+above in the same struct, whose type is meant; `[]` after a type makes an array of it. Versions are `3`, `3+` or
+`3-5`, all of them where none are given; `null=2+`: null may stand there from version 2 on. `default` is what a field
+is when nothing is written or given. `newest=3`, of a struct: it cannot be read in a newer version.
+
+A message is *flexible* from some version on (KIP-482): lengths become unsigned varints, and every struct ends with
+tagged fields, which a writer leaves out where they have their default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+EVER = 32767
+"""A version that no message reaches."""
+NO_UUID = UUID(int=0)
+"""Kafka's word for "no id", and the default of every uuid."""
+
+
+class Scalar(Enum):
+    """Types without parts, by Kafka's names. The bytes of records are bytes."""
+
+    BOOL = "bool"
+    INT8 = "int8"
+    INT16 = "int16"
+    UINT16 = "uint16"
+    INT32 = "int32"
+    INT64 = "int64"
+    STRING = "string"
+    BYTES = "bytes"
+    UUID = "uuid"
+
+
+class Unset(Enum):
+    """The default of a field that has none."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Any number of values of one type."""
+
+    of: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Struct:
+    """Fields in the order in which they are written. `newest`: a newer version of it cannot be read."""
+
+    fields: tuple[Field, ...]
+    newest: int = EVER
+
+    def at(self, version: int) -> tuple[Field, ...]:
+        """The fields of a version, without the tagged ones, in order."""
+        return tuple(field for field in self.fields if field.tag is None and field.in_version(version))
+
+    def tagged(self) -> tuple[Field, ...]:
+        """The tagged fields, by ascending tag. They count from the first flexible version on."""
+        return tuple(sorted((f for f in self.fields if f.tag is not None), key=lambda f: f.tag or 0))
+
+
+Type: TypeAlias = Scalar | Array | Struct
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One field. Versions from `since` to `until` have it, both included; from `null_since` on it may be null.
+
+    Without a `default`, a tagged field for which nothing is written is the zero of its type, null or not (an empty
+    struct is one with all its fields at their defaults): so Kafka reads its definitions.
+    """
+
+    name: str
+    type: Type
+    since: int = 0
+    until: int = EVER
+    null_since: int = EVER
+    tag: int | None = None
+    default: Any = UNSET
+
+    def in_version(self, version: int) -> bool:
+        """Whether the version has the field."""
+        return self.since <= version <= self.until
+
+    def nullable(self, version: int) -> bool:
+        """Whether it may be null in a version."""
+        return version >= self.null_since
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Message:
+    """A struct that is a message of its own, as a layout. `flexible_since` None: no version is flexible."""
+
+    name: str
+    layout: str
+    newest: int = 0
+    flexible_since: int | None = 0
+
+    @property
+    def struct(self) -> Struct:
+        return parse(self.layout)
+
+    def is_flexible(self, version: int) -> bool:
+        """Whether a version is written with varints and tagged fields."""
+        return self.flexible_since is not None and version >= self.flexible_since
+
+
+@cache
+def parse(layout: str) -> Struct:
+    """The struct that a layout describes. :raises ValueError: it is not a layout"""
+    lines = [line for line in layout.splitlines() if line.strip()]
+    margin = min((_indent(line) for line in lines), default=0)
+    return Struct(tuple(_fields(lines, margin)))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _fields(lines: list[str], indent: int) -> Iterator[Field]:
+    types: dict[str, Type] = {}
+    at = 0
+    while at < len(lines):
+        name, kind, *options = lines[at].split()
+        at += 1
+        end = at
+        while end < len(lines) and _indent(lines[end]) > indent:
+            end += 1
+        field = _field(name, kind, options, lines[at:end], indent + 4, types)
+        element = field.type
+        types[name] = element.of if isinstance(element, Array) else element
+        at = end
+        yield field
+
+
+def _field(
+    name: str, kind: str, options: list[str], inner: list[str], indent: int, types: dict[str, Type]
+) -> Field:
+    more: dict[str, Any] = {}
+    newest = EVER
+    for option in options:
+        key, _, value = option.partition("=")
+        if key == "null":
+            more["null_since"] = version_range(value)[0] if value else 0
+        elif key == "tag":
+            more["tag"] = int(value)
+        elif key == "default":
+            more["default"] = _DEFAULTS[value] if value in _DEFAULTS else int(value)
+        elif key == "newest":
+            newest = int(value)
+        else:
+            more["since"], more["until"] = version_range(option)
+    base = kind.removesuffix("[]")
+    element: Type
+    if base == "{}":
+        element = Struct(tuple(_fields(inner, indent)), newest)
+    elif base in types:
+        element = types[base]
+    else:
+        element = Scalar(base)
+    return Field(name=name, type=Array(element) if base != kind else element, **more)
+
+
+_DEFAULTS = {"null": None, "true": True, "false": False, '""': ""}
+
+
+def version_range(text: str) -> tuple[int, int]:
+    """Versions written as `3`, `3+` or `3-5`."""
+    first, dash, last = text.rstrip("+").partition("-")
+    if dash:
+        return int(first), int(last)
+    return int(first), EVER if text.endswith("+") else int(first)
+
+
+def zero(of: Scalar) -> Any:
+    """What a type is without a value."""
+    return _ZEROS.get(of, 0)
+
+
+_ZEROS = {Scalar.STRING: "", Scalar.BYTES: b"", Scalar.UUID: NO_UUID, Scalar.BOOL: False}

@@ -1,0 +1,412 @@
+"""Bytes to the fields of a message, by its layout. A peer's bytes are untrusted.
+
+As Kafka's generated classes read: bytes after the message are ignored, a known tagged field ends where it ends
+whatever its size says, any negative length is a null, a varint that does not fit an int loses the excess bits, and
+broken UTF-8 is replaced. Memory is bounded by the bytes given: no announced length is believed, and of a `Frame` no
+more elements are read than it allows.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
+from typing import Any, Self, TypeAlias
+from uuid import UUID
+
+from wire.java_text import JAVA
+from wire.messages.layout import NO_UUID, UNSET, Array, Field, Message, Scalar, Struct, Type, zero
+
+UNKNOWN_TAGS = "_unknownTaggedFields"
+"""Key of a dictionary's tagged fields that the layout does not have, ``[(tag, bytes), …]``, if there are any."""
+
+Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+"""``(buffer, position) -> (value, next position)``."""
+Make: TypeAlias = Callable[[list[Any]], Any]
+"""A struct of the values of its fields."""
+
+LONGEST_STRING = 0x7FFF
+"""Bytes of a string, in flexible versions too: Kafka neither writes nor reads more."""
+_INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
+_INT16 = struct.Struct(">h").unpack_from
+_INT32 = struct.Struct(">i").unpack_from
+CODES = {
+    Scalar.BOOL: "?",
+    Scalar.INT8: "b",
+    Scalar.INT16: "h",
+    Scalar.UINT16: "H",
+    Scalar.INT32: "i",
+    Scalar.INT64: "q",
+}
+"""`struct`'s codes of the types whose values `struct` reads and writes."""
+
+
+class DecodeError(ValueError):
+    """The bytes are not the message they should be; says which field, and at which byte."""
+
+
+class Frame(bytes):
+    """The bytes of one message of which at most `elements` elements of arrays are read, all arrays together.
+
+    Every element costs a hundred times its byte or two once its fields are used.
+    """
+
+    elements: int
+
+    @classmethod
+    def of(cls, content: bytes, elements: int) -> Self:
+        frame = cls(content)
+        frame.elements = elements
+        return frame
+
+    def take(self, count: int) -> None:
+        """Account for `count` more elements. :raises DecodeError: when there are too many of them"""
+        self.elements -= count
+        if self.elements < 0:
+            raise DecodeError(f"its arrays have {-self.elements} elements more than are read")
+
+
+class Fields(tuple[Any, ...]):
+    """A struct of a request or response: its fields are attributes, under Kafka's names in snake case.
+
+    A field that the version does not have is at its default, the zero of its type where Kafka names none.
+    """
+
+    __slots__ = ()
+    names: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"({', '.join(f'{name}={value!r}' for name, value in zip(self.names, self, strict=True))})"
+
+
+@cache
+def snake(name: str) -> str:
+    """A name of Kafka's as Python writes it."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _fields_class(names: Sequence[str], absent: Mapping[str, Any]) -> Make:
+    keys = tuple(snake(name) for name in names)
+    missing = {snake(name): value for name, value in absent.items() if name not in names}
+    members: dict[str, Any] = {key: property(itemgetter(at)) for at, key in enumerate(keys)}
+    return type("Fields", (Fields,), {**missing, **members, "names": keys, "__slots__": ()})
+
+
+def _dictionary(names: Sequence[str], _absent: Mapping[str, Any]) -> Make:
+    return lambda values: dict(zip(names, values, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What decoded values are made of."""
+
+    struct: Callable[[Sequence[str], Mapping[str, Any]], Make]
+    array: Callable[[Sequence[Any]], Any]
+    no_uuid: UUID | None
+    keeps_unknown_tags: bool
+
+
+OBJECTS = Form(struct=_fields_class, array=tuple, no_uuid=None, keeps_unknown_tags=False)
+"""`Fields` and tuples; None is no uuid."""
+DICTIONARIES = Form(struct=_dictionary, array=list, no_uuid=NO_UUID, keeps_unknown_tags=True)
+"""Dictionaries by Kafka's own names, and lists, with all that is needed to write the same bytes again."""
+
+
+def message_reader(message: Message, version: int, form: Form) -> Reader:
+    """A reader of one version of a message. It raises `DecodeError` and nothing else."""
+    return _Compiler(version, form).struct(message.struct, message.name, message.is_flexible(version))
+
+
+def read_varint(buffer: bytes, position: int) -> tuple[int, int]:
+    """Read an unsigned varint of at most five bytes into 32 bits, signed as in Java.
+
+    :raises IndexError: when the buffer ends first
+    :raises DecodeError: when a sixth byte would follow
+    """
+    byte = buffer[position]
+    if byte < 0x80:
+        return byte, position + 1
+    value, shift = byte & 0x7F, 7
+    for at in range(position + 1, position + 5):
+        byte = buffer[at]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value if shift < 28 else (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000), at + 1
+        shift += 7
+    raise DecodeError(f"a varint at byte {position} does not end")
+
+
+def _varint_length(buffer: bytes, position: int) -> tuple[int, int]:
+    """A length, one less than the varint says: negative for null."""
+    byte = buffer[position]
+    if byte < 0x80:
+        return byte - 1, position + 1
+    value, position = read_varint(buffer, position)
+    return (_INT32_MAX if value == _INT32_MIN else value - 1), position
+
+
+def _int16_length(buffer: bytes, position: int) -> tuple[int, int]:
+    return _INT16(buffer, position)[0], position + 2
+
+
+def _int32_length(buffer: bytes, position: int) -> tuple[int, int]:
+    return _INT32(buffer, position)[0], position + 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    """Makes readers of one version in one form."""
+
+    version: int
+    form: Form
+
+    def struct(self, of: Struct, name: str, flexible: bool) -> Reader:
+        if self.version > of.newest:
+            return _too_new(name, self.version)
+        plain, tagged = of.at(self.version), of.tagged() if flexible else ()
+        names = [field.name for field in (*plain, *tagged)]
+        steps = self._steps(plain, name, flexible)
+        absent = [absent_field(field, self.form) for field in tagged]
+        known = {
+            field.tag: (at, self._tagged(field, f"{name}.{field.name}"))
+            for at, field in enumerate(tagged, len(plain))
+        }
+        make = self.form.struct(names, {field.name: absent_field(field, self.form) for field in of.fields})
+        keeps = self.form.keeps_unknown_tags
+
+        def read(buffer: bytes, position: int) -> tuple[Any, int]:
+            values: list[Any] = []
+            try:
+                for unpack, size, reader in steps:
+                    if unpack is not None:
+                        values += unpack(buffer, position)
+                        position += size
+                    else:
+                        value, position = reader(buffer, position)
+                        values.append(value)
+                if flexible:
+                    if buffer[position]:
+                        return read_tags(buffer, position, values)
+                    position += 1
+            except (IndexError, struct.error):
+                field = plain[len(values)].name if len(values) < len(plain) else "tagged fields"
+                raise DecodeError(f"{name}.{field} is cut off: it begins at byte {position}") from None
+            if absent:
+                values += absent
+            return make(values), position
+
+        def read_tags(buffer: bytes, position: int, values: list[Any]) -> tuple[Any, int]:
+            values += absent
+            unknown: list[tuple[int, bytes]] = []
+            count, position = read_varint(buffer, position)
+            for _ in range(count):
+                tag, position = read_varint(buffer, position)
+                size, position = read_varint(buffer, position)
+                if tag in known:
+                    at, reader = known[tag]
+                    values[at], position = reader(buffer, position)
+                else:
+                    end = _end(buffer, position, size, f"{name}, tagged field {tag}")
+                    if keeps:
+                        unknown.append((tag, buffer[position:end]))
+                    position = end
+            made = make(values)
+            if unknown:
+                made[UNKNOWN_TAGS] = unknown
+            return made, position
+
+        return read
+
+    def _steps(
+        self, fields: Sequence[Field], name: str, flexible: bool
+    ) -> list[tuple[Callable[..., Any] | None, int, Any]]:
+        """Numbers that follow each other are read in one go."""
+        steps: list[tuple[Callable[..., Any] | None, int, Any]] = []
+        run = ""
+        for field in fields:
+            if isinstance(field.type, Scalar) and field.type in CODES:
+                run += CODES[field.type]
+                continue
+            if run:
+                steps.append(_unpacked(run))
+                run = ""
+            steps.append((None, 0, self._field(field, f"{name}.{field.name}", flexible)))
+        if run:
+            steps.append(_unpacked(run))
+        return steps
+
+    def _field(self, field: Field, name: str, flexible: bool) -> Reader:
+        nullable = field.nullable(self.version)
+        reader = self._type(field.type, name, flexible, nullable)
+        if nullable and isinstance(field.type, Struct):
+            # A nullable struct has an int8 in front, negative for null (KIP-893).
+            return _preceded(reader, lambda buffer, position: (buffer[position] < 0x80, position + 1))
+        return reader
+
+    def _tagged(self, field: Field, name: str) -> Reader:
+        nullable = field.nullable(self.version)
+        reader = self._type(field.type, name, flexible=True, nullable=nullable)
+        return _preceded(reader, _is_there) if nullable and isinstance(field.type, Struct) else reader
+
+    def _type(self, of: Type, name: str, flexible: bool, nullable: bool = False) -> Reader:
+        if isinstance(of, Struct):
+            return self.struct(of, name, flexible)
+        if isinstance(of, Array):
+            length = _varint_length if flexible else _int32_length
+            if isinstance(of.of, Scalar) and of.of in CODES:
+                return _numbers_reader(CODES[of.of], length, name, nullable, self.form.array)
+            element = self._type(of.of, f"{name}[]", flexible)
+            return _array_reader(element, length, name, nullable, self.form.array)
+        if of is Scalar.STRING:
+            general = _string_reader(_varint_length if flexible else _int16_length, name, nullable)
+            return _compact_string(general) if flexible else general
+        if of is Scalar.BYTES:
+            return _bytes_reader(_varint_length if flexible else _int32_length, name, nullable)
+        if of is Scalar.UUID:
+            return _uuid_reader(self.form.no_uuid)
+        unpack, size, _ = _unpacked(CODES[of])
+        return lambda buffer, position: (unpack(buffer, position)[0], position + size)
+
+
+def absent_field(field: Field, form: Form) -> Any:
+    """What a field is when nothing is written."""
+    if field.default is not UNSET:
+        return field.default
+    if isinstance(field.type, Struct):
+        inner = field.type.fields
+        make = form.struct([each.name for each in inner], {})
+        return make([absent_field(each, form) for each in inner])
+    if isinstance(field.type, Array):
+        return form.array(())
+    return form.no_uuid if field.type is Scalar.UUID else zero(field.type)
+
+
+def _unpacked(codes: str) -> tuple[Callable[..., tuple[Any, ...]], int, None]:
+    packed = struct.Struct(">" + codes)
+    return packed.unpack_from, packed.size, None
+
+
+def _too_new(name: str, version: int) -> Reader:
+    def read(_buffer: bytes, position: int) -> tuple[Any, int]:
+        raise DecodeError(f"{name} at byte {position} has no version {version}")
+
+    return read
+
+
+def _is_there(buffer: bytes, position: int) -> tuple[bool, int]:
+    mark, position = read_varint(buffer, position)
+    return mark > 0, position
+
+
+def _preceded(reader: Reader, is_there: Reader) -> Reader:
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        there, position = is_there(buffer, position)
+        return reader(buffer, position) if there else (None, position)
+
+    return read
+
+
+def _uuid_reader(no_uuid: UUID | None) -> Reader:
+    def read(buffer: bytes, position: int) -> tuple[UUID | None, int]:
+        end = position + 16
+        content = buffer[position:end]
+        if len(content) < 16:
+            raise IndexError
+        return (UUID(bytes=content) if any(content) else no_uuid), end
+
+    return read
+
+
+def _string_reader(length: Reader, name: str, nullable: bool) -> Reader:
+    def read(buffer: bytes, position: int) -> tuple[str | None, int]:
+        size, start = length(buffer, position)
+        if size < 0:
+            _check_null(nullable, name, position)
+            return None, start
+        if size > LONGEST_STRING:
+            raise DecodeError(f"{name} at byte {position} is to be {size} bytes long")
+        end = _end(buffer, start, size, name)
+        return buffer[start:end].decode("utf-8", JAVA), end
+
+    return read
+
+
+def _compact_string(general: Reader) -> Reader:
+    """Quick for strings below 127 bytes: they are most of an answer."""
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        size = buffer[position]
+        if 0 < size < 0x80:
+            end = position + size
+            if end <= len(buffer):
+                return buffer[position + 1 : end].decode("utf-8", JAVA), end
+        return general(buffer, position)
+
+    return read
+
+
+def _bytes_reader(length: Reader, name: str, nullable: bool) -> Reader:
+    def read(buffer: bytes, position: int) -> tuple[bytes | None, int]:
+        size, start = length(buffer, position)
+        if size < 0:
+            _check_null(nullable, name, position)
+            return None, start
+        end = _end(buffer, start, size, name)
+        return buffer[start:end], end
+
+    return read
+
+
+def _numbers_reader(
+    code: str, length: Reader, name: str, nullable: bool, make: Callable[[Sequence[Any]], Any]
+) -> Reader:
+    width = struct.calcsize(">" + code)
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        count, start = length(buffer, position)
+        if count < 0:
+            _check_null(nullable, name, position)
+            return None, start
+        end = _end(buffer, start, count * width, name)
+        if isinstance(buffer, Frame):
+            buffer.take(count)
+        return make(struct.unpack_from(f">{count}{code}", buffer, start)), end
+
+    return read
+
+
+def _array_reader(
+    element: Reader, length: Reader, name: str, nullable: bool, make: Callable[[Sequence[Any]], Any]
+) -> Reader:
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        count, start = length(buffer, position)
+        if count < 0:
+            _check_null(nullable, name, position)
+            return None, start
+        _end(buffer, start, count, name)  # an element has one byte or more
+        if isinstance(buffer, Frame):
+            buffer.take(count)
+        position = start
+        values = []
+        for _ in range(count):
+            value, position = element(buffer, position)
+            values.append(value)
+        return make(values), position
+
+    return read
+
+
+def _check_null(allowed: bool, name: str, position: int) -> None:
+    if not allowed:
+        raise DecodeError(f"{name} at byte {position} is null")
+
+
+def _end(buffer: bytes, start: int, size: int, name: str) -> int:
+    end = start + size
+    if not start <= end <= len(buffer):
+        raise DecodeError(
+            f"{name}: a length of {size} does not fit the {len(buffer) - start} bytes left at byte {start}"
+        )
+    return end

@@ -1,0 +1,265 @@
+"""The fields of a message to bytes, by its layout, as Kafka's generated classes write them.
+
+Fields are mappings, arrays anything that has a length. Tagged fields that have their default are left out, as are
+fields that the version does not have. Unknown tagged fields follow the known ones as they were read: tags that
+Kafka adds are higher than those it has.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from wire.messages.framing import MAX_FRAME_BYTES
+from wire.messages.layout import NO_UUID, UNSET, Array, Field, Message, Scalar, Struct, Type, zero
+from wire.messages.reader import CODES, LONGEST_STRING, UNKNOWN_TAGS, snake
+
+Writer: TypeAlias = Callable[[bytearray, Any], None]
+Named: TypeAlias = Callable[[str], str]
+
+_ERROR_MESSAGE = "errorMessage"
+_LONGEST_CHARACTER = 4
+"""Bytes of UTF-8."""
+_INT16 = struct.Struct(">h").pack
+_INT32 = struct.Struct(">i").pack
+
+
+def message_writer(message: Message, version: int, named: Named = snake) -> Writer:
+    """A writer of one version of a message; `named` makes the keys of the fields out of Kafka's names.
+
+    It raises ValueError for a value that does not fit, that the version needs and has not got, or that makes the
+    message longer than a frame.
+    """
+    write = _struct_writer(message.struct, version, message.is_flexible(version), named)
+
+    def checked(out: bytearray, fields: Any) -> None:
+        try:
+            write(out, fields)
+        except KeyError as error:
+            raise ValueError(f"{message.name} needs {error}") from None
+        except (struct.error, OverflowError) as error:
+            raise ValueError(f"{message.name}: {error}") from None
+
+    return checked
+
+
+def write_varint(out: bytearray, value: int) -> None:
+    """Append an unsigned varint."""
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+
+
+def _write_varint_length(out: bytearray, length: int) -> None:
+    write_varint(out, length + 1)
+
+
+def _write_int16_length(out: bytearray, length: int) -> None:
+    out += _INT16(length)
+
+
+def _write_int32_length(out: bytearray, length: int) -> None:
+    out += _INT32(length)
+
+
+def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Writer:
+    steps = _steps(of.at(version), version, flexible, named)
+    tagged = [
+        (f.tag or 0, named(f.name), _default(f, named), _tagged_writer(f, version, named))
+        for f in of.tagged()
+    ]
+
+    def write(out: bytearray, fields: Any) -> None:
+        for get, pack, writer in steps:
+            if pack is None:
+                writer(out, get(fields))
+            else:
+                out += pack(*get(fields))
+        if flexible:
+            if tagged or UNKNOWN_TAGS in fields:
+                write_tags(out, fields)
+            else:
+                out.append(0)
+
+    def write_tags(out: bytearray, fields: Any) -> None:
+        present: list[tuple[int, bytes | bytearray]] = []
+        for tag, name, default, writer in tagged:
+            value = fields.get(name, default)
+            if value != default and not _is_empty(value, default):
+                body = bytearray()
+                writer(body, value)
+                present.append((tag, body))
+        present.extend(fields.get(UNKNOWN_TAGS, ()))
+        write_varint(out, len(present))
+        for tag, content in present:
+            write_varint(out, tag)
+            write_varint(out, len(content))
+            out += content
+
+    return write
+
+
+def _default(field: Field, named: Named) -> Any:
+    if field.default is not UNSET:
+        return field.default
+    if isinstance(field.type, Struct):
+        return {named(each.name): _default(each, named) for each in field.type.fields}
+    return [] if isinstance(field.type, Array) else zero(field.type)
+
+
+def _is_empty(value: Any, default: Any) -> bool:
+    """Whether it is an array without elements, of whatever type, where that is the default."""
+    return default == [] and value is not None and not len(value)
+
+
+def _steps(
+    fields: tuple[Field, ...], version: int, flexible: bool, named: Named
+) -> list[tuple[Any, Any, Any]]:
+    """Numbers that follow each other are written in one go."""
+    steps: list[tuple[Any, Any, Any]] = []
+    run: list[Field] = []
+    for field in fields:
+        if isinstance(field.type, Scalar) and field.type in CODES:
+            run.append(field)
+            continue
+        if run:
+            steps.append(_packed(run, named))
+            run = []
+        steps.append((_get(field, named), None, _field_writer(field, version, flexible, named)))
+    if run:
+        steps.append(_packed(run, named))
+    return steps
+
+
+def _packed(run: list[Field], named: Named) -> tuple[Any, Any, Any]:
+    pack = struct.Struct(
+        ">" + "".join(CODES[field.type] for field in run if isinstance(field.type, Scalar))
+    ).pack
+    if len(run) > 1 and all(field.default is UNSET for field in run):
+        return itemgetter(*(named(field.name) for field in run)), pack, None
+    gets = [_get(field, named) for field in run]
+    if len(gets) == 1:
+        only = gets[0]
+        return (lambda fields: (only(fields),)), pack, None
+    return (lambda fields: [get(fields) for get in gets]), pack, None
+
+
+def _get(field: Field, named: Named) -> Callable[[Any], Any]:
+    name, default = named(field.name), field.default
+    if default is UNSET:
+        return itemgetter(name)
+    return lambda fields: fields.get(name, default)
+
+
+def _field_writer(field: Field, version: int, flexible: bool, named: Named) -> Writer:
+    if field.name == _ERROR_MESSAGE:
+        return _error_message_writer(_type_writer(field.type, version, flexible, named))
+    writer = _type_writer(field.type, version, flexible, named)
+    if field.nullable(version) and isinstance(field.type, Struct):
+        return _preceded(writer, there=b"\x01", null=b"\xff")
+    return writer
+
+
+def _tagged_writer(field: Field, version: int, named: Named) -> Writer:
+    writer = _type_writer(field.type, version, flexible=True, named=named)
+    if field.nullable(version) and isinstance(field.type, Struct):
+        return _preceded(writer, there=b"\x01", null=b"\x00")
+    return writer
+
+
+def _preceded(writer: Writer, *, there: bytes, null: bytes) -> Writer:
+    def write(out: bytearray, value: Any) -> None:
+        if value is None:
+            out += null
+        else:
+            out += there
+            writer(out, value)
+
+    return write
+
+
+def _type_writer(of: Type, version: int, flexible: bool, named: Named) -> Writer:
+    if isinstance(of, Struct):
+        return _struct_writer(of, version, flexible, named)
+    if isinstance(of, Array):
+        length = _write_varint_length if flexible else _write_int32_length
+        if isinstance(of.of, Scalar) and of.of in CODES:
+            return _numbers_writer(CODES[of.of], length)
+        return _array_writer(_type_writer(of.of, version, flexible, named), length)
+    if of is Scalar.STRING:
+        return _string_writer(_write_varint_length if flexible else _write_int16_length)
+    if of is Scalar.BYTES:
+        return _bytes_writer(_write_varint_length if flexible else _write_int32_length)
+    if of is Scalar.UUID:
+        return _write_uuid
+    pack = struct.Struct(">" + CODES[of]).pack
+
+    def write(out: bytearray, value: Any) -> None:
+        out += pack(value)
+
+    return write
+
+
+def _write_uuid(out: bytearray, value: Any) -> None:
+    out += (value or NO_UUID).bytes
+
+
+def _error_message_writer(writer: Writer) -> Writer:
+    """A message may quote a peer's name, which may be as long as a string can be: the message is cut then."""
+
+    def write(out: bytearray, value: Any) -> None:
+        if value is not None and len(value) * _LONGEST_CHARACTER > LONGEST_STRING:
+            value = value[: LONGEST_STRING // _LONGEST_CHARACTER]
+        writer(out, value)
+
+    return write
+
+
+def _string_writer(length: Writer) -> Writer:
+    def write(out: bytearray, value: Any) -> None:
+        if value is None:
+            length(out, -1)
+            return
+        content = value.encode("utf-8", "replace")  # half a surrogate pair becomes "?", as in Java
+        if len(content) > LONGEST_STRING:
+            raise ValueError(f"a string of {len(content)} bytes is too long: {value[:40]!r}…")
+        length(out, len(content))
+        out += content
+
+    return write
+
+
+def _bytes_writer(length: Writer) -> Writer:
+    def write(out: bytearray, value: Any) -> None:
+        length(out, -1 if value is None else len(value))
+        out += value or b""
+
+    return write
+
+
+def _numbers_writer(code: str, length: Writer) -> Writer:
+    def write(out: bytearray, value: Any) -> None:
+        if value is None:
+            length(out, -1)
+            return
+        length(out, len(value))
+        out += struct.pack(f">{len(value)}{code}", *value)
+
+    return write
+
+
+def _array_writer(element: Writer, length: Writer) -> Writer:
+    def write(out: bytearray, value: Any) -> None:
+        if value is None:
+            length(out, -1)
+            return
+        length(out, len(value))
+        for each in value:
+            element(out, each)
+            if len(out) > MAX_FRAME_BYTES:
+                raise ValueError(f"a message of more than {MAX_FRAME_BYTES} bytes")
+
+    return write
