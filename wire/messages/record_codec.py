@@ -3,7 +3,7 @@
 A key is the number of its record type and the fields of the type's key, a value its version and the fields of that
 version. Fields are dictionaries with Kafka's names and, at defaults, all of a version's fields. Encoding what was
 decoded gives the same bytes for everything that a broker writes, unknown tagged fields (`UNKNOWN_TAGS`) included.
-For other bytes it gives what a broker would make of them: see `schema_read`.
+For other bytes it gives what a broker would make of them: see `reader`.
 """
 
 from __future__ import annotations
