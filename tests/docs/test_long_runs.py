@@ -1,7 +1,9 @@
-"""`make test-long` runs all that `make test` leaves out."""
+"""`make test-long` runs all that `make test` leaves out; what a schedule names is there."""
 
 import re
 from pathlib import Path
+
+from tests.support.schedule import LONGEST, SHARED
 
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
@@ -20,3 +22,7 @@ def test_every_long_test_is_in_a_target_of_make_test_long() -> None:
     }
     assert {str(path) for path in long if not named & {str(path), *map(str, path.parents)}} == set()
     assert len(long) > 10
+
+
+def test_the_longest_units_are_there() -> None:
+    assert [unit for unit in LONGEST if unit not in SHARED and not (ROOT / unit).is_file()] == []
