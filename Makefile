@@ -62,7 +62,7 @@ walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHOR
 	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks
 
 migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes, and have 270 leaders succeeded
-	$(LONG) --durations 30 tests/migration/end_to_end tests/migration/test_succession_broker.py
+	$(LONG) --durations 30 tests/migration/end_to_end tests/groups/test_succession_broker.py
 
 dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and then make the change
 	$(LONG) tests/cli/test_dry_run_live.py tests/cli/test_dry_run_live_racks.py

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from assignors.java.hash_map import TREEIFY_THRESHOLD
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, Partitions, TopicSpec
-from tests.assignors.ids import id_hashed
+from tests.assignors.groups import id_hashed
 
 Named = Mapping[str, Mapping[str, Sequence[int]]]
 Style = Callable[[Random], str]

@@ -1,7 +1,14 @@
-"""Hypothesis strategies of groups."""
+"""Hypothesis strategies of groups.
+
+Small groups written down briefly, for the tests of the assignors.
+
+Topic ids whose hash codes are chosen, so that they share bins of Java's maps.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from random import Random
 from uuid import UUID
 
 from hypothesis import strategies as st
@@ -50,3 +57,40 @@ def _owning(draw: st.DrawFn, topics: tuple[TopicSpec, ...], members: list[Member
         MemberSpec(id=m.id, topics=m.topics, instance=m.instance, owned=Claim(partitions=claim))
         for m, claim in zip(members, claims, strict=True)
     ]
+
+
+Owned = Mapping[str, Sequence[int]]
+
+
+def topics(**partitions: int) -> tuple[TopicSpec, ...]:
+    return tuple(TopicSpec(name=name, partitions=count) for name, count in partitions.items())
+
+
+def sticky_member(
+    id_: str, subscription: str, owned: Owned | None = None, since: int = 1, sent: int | None = None
+) -> MemberSpec:
+    """A member that says in its user data what it owns. Topics stand in one string; `sent` is the generation in
+    the subscription where it differs."""
+    claim = None if owned is None else Claim(partitions=owned, generation=since)
+    generation = since if sent is None else sent
+    return MemberSpec(
+        id=id_, topics=tuple(subscription.split()), owned=Claim(generation=generation), user_data=claim
+    )
+
+
+def cooperative_member(
+    id_: str, subscription: str, owned: Owned | None = None, generation: int = 1
+) -> MemberSpec:
+    """A member that says in its subscription what it owns."""
+    claim = Claim(partitions=owned or {}, generation=generation)
+    return MemberSpec(id=id_, topics=tuple(subscription.split()), owned=claim)
+
+
+def group(of: Sequence[TopicSpec], *members: MemberSpec) -> GroupSpec:
+    return GroupSpec(topics=tuple(of), members=members)
+
+
+def id_hashed(rng: Random, code: int) -> UUID:
+    """An id at random of that hash code (`Uuid.hashCode` folds its four words together)."""
+    first, second, third = (rng.getrandbits(32) for _ in range(3))
+    return UUID(int=first << 96 | second << 64 | third << 32 | first ^ second ^ third ^ code)

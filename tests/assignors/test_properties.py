@@ -15,8 +15,7 @@ from assignors.broker.uniform_heterogeneous import MAXIMUM_SWEEPS
 from assignors.model import Claim, DenseGroup, GroupSpec
 from assignors.registry import find
 from tests.assignors.groups import groups
-from tests.assignors.obvious_client import Owners, ranges, round_robin
-from tests.assignors.obvious_levelling import level
+from tests.assignors.obvious import Owners, level, ranges, round_robin
 
 CLIENT_RANGE, ROUND_ROBIN = find("range", Side.CLIENT), find("roundrobin", Side.CLIENT)
 SERVER_RANGE, UNIFORM = find("range", Side.BROKER), find("uniform", Side.BROKER)

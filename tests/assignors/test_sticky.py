@@ -1,4 +1,4 @@
-"""Rules of the sticky assignor, one by one."""
+"""Rules of the sticky assignor, one by one, and those of cooperative-sticky beyond them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from assignors.errors import AssignorFailedError, AssignorHangsError
+from assignors.java import cooperative_sticky as cooperative
 from assignors.java import sticky
-from assignors.model import NO_GENERATION, DenseGroup, GroupSpec, TopicSpec
-from tests.assignors.sticky_groups import group, sticky_member, topics
+from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec, TopicSpec
+from tests.assignors.groups import cooperative_member, group, sticky_member, topics
 
 
 def assigned(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
@@ -76,14 +77,14 @@ def test_topics_that_do_not_exist_make_subscriptions_differ() -> None:
     assert assigned(differing) == {"a": {"t": [2, 3]}, "b": {"t": [0, 1]}}
 
 
-def test_who_owns_too_much_gives_up_the_highest_numbers_then_the_last_topics() -> None:
+def test_too_much_is_given_up_by_highest_number_then_last_topic() -> None:
     spec = group(
         topics(a=2, b=2), sticky_member("x", "a b", {"a": [0, 1], "b": [0, 1]}), sticky_member("y", "a b")
     )
     assert assigned(spec) == {"x": {"a": [0], "b": [0]}, "y": {"a": [1], "b": [1]}}
 
 
-def test_a_partition_returns_to_its_older_claimant_that_no_longer_subscribes() -> None:
+def test_a_partition_returns_to_an_older_claimant_without_subscription() -> None:
     spec = group(
         topics(t=6, u=1),
         sticky_member("a", "t", {"t": [0, 1, 2, 3, 4, 5]}, since=5),
@@ -143,7 +144,7 @@ def test_a_group_without_members_gets_nothing() -> None:
     assert assigned(group(topics(t=3))) == {}
 
 
-def test_java_never_returns_where_a_former_claimant_and_a_subscriber_take_turns() -> None:
+def test_java_never_returns_where_claimant_and_subscriber_take_turns() -> None:
     spec = group(
         topics(t003=1, t006=1, t001=18, t007=25, t004=25),
         sticky_member("c1", "t004", {}),
@@ -154,3 +155,47 @@ def test_java_never_returns_where_a_former_claimant_and_a_subscriber_take_turns(
     )
     with pytest.raises(AssignorHangsError, match="never comes to an end"):
         assigned(spec)
+
+
+def cooperatively_assigned(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
+    return cooperative.assign(DenseGroup.of(spec)).assignment.named()
+
+
+def test_what_changes_hands_is_withheld_for_one_rebalance() -> None:
+    a, b = cooperative_member("a", "t", {"t": [0, 1]}), cooperative_member("b", "t")
+    assert cooperatively_assigned(group(topics(t=2), a, b)) == {"a": {"t": [0]}, "b": {}}
+    revoked = replace(a, owned=Claim(partitions={"t": [0]}, generation=2))
+    assert cooperatively_assigned(group(topics(t=2), revoked, b)) == {"a": {"t": [0]}, "b": {"t": [1]}}
+
+
+def test_what_changes_hands_is_withheld_with_different_subscriptions_too() -> None:
+    a = cooperative_member("a", "t u", {"t": [0, 1], "u": [0, 1]})
+    b = cooperative_member("b", "t")
+    assert cooperatively_assigned(group(topics(t=2, u=2), a, b)) == {"a": {"u": [0, 1]}, "b": {}}
+
+
+def test_a_partition_claimed_twice_in_one_generation_is_withheld() -> None:
+    spec = group(
+        topics(t=2), cooperative_member("a", "t", {"t": [0]}), cooperative_member("b", "t", {"t": [0]})
+    )
+    assert cooperatively_assigned(spec) == {"a": {}, "b": {"t": [1]}}
+
+
+def test_a_stale_claim_withholds_only_with_different_subscriptions() -> None:
+    a = cooperative_member("a", "t", {"t": [0]}, generation=1)
+    b = cooperative_member("b", "t", generation=2)
+    c = cooperative_member("c", "t", {"t": [0]}, generation=2)
+    # Cut from nobody: the stale claim lost before anything was cut.
+    assert cooperatively_assigned(group(topics(t=3), a, b, c)) == {
+        "a": {"t": [1]},
+        "b": {"t": [2]},
+        "c": {"t": [0]},
+    }
+
+
+def test_the_user_data_has_the_generation_that_a_subscription_lacks() -> None:
+    a = cooperative_member("a", "t", {"t": [0]}, generation=NO_GENERATION)
+    b = cooperative_member("b", "t", {"t": [0]}, generation=3)
+    spec = group(topics(t=2), b, replace(a, user_data=Claim(generation=4)))
+    # The map has a first: b, of generation 3, beats the -1 that a's subscription says.
+    assert cooperatively_assigned(spec) == {"a": {"t": [1]}, "b": {"t": [0]}}

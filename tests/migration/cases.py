@@ -15,7 +15,6 @@ from migration.plan import make_plan
 NEW = Cluster(id="c", kafka="4.3", features={"group.version": 1})
 COOPERATIVE, CONSUMER = Destination.COOPERATIVE, Destination.CONSUMER
 EAGER, CLASSIC = Destination.EAGER, Destination.CLASSIC
-EAGER, CLASSIC = Destination.EAGER, Destination.CLASSIC
 
 
 def member(name: str = "m1", library: str | None = None, version: str | None = None) -> Member:

@@ -123,7 +123,7 @@ def test_a_static_member_away_for_longer_than_its_session_leaves() -> None:
     assert any("until their session ends" in line for line in found.expectation.arithmetic)
 
 
-def test_the_first_member_of_the_consumer_protocol_waits_for_its_second_heartbeat() -> None:
+def test_the_first_consumer_member_waits_for_its_second_heartbeat() -> None:
     group = group_of("cooperative-sticky", 3, 12)
     (found,) = costs(group, Course(rounds=((group.members[0].id,),), start=CONSUMER))
     # Stopped: 4 wait 2 s for two classic members. Started: 4 come from classic members, 3.5 s each.

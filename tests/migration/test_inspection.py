@@ -150,7 +150,7 @@ def test_when_all_have_joined_they_wait_for_the_leader() -> None:
     assert waits_of(classic_group(*members, state=completing)) == {"a": unknown, "b": unknown}
 
 
-def test_a_stable_classic_group_waits_for_nothing_and_an_unknown_state_tells_nothing() -> None:
+def test_a_stable_classic_group_waits_for_nothing() -> None:
     assert waits_of(classic_group(classic("a"))) == {"a": ()}
     assert waits_of(classic_group(classic("a"), state=GroupState.UNKNOWN)) == {"a": None}
 

@@ -226,7 +226,7 @@ def test_a_custom_assignor_is_what_the_way_to_an_eager_one_begins_with() -> None
     assert "back on com.example.Weighted" in second.strays[0].message
 
 
-def test_franz_go_stays_classic_unless_its_first_balancer_has_a_likeness_on_the_broker() -> None:
+def test_franz_go_needs_a_first_balancer_that_the_broker_has_too() -> None:
     steps = plan(replace(GROUP, protocol="roundrobin"), CONSUMER, "franz-go:1.22.0").steps
     assert steps[0].config[-1] == "kgo.Balancers(kgo.CooperativeStickyBalancer())"
 
@@ -257,7 +257,7 @@ def test_the_first_member_converts_alone() -> None:
     assert [stray.back_to for stray in others.strays] == ["first-member", "other-members"]
 
 
-def test_the_bridge_is_gated_by_its_place_then_by_its_lead_and_by_the_user_data() -> None:
+def test_the_bridge_is_gated_by_its_place_its_lead_and_the_user_data() -> None:
     group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
     steps = by_id(plan(replace(group, leader="m2"), to, *clients))
     bridge = "kohort-bridge"
@@ -276,7 +276,7 @@ def test_the_bridge_is_gated_by_its_place_then_by_its_lead_and_by_the_user_data(
     assert f"--command-property client.id={bridge}" in console
 
 
-def test_where_the_leader_is_not_known_members_are_restarted_until_the_bridge_leads() -> None:
+def test_with_an_unknown_leader_members_restart_until_the_bridge_leads() -> None:
     group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
     step = by_id(plan(group, to, *clients))["bridge-leads"]
     assert step.rounds == (("m1",), ("m2",), ("m3",))

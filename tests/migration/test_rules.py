@@ -1,12 +1,20 @@
-"""What each rule finds, and what it keeps quiet about."""
+"""What each rule finds, and what it keeps quiet about.
+
+What the authorizer's entries say of the members' topics.
+
+docs/readiness.md lists every rule, and no other.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from groups.model import Client, Cluster, Group, GroupState, Subscription, UserData
+from migration.access import Access, Entry, Kind
 from migration.model import Destination, Level
 from migration.rules.case import without_members
 from tests.migration.cases import (
@@ -231,3 +239,81 @@ def test_what_is_told_against_what_shows() -> None:
     )
     assert found(plan(group, CONSUMER, "java:4.1", "rdkafka=librdkafka:2.16"), "client-contradiction") is None
     assert found(plan(group, CONSUMER), "client-contradiction") is None
+
+
+READER = replace(
+    GROUP,
+    members=tuple(replace(m, subscription=Subscription(topics=("orders", "refunds"))) for m in GROUP.members),
+)
+
+
+def _entry(kind: Kind, name: str, operation: str, *, allows: bool = True, is_prefix: bool = False) -> Entry:
+    return Entry(
+        kind=kind, name=name, is_prefix=is_prefix, principal="User:a", operation=operation, allows=allows
+    )
+
+
+MAY_READ = _entry(Kind.GROUP, "payments", "READ")
+TOPIC = Kind.TOPIC
+
+ACCESS_TABLE = {
+    "not-asked": (None, Level.INFO, "not known here"),
+    "not-told": (Access(problem="CLUSTER_AUTHORIZATION_FAILED"), Level.INFO, "CLUSTER_AUTHORIZATION_FAILED"),
+    "no-authorizer": (Access(is_open=True), None, ""),
+    "nobody": (Access(), Level.WARNING, "No access control entry lets anybody READ the group"),
+    "one-is-missing": (
+        Access(entries=(MAY_READ, _entry(TOPIC, "orders", "READ"))), Level.WARNING, "DESCRIBE refunds:",
+    ),
+    "both": (
+        Access(entries=(MAY_READ, _entry(TOPIC, "orders", "READ"), _entry(TOPIC, "refunds", "DESCRIBE"))), None, "",
+    ),
+    "prefixes": (
+        Access(
+            entries=(MAY_READ, *(_entry(TOPIC, name, "WRITE", is_prefix=True) for name in ("ord", "re")))
+        ),
+        None, "",
+    ),
+    "everything": (Access(entries=(_entry(Kind.GROUP, "*", "ALL"), _entry(TOPIC, "*", "READ"))), None, ""),
+    "a-denial-beats-it": (
+        Access(entries=(MAY_READ, _entry(TOPIC, "*", "READ"), _entry(TOPIC, "orders", "DESCRIBE", allows=False))),
+        Level.WARNING, "DESCRIBE orders:",
+    ),
+    "a-literal-is-no-prefix": (
+        Access(entries=(MAY_READ, _entry(TOPIC, "ord", "ALL"))), Level.WARNING, "DESCRIBE orders, refunds:",
+    ),
+    "of-another-group": (
+        Access(entries=(_entry(Kind.GROUP, "payments2", "READ"),)), Level.WARNING, "lets anybody READ",
+    ),
+}  # fmt: skip
+
+
+def test_the_command_for_a_principal_with_spaces() -> None:
+    named = replace(MAY_READ, principal="User:CN=a b,O=c")
+    finding = found(plan(READER, CONSUMER, access=Access(entries=(named,))), "acl")
+    assert finding is not None
+    assert "--allow-principal 'User:CN=a b,O=c' --operation" in finding.remedy
+
+
+@pytest.mark.parametrize(("access", "level", "said"), ACCESS_TABLE.values(), ids=ACCESS_TABLE.keys())
+def test_access(access: Access | None, level: Level | None, said: str) -> None:
+    finding = found(plan(READER, CONSUMER, access=access), "acl")
+    assert (finding and finding.level) is level
+    assert finding is None or said in finding.message
+    assert found(plan(READER, COOPERATIVE, access=access), "acl") is None
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_rule_is_documented() -> None:
+    page = (ROOT / "docs" / "readiness.md").read_text(encoding="utf-8")
+    table = page[page.index("| rule |") :]
+    documented = {
+        name for row in table.splitlines() for name in re.findall(r"`([a-z-]+)`", row.split("|")[1])
+    }
+    sources = "".join(
+        file.read_text(encoding="utf-8") for file in (ROOT / "migration" / "rules").glob("*.py")
+    )
+    assert documented == set(
+        re.findall(r'(?:rule=|(?:blocker|warning|info)\(\s*)"([a-z-]+)"', sources)
+    ) | set(re.findall(r'"(regex-[a-z]+)"', sources))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from groups.model import Cluster, Group, GroupType, MemberProtocol, Subscription
+from groups.model import Cluster, Group, MemberProtocol, Subscription
 from migration.model import Destination, Level
 from tests.migration.cases import (
     CLASSIC,
@@ -15,32 +15,23 @@ from tests.migration.cases import (
     COOPERATIVE,
     EMPTY,
     GROUP,
+    MIXED,
     NEW,
+    NEWER,
     blockers,
     found,
     group_of,
     plan,
+    policy,
     upgraded,
 )
 
-NEWER = replace(
-    GROUP,
-    type=GroupType.CONSUMER,
-    protocol="uniform",
-    members=(upgraded("m1"), upgraded("m2")),
-    group_epoch=3,
-)
-MIXED = replace(NEWER, members=(upgraded("m1"), upgraded("m2", MemberProtocol.CLASSIC)))
 BRIDGED = group_of("librdkafka:2.16.0", "cooperative-sticky")
 POLICY = "group.consumer.migration.policy"
 
 
-def _policy(value: str) -> Cluster:
-    return replace(NEW, settings={POLICY: value})
-
-
 @pytest.mark.parametrize(
-    ("group", "to", "policy", "level", "said"),
+    ("group", "to", "value", "level", "said"),
     [
         (GROUP, CONSUMER, "disabled", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
         (GROUP, CONSUMER, "DISABLED", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
@@ -58,9 +49,9 @@ def _policy(value: str) -> Cluster:
     ],
 )
 def test_what_a_policy_means(
-    group: Group, to: Destination, policy: str, level: Level | None, said: str
+    group: Group, to: Destination, value: str, level: Level | None, said: str
 ) -> None:
-    finding = found(plan(group, to, "java:4.1", cluster=_policy(policy)), "migration-policy")
+    finding = found(plan(group, to, "java:4.1", cluster=policy(NEW, value)), "migration-policy")
     assert (finding and finding.level) is level
     if finding is not None:
         assert said in finding.message
@@ -68,7 +59,7 @@ def test_what_a_policy_means(
 
 
 def test_an_offline_plan_needs_no_policy() -> None:
-    made = plan(GROUP, CONSUMER, cluster=_policy("disabled"), offline=True)
+    made = plan(GROUP, CONSUMER, cluster=policy(NEW, "disabled"), offline=True)
     assert blockers(made) == []
     assert next(step.id for step in made.steps).startswith("stop")
 

@@ -100,7 +100,7 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
             assert group.leader == expected[group.id]
 
 
-def test_a_leader_that_misses_a_rebalance_is_followed_by_the_first_of_all_that_joined(
+def test_a_leader_that_misses_a_rebalance_is_followed_by_the_first_joined(
     broker: Broker, source: LiveSource
 ) -> None:
     """A member that joins before the leader is removed may be the one: it is in the map by then."""

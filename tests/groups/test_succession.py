@@ -86,7 +86,7 @@ def test_the_order_is_known_of_a_group_that_was_once_larger() -> None:
     assert disagreed, "the length of the array never mattered"
 
 
-def test_a_listing_in_another_order_is_certain_only_where_every_length_agrees() -> None:
+def test_another_order_is_certain_only_where_every_length_agrees() -> None:
     rng, seen = random.Random(2), {True: 0, False: 0}
     for _ in range(400):
         size = rng.choice([3, 4, 6])
