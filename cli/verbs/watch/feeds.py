@@ -9,15 +9,15 @@ from typing import Protocol
 
 from cli.errors import CommandError
 from cli.opening import LastingSource
-from cli.verbs.watch.observation import Observation, observe
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import pause_s, trying_again
+from cli.verbs.watch.state import Observation, observe
 from groups.model import Problem
 from wire.client.errors import WireError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class TimedObservation:
     """An observation, and how long to wait before the next one is asked for."""
 
     seen: Observation
@@ -39,7 +39,7 @@ class Feed(Protocol):
         """For people."""
         ...
 
-    def looks(self) -> Iterator[Look]:
+    def looks(self) -> Iterator[TimedObservation]:
         """Each when it is asked for."""
         ...
 
@@ -61,7 +61,7 @@ class LiveFeed:
     def title(self) -> str:
         return f"{self._name}, every {self._every_s:g} s; Ctrl-C ends"
 
-    def looks(self) -> Iterator[Look]:
+    def looks(self) -> Iterator[TimedObservation]:
         failures, has_seen = 0, False
         while True:
             begun, asked_ms = time.monotonic(), _now_ms()
@@ -84,7 +84,9 @@ class LiveFeed:
                     problems=(Problem(subject=self._name, message=str(error)),),
                 )
             pause = pause_s(self._every_s, failures)
-            yield Look(seen=seen, pause_s=max(begun + pause - time.monotonic(), 0.0), failure=failure)
+            yield TimedObservation(
+                seen=seen, pause_s=max(begun + pause - time.monotonic(), 0.0), failure=failure
+            )
 
 
 class ReplayFeed:
@@ -101,13 +103,13 @@ class ReplayFeed:
     def title(self) -> str:
         return f"recorded in {self._name}; Ctrl-C ends"
 
-    def looks(self) -> Iterator[Look]:
+    def looks(self) -> Iterator[TimedObservation]:
         seen = self._recording.observations
         for position, each in enumerate(seen):
             following = seen[position + 1].at_ms if position + 1 < len(seen) else each.at_ms
             pause = 0.0 if self._speed is None else max(following - each.at_ms, 0) / 1000 / self._speed
             failure = "" if each.groups else "; ".join(problem.message for problem in each.problems)
-            yield Look(seen=each, pause_s=pause, failure=failure)
+            yield TimedObservation(seen=each, pause_s=pause, failure=failure)
 
 
 def _now_ms() -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cli.verbs.watch.course import LEAST_RATE_MS
-from cli.verbs.watch.observation import Observation
+from cli.verbs.watch.state import LEAST_RATE_MS, Observation
 from groups.lag import NOTHING_COMMITTED, lag_of, total_lag
 from groups.model import Group
 

@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from cli.errors import CommandError, UsageError
 from cli.render.lanes import AWAY, NONE, WIDTH, Axis, Box, Drawing, Label, Lane, draw_file, fitting, shortened
-from cli.verbs.watch.course import WatchedGroup, WatchState, owners_are_shown
+from cli.verbs.watch.event_text import clock_text, duration_text, places_text
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
-from cli.verbs.watch.words import clock_text, duration_text, places_text
+from cli.verbs.watch.state import WatchedGroup, WatchState, owners_are_shown
 
 LEFT, RIGHT = 190, 16
 HEIGHT = 20

@@ -17,10 +17,9 @@ from typing import IO, Any, TextIO
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION
 from cli.times import format_moment, parse_moment
-from cli.verbs.watch.course import Gap, Happening
+from cli.verbs.watch.event_text import happening_text
 from cli.verbs.watch.lag import lags_of
-from cli.verbs.watch.observation import Observation
-from cli.verbs.watch.words import happening_text
+from cli.verbs.watch.state import Gap, Happening, Observation
 from groups.lag import total_lag
 from groups.model import Group, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree

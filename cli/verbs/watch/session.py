@@ -16,10 +16,10 @@ from cli.errors import ExitStatus, UsageError
 from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
-from cli.verbs.watch.course import WatchState
-from cli.verbs.watch.feeds import Feed, LiveFeed, Look, ReplayFeed
+from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
 from cli.verbs.watch.redraw import can_draw
+from cli.verbs.watch.state import WatchState
 from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink
 from groups.model import Group, GroupState, GroupType
 
@@ -87,11 +87,11 @@ def _watch(session: Session, feed: Feed, stack: ExitStack) -> ExitStatus:
     return watch(feed, lambda: _sink(session, feed, stack), limits, keep)
 
 
-def _keeper(file: Path, force: bool, feed: Feed, stack: ExitStack) -> Callable[[Look], None]:
+def _keeper(file: Path, force: bool, feed: Feed, stack: ExitStack) -> Callable[[TimedObservation], None]:
     """What records each look; the file is made for the first one."""
     recorder: Recorder | None = None
 
-    def keep(look: Look) -> None:
+    def keep(look: TimedObservation) -> None:
         nonlocal recorder
         if recorder is None:
             recorder = Recorder.create(file, force=force)
@@ -123,7 +123,10 @@ class Limits:
 
 
 def watch(
-    feed: Feed, sink: Callable[[], Sink], limits: Limits, keep: Callable[[Look], None] | None = None
+    feed: Feed,
+    sink: Callable[[], Sink],
+    limits: Limits,
+    keep: Callable[[TimedObservation], None] | None = None,
 ) -> ExitStatus:
     """Show every look, and keep it; the sink is made when there is something to show.
 

@@ -21,13 +21,13 @@ from cli.render.cells import safe_text
 from cli.render.document import Cell, Table, columns
 from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
-from cli.verbs.watch.course import Happening, WatchedGroup, WatchState, owners_are_shown
-from cli.verbs.watch.feeds import Feed, Look
+from cli.verbs.watch.event_text import clock_text, duration_text, epoch_words, places_text, told_lines
+from cli.verbs.watch.feeds import Feed, TimedObservation
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import column_lines, shortened
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
 from cli.verbs.watch.redraw import Line, Piece, Screen, Style, folded, plain, width_of
-from cli.verbs.watch.words import clock_text, duration_text, epoch_words, places_text, told_lines
+from cli.verbs.watch.state import Happening, WatchedGroup, WatchState, owners_are_shown
 from groups.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
 
@@ -39,7 +39,7 @@ _TICK_S = 1.0
 class Sink(Protocol):
     """Is shown every look."""
 
-    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
+    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
         """One look, the course with it, and what happened since the one before."""
         ...
 
@@ -59,7 +59,7 @@ class ScreenSink:
         stack.callback(self._print_last)
         self._screen = stack.enter_context(Screen(sys.stdout))
 
-    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
+    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
         self._log.extend(
             LogLine(at_ms=at_ms, group=group, text=text)
             for at_ms, group, text in told_lines(happened, course.labels, commits=self._commits)
@@ -95,7 +95,7 @@ class LinesSink:
     def __init__(self, *, commits: bool) -> None:
         self._commits, self._known, self._failure = commits, set[str](), ""
 
-    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
+    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
         self._say(look)
         lines = [
             (look.seen.at_ms, name, _standing(course, name))
@@ -113,7 +113,7 @@ class LinesSink:
     def wait(self, seconds: float) -> None:
         time.sleep(seconds)
 
-    def _say(self, look: Look) -> None:
+    def _say(self, look: TimedObservation) -> None:
         """Why nothing was seen, or not all; each reason once as long as it lasts."""
         said = look.failure or "\n".join(f"{each.subject}: {each.message}" for each in look.seen.problems)
         if said and said != self._failure:
@@ -129,7 +129,7 @@ class JsonSink:
     def __init__(self, feed: Feed) -> None:
         self._header: str | None = line_of(header_document(feed.header))
 
-    def show(self, look: Look, course: WatchState, happened: Sequence[Happening]) -> None:
+    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
         lines = [*filter(None, [self._header])]
         self._header = None
         lines += [line_of(event_document(each, course.labels)) for each in happened]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.watch.course import WatchState
 from cli.verbs.watch.recording import read_recording
+from cli.verbs.watch.state import WatchState
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.verbs.watch.course import WatchState
-from cli.verbs.watch.observation import Observation
+from cli.verbs.watch.event_text import told_lines
 from cli.verbs.watch.picture import stories
 from cli.verbs.watch.recording import (
     Header,
@@ -24,8 +23,8 @@ from cli.verbs.watch.recording import (
     observation_document,
     read_recording,
 )
+from cli.verbs.watch.state import Observation, WatchState
 from cli.verbs.watch.view import LogLine, Shown, view_lines
-from cli.verbs.watch.words import told_lines
 from groups.model import Group, Problem, Topic, UserData
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults

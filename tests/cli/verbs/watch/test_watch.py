@@ -11,18 +11,17 @@ import pytest
 
 from cli.errors import UsageError
 from cli.render.document import Column, Table
-from cli.verbs.watch.course import Gap, Happening, WatchState
+from cli.verbs.watch.event_text import clock_text, duration_text, ranges_text, span_text, told_lines
 from cli.verbs.watch.events import EventKind
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import changed_cells, table_lines
-from cli.verbs.watch.observation import Observation
 from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.redraw import Piece, Style, cut, escaped, plain, width_of
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
+from cli.verbs.watch.state import Gap, Happening, Observation, WatchState
 from cli.verbs.watch.view import LogLine, Shown, view_lines
-from cli.verbs.watch.words import clock_text, duration_text, ranges_text, span_text, told_lines
 from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.command import Kohort
 from tests.cli.verbs.watch.groups import group, member

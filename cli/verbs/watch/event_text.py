@@ -8,8 +8,8 @@ from itertools import groupby
 
 from cli.counts import counted
 from cli.times import format_moment
-from cli.verbs.watch.course import Gap, Happening
 from cli.verbs.watch.events import Event, EventKind, Told
+from cli.verbs.watch.state import Gap, Happening
 from groups.model import Group, GroupType
 
 MOST_NAMES = 3
