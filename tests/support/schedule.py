@@ -18,7 +18,7 @@ from xdist.scheduler import LoadFileScheduling
 ROOT = Path(__file__).parents[2]
 SHARED = {
     "spark": re.compile(r"\b(live_)?spark: "),
-    "fleet": re.compile(r"\bfleet(_scene)?: (Fleet|Scene)\b"),
+    "fleet": re.compile(r"from tests\.cli\.fleet import|\bfleet_scene\b|\}_scene\b"),
     "secure": re.compile(r"\bsecure: SecureBroker\b"),
 }
 """Fixtures of the session, and how a test of theirs shows itself."""
