@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from cli.dropin.cluster import (
-    by_name,
     committed_offsets,
     describe_consumer_groups,
     end_offsets,
@@ -18,14 +17,13 @@ from cli.dropin.printing import NARROWEST, or_missing, print_error, print_remark
 from cli.errors import ExitStatus
 from cli.render.cells import MISSING, partitions_text
 from cli.sources.live import LiveSource
+from groups.lag import PartitionLag, partition_lags, records_between
 from groups.model import (
-    CommittedOffset,
     Group,
     GroupState,
     GroupType,
     Member,
     MemberProtocol,
-    Offsets,
     Partitions,
 )
 from groups.offsets.model import Place
@@ -38,16 +36,6 @@ _REBALANCING = (
     GroupState.ASSIGNING,
     GroupState.RECONCILING,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assigned:
-    """Some partitions of a group, and the member that has them; without a member all three are `-`."""
-
-    places: Collection[Place]
-    consumer: str = MISSING
-    host: str = MISSING
-    client: str = MISSING
 
 
 def run(options: Options, source: LiveSource) -> int:
@@ -68,7 +56,7 @@ def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
     for group in groups:
         if not _is_there(group):
             status = ExitStatus.UNREADABLE
-        _print_table(member_table(group, verbose=verbose))
+        _print_table(_member_table(group, verbose=verbose))
     return status
 
 
@@ -76,7 +64,7 @@ def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
     status = ExitStatus.DONE
     for group in groups:
         if _is_there(group):
-            _print_table(state_table(group, verbose=verbose))
+            _print_table(_state_table(group, verbose=verbose))
         else:
             status = ExitStatus.UNREADABLE
     return status
@@ -85,17 +73,17 @@ def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
 def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool) -> int:
     """Ends of logs that are not known are `-`, and why is said once, behind all tables."""
     committed = committed_offsets(source, [group.id for group in groups])
-    rows = {group.id: assigned(group, committed.get(group.id, {})) for group in groups}
-    places = {place for parts in rows.values() for part in parts for place in part.places}
+    rows = {
+        group.id: partition_lags(replace(group, offsets=committed.get(group.id, {})), {}) for group in groups
+    }
+    places = {(each.topic, each.partition) for parts in rows.values() for each in parts}
     ends, unread = end_offsets(source, sorted(places))
     status = ExitStatus.DONE
     for group in groups:
         if not _is_there(group):
             status = ExitStatus.UNREADABLE
         elif rows[group.id]:
-            _print_table(
-                offset_table(group.id, rows[group.id], committed.get(group.id, {}), ends, verbose=verbose)
-            )
+            _print_table(_offset_table(group.id, rows[group.id], ends, verbose=verbose))
     for reason in sorted(set(unread.values())):
         which = ", ".join(
             f"{topic}-{partition}" for (topic, partition), why in unread.items() if why == reason
@@ -122,41 +110,19 @@ def _print_table(lines: Iterable[str]) -> None:
     print("\n" + "\n".join(lines))
 
 
-def places_of(partitions: Partitions | Offsets) -> list[Place]:
-    """Topics and partitions of an assignment, or of committed offsets."""
-    return [(topic, number) for topic, numbers in partitions.items() for number in numbers]
-
-
-def assigned(group: Group, committed: Offsets) -> list[Assigned]:
-    """The members with partitions, those with most of them first, then what nobody has but was committed."""
-    members = [
-        Assigned(
-            places=places_of(member.owned),
-            consumer=member.id,
-            host=member.client.host or "",
-            client=member.client.id or "",
-        )
-        for member in group.members
-        if member.owned
-    ]
-    members.sort(key=lambda member: -len(member.places))
-    taken = {place for member in members for place in member.places}
-    left = [place for place in places_of(committed) if place not in taken]
-    return [member for member in (*members, Assigned(places=left)) if member.places]
-
-
-def offset_table(
-    group: str, rows: Sequence[Assigned], committed: Offsets, ends: Mapping[Place, int], *, verbose: bool
+def _offset_table(
+    group: str, rows: Sequence[PartitionLag], ends: Mapping[Place, int], *, verbose: bool
 ) -> list[str]:
-    """The heading and a line for each partition."""
-    names = [name for assigned in rows for name, _ in assigned.places]
+    """The heading and a line for each partition; without a member its three columns are `-`."""
+    owners = {id(each.member): _owner(each.member) for each in rows}
+    consumers, hosts, _ = zip(*owners.values(), strict=True)
     widths = [
         width_of([group]),
-        width_of(set(names)),
+        width_of({each.topic for each in rows}),
         10,
         *[_NUMBER] * (4 if verbose else 3),
-        width_of(assigned.consumer for assigned in rows),
-        width_of(assigned.host for assigned in rows),
+        width_of(consumers),
+        width_of(hosts),
     ]
     headings = [
         "GROUP", "TOPIC", "PARTITION", *["LEADER-EPOCH"] * verbose, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
@@ -164,24 +130,21 @@ def offset_table(
     ]  # fmt: skip
     lines = [row(headings, widths)]
     for each in rows:
-        for topic, partition in sorted(each.places, key=lambda place: (by_name(place[0]), place[1])):
-            offset = committed.get(topic, {}).get(partition)
-            numbers = _numbers(offset, ends.get((topic, partition)), verbose)
-            cells = [group, topic, str(partition), *numbers, each.consumer, each.host, each.client]
-            lines.append(row(cells, widths))
+        end = ends.get((each.topic, each.partition))
+        numbers = [*[each.leader_epoch] * verbose, each.committed, end, records_between(each.committed, end)]
+        cells = [group, each.topic, str(each.partition), *map(or_missing, numbers), *owners[id(each.member)]]
+        lines.append(row(cells, widths))
     return lines
 
 
-def _numbers(committed: CommittedOffset | None, end: int | None, verbose: bool) -> list[str]:
-    """Leader epoch where `verbose`, committed offset, end and lag."""
-    offset = None if committed is None else committed.offset
-    lag = None if offset is None or end is None else end - offset
-    numbers = [or_missing(number) for number in (offset, end, lag)]
-    epoch = None if committed is None else committed.leader_epoch
-    return [or_missing(epoch), *numbers] if verbose else numbers
+def _owner(member: Member | None) -> tuple[str, str, str]:
+    """Id, host and client id."""
+    if member is None:
+        return MISSING, MISSING, MISSING
+    return member.id, member.client.host or "", member.client.id or ""
 
 
-def member_table(group: Group, *, verbose: bool) -> list[str]:
+def _member_table(group: Group, *, verbose: bool) -> list[str]:
     """The heading and a line for each member.
 
     Instances have a column where a member has one, UPGRADED where members of both protocols are there.
@@ -236,7 +199,7 @@ def _upgraded(member: Member) -> str:
     return str(member.protocol is MemberProtocol.CONSUMER).lower()
 
 
-def state_table(group: Group, *, verbose: bool) -> list[str]:
+def _state_table(group: Group, *, verbose: bool) -> list[str]:
     """The heading and one line."""
     node = group.coordinator
     coordinator = MISSING if node is None else f"{node.host}:{node.port}  ({node.id})"
