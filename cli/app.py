@@ -5,85 +5,137 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
 from cli.errors import CommandError, ExitStatus, exit_status, fault, is_expected
 from cli.lazy import Build, family, lazy_group, verb
 
-COMMANDS = {
-    "list": "cli.verbs.list:list_groups",
-    "describe": "cli.verbs.describe.command:describe",
-    "validate-regex": "cli.verbs.validate_regex.command:validate_regex",
-    "dry-run": "cli.verbs.dry_run.command:dry_run",
-    "plan": "cli.verbs.plan.command:plan",
-    "gate": "cli.verbs.gate.command:gate",
-    "delete": "cli.verbs.delete.command:delete",
-    "snapshot": "cli.verbs.snapshot:snapshot",
-    "serve": "cli.verbs.serve.command:serve",
-    "demo": "cli.verbs.demo.command:demo",
-    "watch": "cli.verbs.watch.command:watch",
-    "completion": "cli.verbs.completion.command:completion",
-    "help": "cli.verbs.help.command:help_",
-}
-"""Where the function of each command is."""
-OWN_PARSERS = {"gate": "cli.verbs.gate.command:WithWait"}
-"""Commands whose options typer alone cannot read."""
-FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+Commands = Mapping[str, Any]
+"""Functions of commands by the second word, in the order of the help."""
+
+COMMANDS = (
+    "list", "describe", "validate-regex", "dry-run", "plan", "gate", "delete", "snapshot", "serve", "demo", "watch",
+    "completion", "help",
+)  # fmt: skip
+"""Commands of one word, in the order of the help."""
+
+
+def _command(name: str) -> Any:
+    """The function of a command, imported when it is asked for: a process runs one and pays for one."""
+    match name:
+        case "list":
+            from cli.verbs.list import list_groups
+
+            return list_groups
+        case "describe":
+            from cli.verbs.describe.command import describe
+
+            return describe
+        case "validate-regex":
+            from cli.verbs.validate_regex.command import validate_regex
+
+            return validate_regex
+        case "dry-run":
+            from cli.verbs.dry_run.command import dry_run
+
+            return dry_run
+        case "plan":
+            from cli.verbs.plan.command import plan
+
+            return plan
+        case "gate":
+            from cli.verbs.gate.command import gate
+
+            return gate
+        case "delete":
+            from cli.verbs.delete.command import delete
+
+            return delete
+        case "snapshot":
+            from cli.verbs.snapshot import snapshot
+
+            return snapshot
+        case "serve":
+            from cli.verbs.serve.command import serve
+
+            return serve
+        case "demo":
+            from cli.verbs.demo.command import demo
+
+            return demo
+        case "watch":
+            from cli.verbs.watch.command import watch
+
+            return watch
+        case "completion":
+            from cli.verbs.completion.command import completion
+
+            return completion
+        case "help":
+            from cli.verbs.help.command import help_
+
+            return help_
+    raise KeyError(name)
+
+
+def _fleet() -> Commands:
+    from cli.verbs.fleet.command import fleet_audit, fleet_follow, fleet_history
+
+    return {"history": fleet_history, "follow": fleet_follow, "audit": fleet_audit}
+
+
+def _log() -> Commands:
+    from cli.verbs.log_dump.command import log_dump
+    from cli.verbs.log_verify.command import log_verify
+
+    return {"dump": log_dump, "verify": log_verify}
+
+
+def _offsets() -> Commands:
+    from cli.verbs.offsets.command import clone, delete, export, load, reset
+
+    return {"reset": reset, "export": export, "import": load, "clone": clone, "delete": delete}
+
+
+def _config() -> Commands:
+    from cli.verbs.config.command import get, set_, unset
+
+    return {"get": get, "set": set_, "unset": unset}
+
+
+def _context() -> Commands:
+    from cli.verbs.context.command import add, list_contexts, remove, rename, show, use
+
+    return {"list": list_contexts, "show": show, "use": use, "add": add, "remove": remove, "rename": rename}
+
+
+def _gate_parser() -> Any:
+    from cli.verbs.gate.command import WithWait
+
+    return WithWait
+
+
+FAMILIES: Mapping[str, tuple[str, Callable[[], Commands]]] = {
     "fleet": (
         "Look at thousands of groups or months of history, with Spark: history, follow, audit.",
-        {
-            "history": "cli.verbs.fleet.command:fleet_history",
-            "follow": "cli.verbs.fleet.command:fleet_follow",
-            "audit": "cli.verbs.fleet.command:fleet_audit",
-        },
+        _fleet,
     ),
-    "log": (
-        "Look into a broker's own log of groups and offsets.",
-        {"dump": "cli.verbs.log_dump.command:log_dump", "verify": "cli.verbs.log_verify.command:log_verify"},
-    ),
-    "offsets": (
-        "Look after committed offsets: reset, export, import, clone, delete.",
-        {
-            "reset": "cli.verbs.offsets.reset:reset",
-            "export": "cli.verbs.offsets.export:export",
-            "import": "cli.verbs.offsets.load:load",
-            "clone": "cli.verbs.offsets.clone:clone",
-            "delete": "cli.verbs.offsets.delete:delete",
-        },
-    ),
-    "config": (
-        "Look after the settings of groups: get, set, unset.",
-        {
-            "get": "cli.verbs.config.command:get",
-            "set": "cli.verbs.config.command:set_",
-            "unset": "cli.verbs.config.command:unset",
-        },
-    ),
-    "context": (
-        "Look after contexts, names for sources: list, show, use, add, remove, rename.",
-        {
-            "list": "cli.verbs.context.command:list_contexts",
-            "show": "cli.verbs.context.command:show",
-            "use": "cli.verbs.context.command:use",
-            "add": "cli.verbs.context.command:add",
-            "remove": "cli.verbs.context.command:remove",
-            "rename": "cli.verbs.context.command:rename",
-        },
-    ),
+    "log": ("Look into a broker's own log of groups and offsets.", _log),
+    "offsets": ("Look after committed offsets: reset, export, import, clone, delete.", _offsets),
+    "config": ("Look after the settings of groups: get, set, unset.", _config),
+    "context": ("Look after contexts, names for sources: list, show, use, add, remove, rename.", _context),
 }
 """Commands of two words: what the first stands for, and what may follow it."""
 
 
 def _builds() -> dict[str, Build]:
-    single = {name: verb(name, target, parser=OWN_PARSERS.get(name)) for name, target in COMMANDS.items()}
-    double = {
-        first: family(first, purpose, {name: verb(name, target) for name, target in verbs.items()})
-        for first, (purpose, verbs) in FAMILIES.items()
-    }
-    return single | double
+    parsers = {"gate": _gate_parser}
+    single = {name: verb(name, partial(_command, name), parser=parsers.get(name)) for name in COMMANDS}
+    return single | {name: family(name, purpose, load) for name, (purpose, load) in FAMILIES.items()}
 
 
 app = typer.Typer(

@@ -1,10 +1,13 @@
-"""The way of every change: show it, ask, make exactly what was shown, say what was done and what was not."""
+"""The path of every change: show it, ask, apply exactly what was shown, report what was done and what was not."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
 
@@ -16,7 +19,14 @@ from cli.output import arranged, emit, notice, status_of, write_out
 from cli.render.document import Document
 from cli.render.formats import render
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+from groups.model import Problem
+from groups.offsets.model import Place
 
+if TYPE_CHECKING:
+    from cli.sources.writer import ClusterWriter, Failed
+
+Outcome: TypeAlias = "Mapping[tuple[str, Place | None], Failed | None]"
+"""What became of a change, by group and, where offsets change, partition. None: done."""
 PREVIEW = "this is what would be done; nothing was changed. --execute does it"
 NOTHING_DONE = "nothing was changed"
 GROUPS_NAMED = 5
@@ -53,6 +63,115 @@ class Change(Protocol):
     def apply(self) -> None:
         """Send it."""
         ...
+
+
+class Planned(Protocol):
+    """What is to become of one group, all of it or nothing."""
+
+    @property
+    def group(self) -> str: ...
+
+    @property
+    def applicable(self) -> bool:
+        """Whether there is something to send, and nothing speaks against it."""
+        ...
+
+    @property
+    def refusals(self) -> tuple[Problem, ...]:
+        """What keeps the cluster from taking it."""
+        ...
+
+
+P = TypeVar("P", bound=Planned)
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterChange(ABC, Generic[P]):
+    """A `Change` of groups, of which some plans may be refused."""
+
+    did: ClassVar[str]
+    """What was done: `deleted`."""
+    what: ClassVar[str]
+    """One of what it was done to: `offset`."""
+
+    plans: Sequence[P]
+    problems: Sequence[Problem] = ()
+    """Of no plan: groups that could not be read."""
+    outcome: Outcome | None = None
+
+    @property
+    def going(self) -> list[P]:
+        """The plans that are carried out."""
+        return [plan for plan in self.plans if plan.applicable]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.going
+
+    @property
+    def refused(self) -> bool:
+        failures = (self.outcome or {}).values()
+        return any(plan.refusals for plan in self.plans) or any(each and each.refused for each in failures)
+
+    @property
+    def errors(self) -> list[Problem]:
+        """What keeps parts of the change from being made, or kept them."""
+        errors = [*self.problems]
+        for plan in self.plans:
+            errors += self.objections(plan)
+        for (group, place), failed in (self.outcome or {}).items():
+            if failed is not None:
+                subject = group if place is None else f"{group}, {place[0]}-{place[1]}"
+                errors.append(Problem(subject=subject, message=failed.message))
+        return errors
+
+    def objections(self, plan: P) -> Sequence[Problem]:
+        """What speaks against a plan."""
+        return plan.refusals
+
+    @property
+    def done(self) -> str | None:
+        done = Counter(group for (group, _), failed in (self.outcome or {}).items() if failed is None)
+        return summed(self.did, done, self.what)
+
+    def applied(self, group: str, place: Place | None = None) -> bool | None:
+        """Whether a part of the change was made; None where it was not sent, or no answer came."""
+        if self.outcome is None or (group, place) not in self.outcome:
+            return None
+        failed = self.outcome[group, place]
+        if failed is None:
+            return True
+        return False if failed.refused else None
+
+    def apply(self) -> None:
+        self.outcome = self.send()
+
+    @abstractmethod
+    def send(self) -> Outcome:
+        """Have the cluster do it."""
+
+    @property
+    @abstractmethod
+    def question(self) -> str: ...
+
+    @abstractmethod
+    def document(self) -> Document: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class WrittenChange(ClusterChange[P]):
+    """A `ClusterChange` that a `ClusterWriter` makes."""
+
+    writer: ClusterWriter | None
+    """None where it is only shown."""
+
+    def send(self) -> Outcome:
+        if self.writer is None:
+            raise ValueError("a change without a writer is only shown")
+        return self.send_through(self.writer)
+
+    @abstractmethod
+    def send_through(self, writer: ClusterWriter) -> Outcome: ...
 
 
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:

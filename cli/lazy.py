@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from importlib import import_module
+from functools import partial
 from inspect import getdoc
 from typing import Any
 
@@ -75,23 +75,26 @@ def lazy_group(builds: Mapping[str, Build]) -> type[TyperGroup]:
     return Lazy
 
 
-def verb(name: str, target: str, *, parser: str | None = None) -> Build:
-    """Builds the command whose function is `target` (``module:function``); the class `parser` reads its options."""
+def verb(name: str, load: Callable[[], Any], *, parser: Callable[[], Any] | None = None) -> Build:
+    """Builds the command whose function `load` imports; the class that `parser` imports reads its options."""
 
     def build(outline: bool) -> Any:
         if outline:
-            return TyperCommand(name, help=getdoc(_load(target)))
+            return TyperCommand(name, help=getdoc(load()))
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        alone.command(name, cls=None if parser is None else _load(parser))(expand(_load(target)))
+        alone.command(name, cls=parser and parser())(expand(load()))
         return typer.main.get_command(alone)
 
     return build
 
 
-def family(name: str, purpose: str, builds: Mapping[str, Build]) -> Build:
-    """Builds the first word of commands of two words."""
+def family(name: str, purpose: str, load: Callable[[], Mapping[str, Any]]) -> Build:
+    """Builds the first word of commands of two words; `load` imports their functions."""
 
-    def build(_outline: bool) -> Any:
+    def build(outline: bool) -> Any:
+        if outline:
+            return TyperGroup(name=name, help=purpose)
+        builds = {second: verb(second, partial(_itself, function)) for second, function in load().items()}
         group = typer.Typer(
             name=name, help=purpose, cls=lazy_group(builds), no_args_is_help=True, rich_markup_mode=None
         )
@@ -100,6 +103,5 @@ def family(name: str, purpose: str, builds: Mapping[str, Build]) -> Build:
     return build
 
 
-def _load(target: str) -> Any:
-    module, _, attribute = target.partition(":")
-    return getattr(import_module(module), attribute)
+def _itself(function: Any) -> Any:
+    return function

@@ -179,7 +179,7 @@ OnlyTopics = Annotated[
         "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
     ),
 ]
-"""Narrows what is meant: `cli.verbs.offsets.plans.parse_scopes` reads it."""
+"""Narrows what is meant: `cli.verbs.offsets.action.parse_scopes` reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 import pytest
 import typer
 
-from cli.verbs.plan.typed_command import typed_again
+from cli.verbs.plan.action import typed_again
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cli.changing import ClusterChange, Outcome
 from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
@@ -14,8 +15,6 @@ from cli.render.document import Document, Table, columns
 from cli.sources.group_settings import GroupSettings
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
-from cli.sources.writer import Failed
-from cli.verbs.offsets.view import applied
 from groups.group_configs import ConfigOrigin, GroupConfig, faults
 from groups.model import GroupType, Problem
 
@@ -30,7 +29,7 @@ def settings_of(source: Source) -> GroupSettings:
 
 
 def parse_values(values: Iterable[str]) -> dict[str, str | None]:
-    """`NAME=VALUE`, each name once. UsageError for what is none."""
+    """`NAME=VALUE`, each name once. UsageError for anything else."""
     found: dict[str, str | None] = {}
     for text in values:
         name, equals, value = text.partition("=")
@@ -70,61 +69,68 @@ def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
     return Document(command="config get", data={"group": group, "settings": data}, blocks=[table])
 
 
-@dataclass(slots=True, kw_only=True)
-class ConfigChange:
-    """Settings of a group that are to change (`cli.changing.Change`)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsPlan:
+    """Settings of one group that are to change; None: unset."""
 
-    command: str
     group: str
-    configs: Mapping[str, GroupConfig]
     changes: Mapping[str, str | None]
     refusals: tuple[Problem, ...]
     problems: tuple[Problem, ...]
-    settings: GroupSettings
-    sent: bool = False
-    outcome: Failed | None = None
 
     @property
-    def is_empty(self) -> bool:
-        return not self.changes or bool(self.refusals) or bool(self.problems)
+    def applicable(self) -> bool:
+        return bool(self.changes) and not self.refusals and not self.problems
+
+
+@dataclass(slots=True, kw_only=True)
+class ConfigChange(ClusterChange[SettingsPlan]):
+    """Settings of a group that are to change."""
+
+    did, what = "changed", "setting"
+
+    command: str
+    plan: SettingsPlan
+    configs: Mapping[str, GroupConfig]
+    settings: GroupSettings
+
+    def objections(self, plan: SettingsPlan) -> Sequence[Problem]:
+        return (*plan.refusals, *plan.problems)
 
     @property
     def question(self) -> str:
-        return f"change {counted(len(self.changes), 'setting')} of {self.group}"
-
-    @property
-    def refused(self) -> bool:
-        return bool(self.refusals) or (self.outcome is not None and self.outcome.refused)
+        return f"change {self._what}"
 
     @property
     def done(self) -> str | None:
-        if not self.sent or self.outcome is not None:
-            return None
-        return f"changed {counted(len(self.changes), 'setting')} of {self.group}"
+        return f"changed {self._what}" if self.applied(self.plan.group) else None
 
-    def apply(self) -> None:
-        self.outcome = self.settings.alter(self.group, self.changes, validate_only=False)
-        self.sent = True
+    @property
+    def _what(self) -> str:
+        return f"{counted(len(self.plan.changes), 'setting')} of {self.plan.group}"
+
+    def send(self) -> Outcome:
+        plan = self.plan
+        return {(plan.group, None): self.settings.alter(plan.group, plan.changes, validate_only=False)}
 
     def document(self) -> Document:
-        failed = () if self.outcome is None else (Problem(subject=self.group, message=self.outcome.message),)
         rows = [
             (name, self.configs[name].value, self._after(name), self.configs[name].default)
-            for name in self.changes
+            for name in self.plan.changes
         ]
         return Document(
             command=self.command,
             data={
-                "group": self.group,
-                "executed": self.sent,
-                "settings": [self._data(name) for name in self.changes],
+                "group": self.plan.group,
+                "executed": self.outcome is not None,
+                "settings": [self._data(name) for name in self.plan.changes],
             },
             blocks=[Table(columns=columns("NAME", "CURRENT", "NEW", "DEFAULT"), rows=rows)],
-            errors=(*self.refusals, *self.problems, *failed),
+            errors=tuple(self.errors),
         )
 
     def _after(self, name: str) -> str | None:
-        value = self.changes[name]
+        value = self.plan.changes[name]
         return self.configs[name].default if value is None else value
 
     def _data(self, name: str) -> dict[str, Any]:
@@ -137,7 +143,7 @@ class ConfigChange:
             "default": config.default,
             "minimum": config.minimum,
             "maximum": config.maximum,
-            "applied": applied(self.outcome) if self.sent else None,
+            "applied": self.applied(self.plan.group),
         }
 
 
@@ -152,7 +158,7 @@ def plan_config_change(
     settings = settings_of(source)
     configs = settings.read(group)
     check_names(changes, configs)
-    wanted = {name: value for name, value in changes.items() if not _is_so(configs[name], value)}
+    wanted = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
     for name in changes.keys() - wanted.keys():
         notice(
             f"{group}: {name} {'is' if changes[name] is not None else 'has no setting of its own'} already"
@@ -167,26 +173,19 @@ def plan_config_change(
             refusals = (Problem(subject=group, message=tried.message),)
         elif tried is not None:
             problems = (Problem(subject=group, message=tried.message),)
-    _say_whom_it_concerns(source, group, {configs[name].kind for name in wanted})
-    return ConfigChange(
-        command=command,
-        group=group,
-        configs=configs,
-        changes=wanted,
-        refusals=refusals,
-        problems=problems,
-        settings=settings,
-    )
+    _notice_of_other_types(source, group, {configs[name].kind for name in wanted})
+    plan = SettingsPlan(group=group, changes=wanted, refusals=refusals, problems=problems)
+    return ConfigChange(command=command, plans=(plan,), plan=plan, configs=configs, settings=settings)
 
 
-def _is_so(config: GroupConfig, value: str | None) -> bool:
+def _is_noop(config: GroupConfig, value: str | None) -> bool:
     """Whether a change would change nothing."""
     own = config.origin is ConfigOrigin.GROUP
     return not own if value is None else own and config.value == value.strip()
 
 
-def _say_whom_it_concerns(source: Source, group: str, kinds: set[str]) -> None:
-    """A notice where no group, or one of another type, would heed the settings."""
+def _notice_of_other_types(source: Source, group: str, kinds: set[str]) -> None:
+    """A notice where no group exists, or one of another type, which ignores the settings."""
     listed = source.list_groups()
     found = next((each for each in listed.items if each.id == group), None)
     if found is None:

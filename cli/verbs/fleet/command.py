@@ -10,6 +10,7 @@ import typer
 
 from cli.options import OutputOptions
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions
+from cli.verbs.plan.client_options import ClientOptions
 
 Report = Annotated[
     list[Path] | None,
@@ -148,9 +149,6 @@ def fleet_follow(
     )
 
 
-CLIENTS_PANEL = "What the members run"
-
-
 class AuditTo(Enum):
     """`--to`."""
 
@@ -168,52 +166,7 @@ def fleet_audit(
         list[str] | None,
         typer.Option("--group", metavar="GROUP", help="Show what was found of this group; repeatable."),
     ] = None,
-    client: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--client",
-            metavar="[MEMBER=]LIBRARY[:VERSION]",
-            help="The client library of all members, or of one (its id, instance id or client id): "
-            "java, librdkafka, franz-go, …",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    clients: Annotated[
-        Path | None,
-        typer.Option(
-            "--clients",
-            metavar="FILE",
-            help="The same for many members: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    client_config: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--client-config",
-            metavar="[MEMBER|LIBRARY=]FILE",
-            help="The members' configuration: a Java or librdkafka properties file, YAML or JSON.",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    regex: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--regex",
-            metavar="REGEX",
-            help="A regex that the members subscribe to: a classic group does not show it.",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", metavar="N", min=1, help="Members that are restarted together.")
-    ] = 1,
-    bounce_seconds: Annotated[
-        float,
-        typer.Option(
-            "--bounce-seconds", metavar="S", min=0, max=86_400, help="How long a restart keeps a member away."
-        ),
-    ] = 30.0,
+    clients: ClientOptions,
     out: Annotated[
         str | None,
         typer.Option(
@@ -243,11 +196,11 @@ def fleet_audit(
         snapshots=snapshots,
         logs=logs,
         destinations=tuple(Destination(each.value) for each in dict.fromkeys(to or AuditTo)),
-        told=told_of(client or (), clients),
-        configs=configs_of(client_config or ()),
-        regexes=tuple(regex or ()),
-        concurrency=concurrency,
-        bounce_s=bounce_of(bounce_seconds),
+        told=told_of(clients.client or (), clients.clients),
+        configs=configs_of(clients.client_config or ()),
+        regexes=tuple(clients.regex or ()),
+        concurrency=clients.concurrency,
+        bounce_s=bounce_of(clients.bounce_seconds),
         groups=tuple(dict.fromkeys(groups or ())),
         out=out,
         reports=tuple(report or ()),

@@ -1,18 +1,21 @@
-"""Asking a gate: one look, two looks where it would open, or look after look until it opens or cannot any more."""
+"""Asking a gate: once, twice where it would open, or again and again until it opens or cannot any more."""
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
+from cli.render.cells import safe_text
 from cli.sources.choose import is_live
 from cli.sources.source import Source
 from cli.verbs.gate.notes import NotesFile
-from cli.verbs.gate.progress import GateProgress
 from groups.model import Cause, Group, Problem
 from migration.gate import Judgement, Observation, judge_gate, needs_leader
 from migration.gate.answers import planned
@@ -24,10 +27,11 @@ POLL_S = 2.0
 """Between two looks of a gate that is waited for."""
 STEADY_S = 1.0
 """Between the two looks before a gate opens: a cooperative group is Stable for a moment between two rebalances."""
+NAMES_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class GateQuestion:
     """A gate of a plan."""
 
     plan: Plan
@@ -43,7 +47,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class GateAnswer:
     """What one look showed; `judgement` is None where the group could not be read."""
 
     judgement: Judgement | None
@@ -63,7 +67,7 @@ class Look:
 
 def question_of(
     plan: Plan, step: str, number: int | None, *, group: str | None, accept_drift: bool
-) -> Question:
+) -> GateQuestion:
     """What `--step` (a number or an id) and `--round` ask. UsageError where the plan has no such step or round."""
     if group is not None and group != plan.group:
         raise UsageError(f"the plan is for the group {plan.group}, not for {group}")
@@ -75,7 +79,7 @@ def question_of(
         if not 1 <= number <= rounds:
             known = f"has rounds 1 to {rounds}" if rounds else "has no rounds"
             raise UsageError(f"--round {number}: step {step} {known}")
-    return Question(plan=plan, position=position, round=number, accept_drift=accept_drift)
+    return GateQuestion(plan=plan, position=position, round=number, accept_drift=accept_drift)
 
 
 def _position(plan: Plan, step: str) -> int:
@@ -89,23 +93,23 @@ def _position(plan: Plan, step: str) -> int:
 
 
 @dataclass(slots=True)
-class Asker:
+class GatePoller:
     """Asks a question of a source, as often as need be."""
 
-    question: Question
+    question: GateQuestion
     options: SourceOptions
     notes: NotesFile
     said: set[str] = field(default_factory=set)
     """What stderr has been told: each problem once."""
 
-    def ask(self, wait_s: float | None) -> Look:
+    def ask(self, wait_s: float | None) -> GateAnswer:
         """One answer; with `wait_s`, the first one that waiting does not change, or the last one in that time."""
         with LastingSource(self.options) as opened:
             if wait_s is None:
                 return self._keep(self._two_looks(opened))
             return self._keep(self._wait(opened, wait_s))
 
-    def _wait(self, opened: LastingSource, wait_s: float) -> Look:
+    def _wait(self, opened: LastingSource, wait_s: float) -> GateAnswer:
         deadline = time.monotonic() + wait_s
         with GateProgress(self.question, wait_s) as progress:
             while True:
@@ -116,7 +120,7 @@ class Asker:
                 progress.show(look.judgement, left)
                 time.sleep(min(POLL_S, left))
 
-    def _try(self, opened: LastingSource) -> Look:
+    def _try(self, opened: LastingSource) -> GateAnswer:
         """A look; what may pass by itself (a coordinator that loads, a broker that restarts) is said and no end."""
         try:
             look = self._two_looks(opened)
@@ -124,13 +128,13 @@ class Asker:
             if not opened.may_pass(error):
                 raise
             opened.close()
-            look = Look(judgement=None, problems=(Problem(subject=opened.name, message=str(error)),))
+            look = GateAnswer(judgement=None, problems=(Problem(subject=opened.name, message=str(error)),))
         if look.judgement is None:
             for problem in look.problems:
                 self._say(f"{problem.subject}: {problem.message}; trying again")
         return look
 
-    def _two_looks(self, opened: LastingSource) -> Look:
+    def _two_looks(self, opened: LastingSource) -> GateAnswer:
         """A gate opens only when the group is the same a moment later; nothing moves in a file."""
         first = self._look(opened.get())
         opened.print_notices()
@@ -143,12 +147,12 @@ class Asker:
         steady = check_steady(first.group, second.group)
         return replace(second, judgement=replace(second.judgement, checks=(*second.judgement.checks, steady)))
 
-    def _look(self, source: Source) -> Look:
+    def _look(self, source: Source) -> GateAnswer:
         question, plan = self.question, self.question.plan
         described = source.describe([plan.group], offsets=False)
         group = described.items[0] if described.items else None
         if group is None and not all(each.cause is Cause.ABSENT for each in described.problems):
-            return Look(judgement=None, problems=described.problems)
+            return GateAnswer(judgement=None, problems=described.problems)
         if group is not None:
             for problem in described.problems:
                 self._say(f"{problem.subject}: {problem.message}")
@@ -168,7 +172,7 @@ class Asker:
             round=question.round,
         )
         judgement = judge_gate(observed, accept_drift=question.accept_drift)
-        return Look(judgement=judgement, group=group)
+        return GateAnswer(judgement=judgement, group=group)
 
     def _partitions(self, source: Source) -> dict[str, int]:
         """Of the topics that the group read when the plan was made; only a live cluster knows that one is gone."""
@@ -184,7 +188,7 @@ class Asker:
             found |= dict.fromkeys(names - found.keys(), 0)
         return found
 
-    def _keep(self, look: Look) -> Look:
+    def _keep(self, look: GateAnswer) -> GateAnswer:
         """Note who was there, where the gate is open, and that its step has begun."""
         question, judgement = self.question, look.judgement
         if judgement is None or judgement.differences:
@@ -212,3 +216,47 @@ class Asker:
         if message not in self.said:
             self.said.add(message)
             notice(message)
+
+
+class GateProgress:
+    """A line on stderr that replaces itself; nothing where stderr is no terminal."""
+
+    def __init__(self, question: GateQuestion, wait_s: float) -> None:
+        self._what = f"step {question.position + 1}" + (f", round {question.round}" if question.round else "")
+        self._wait_s = wait_s
+        self._status: Any = None
+
+    def __enter__(self) -> GateProgress:
+        if sys.stderr is not None and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.text import Text
+
+            self._status = Console(file=sys.stderr).status(Text(f"{self._what}: looking"))
+            self._status.start()
+        return self
+
+    def show(self, judgement: Judgement | None, left_s: float) -> None:
+        """Show what the last answer waits for."""
+        if self._status is None:
+            return
+        from rich.text import Text
+
+        self._status.update(
+            Text(f"{self._what}: {_waited_for(judgement)} ({left_s:.0f} s of {self._wait_s:.0f} s left)")
+        )
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+
+def _waited_for(judgement: Judgement | None) -> str:
+    if judgement is None:
+        return "the group cannot be read now"
+    labels = list(dict.fromkeys(one.label for one in judgement.waiting_for))
+    if labels:
+        more = f" and {len(labels) - NAMES_SHOWN} more" if len(labels) > NAMES_SHOWN else ""
+        return safe_text(f"waiting for {', '.join(labels[:NAMES_SHOWN])}{more}")
+    return safe_text(judgement.reasons[0]) if judgement.reasons else "the group is not at rest"

@@ -86,7 +86,7 @@ def gate(
     """
     from cli.errors import UsageError
     from cli.output import emit
-    from cli.verbs.gate.action import Asker, question_of
+    from cli.verbs.gate.action import GatePoller, question_of
     from cli.verbs.gate.notes import NotesFile
     from cli.verbs.gate.view import gate_document
     from cli.verbs.plan.plan_files import read_plan
@@ -96,5 +96,5 @@ def gate(
     read = read_plan(plan)
     question = question_of(read, step, number, group=group, accept_drift=accept_changes)
     notes = NotesFile.beside(plan, read, is_written=not no_notes)
-    look = Asker(question, source, notes).ask(wait)
+    look = GatePoller(question, source, notes).ask(wait)
     emit(gate_document(question, look), output, look.status)

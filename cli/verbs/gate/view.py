@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from cli.render.document import Block, Document, Heading, Table, Text, columns
-from cli.verbs.gate.action import Look, Question
+from cli.verbs.gate.action import GateAnswer, GateQuestion
 from migration.gate import Awaited, Check, Judgement
 
 _ANSWERS = {True: "yes", False: "no", None: None}
 
 
-def gate_document(question: Question, look: Look) -> Document:
+def gate_document(question: GateQuestion, look: GateAnswer) -> Document:
     """The answer first, then what it rests on, then who is waited for."""
     return Document(
         command="gate",
@@ -22,7 +22,7 @@ def gate_document(question: Question, look: Look) -> Document:
     )
 
 
-def _data(question: Question, found: Judgement | None) -> dict[str, Any]:
+def _data(question: GateQuestion, found: Judgement | None) -> dict[str, Any]:
     judgement = found or Judgement()
     strayed, steps = judgement.strayed, question.plan.steps
     return {
@@ -52,7 +52,7 @@ def _awaited(one: Awaited) -> dict[str, Any]:
     return {"label": one.label, "id": one.id, "host": one.host, "why": one.why}
 
 
-def _blocks(question: Question, judgement: Judgement | None) -> Iterator[Block]:
+def _blocks(question: GateQuestion, judgement: Judgement | None) -> Iterator[Block]:
     if judgement is None:
         return
     yield Heading(_title(question), level=1)
@@ -74,7 +74,7 @@ def _blocks(question: Question, judgement: Judgement | None) -> Iterator[Block]:
         yield Table(columns=columns("DANGER", "SYMPTOM", "THEN"), rows=dangers)
 
 
-def _title(question: Question) -> str:
+def _title(question: GateQuestion) -> str:
     group, steps = question.plan.group, question.plan.steps
     if question.step is None:
         return f"{group}: before step 1 of {len(steps)}"
@@ -86,7 +86,7 @@ def _row(check: Check) -> tuple[str | None, str, str]:
     return _ANSWERS[check.holds], check.check, check.text
 
 
-def _answer(question: Question, judgement: Judgement) -> str:
+def _answer(question: GateQuestion, judgement: Judgement) -> str:
     if judgement.strayed is not None:
         back = judgement.strayed.back_to
         title = question.plan.steps[back].title
@@ -99,7 +99,7 @@ def _answer(question: Question, judgement: Judgement) -> str:
     return f"Open: {_next(question)}"
 
 
-def _next(question: Question) -> str:
+def _next(question: GateQuestion) -> str:
     steps, step = question.plan.steps, question.step
     if step is not None and question.round is not None and question.round < len(step.rounds):
         return f"go on with round {question.round + 1}: {', '.join(step.rounds[question.round])}."

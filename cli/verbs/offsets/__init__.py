@@ -1,1 +1,1 @@
-"""`kohort offsets`: the verbs that look after committed offsets, a file each."""
+"""`kohort offsets`: the verbs that manage committed offsets."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
+
+import typer
+from typer.core import TyperOption
 
 from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
@@ -27,7 +31,7 @@ from migration.plan import make_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class PlanRequest:
     """What the options say of every plan."""
 
     destination: Destination
@@ -101,45 +105,47 @@ def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
 
 
 def plan_groups(
-    source: Source, selection: SelectionOptions, wish: Wish
+    source: Source, selection: SelectionOptions, request: PlanRequest
 ) -> tuple[tuple[Plan, ...], tuple[Problem, ...]]:
     """A plan for every group that was meant and could be read, and what could not be read."""
     described = describe_chosen(source, selection, offsets=False)
     if not described.items and is_single(selection):
         raise ending(described.problems[0])
-    _refuse_strangers(described.items, wish)
+    _refuse_strangers(described.items, request)
     cluster = source.cluster()
-    access = source.access() if wish.destination is Destination.CONSUMER else None
-    timeouts = source.group_settings([group.id for group in described.items]) if _moves_timeouts(wish) else {}
-    found = _with_leaders(source, described.items, wish)
-    topics = source.topics(_topics_to_read(found, wish), end_offsets=False)
+    access = source.access() if request.destination is Destination.CONSUMER else None
+    timeouts = (
+        source.group_settings([group.id for group in described.items]) if _moves_timeouts(request) else {}
+    )
+    found = _with_leaders(source, described.items, request)
+    topics = source.topics(_topics_to_read(found, request), end_offsets=False)
     plans = tuple(
         make_plan(
             group,
             cluster,
-            wish.destination,
-            wish.told,
-            concurrency=wish.concurrency,
-            bounce_s=wish.bounce_s,
+            request.destination,
+            request.told,
+            concurrency=request.concurrency,
+            bounce_s=request.bounce_s,
             topics=topics.items,
-            assignor=wish.assignor,
-            connection=wish.connection,
-            regexes=wish.regexes,
-            configs=_configs_of(group, wish, selection),
+            assignor=request.assignor,
+            connection=request.connection,
+            regexes=request.regexes,
+            configs=_configs_of(group, request, selection),
             access=access,
             settings=timeouts.get(group.id, {}),
-            offline=wish.offline,
-            with_costs=wish.with_costs or is_single(selection),
+            offline=request.offline,
+            with_costs=request.with_costs or is_single(selection),
         )
         for group in found
     )
     return plans, (*_not_judged(described), *topics.problems)
 
 
-def _moves_timeouts(wish: Wish) -> bool:
+def _moves_timeouts(request: PlanRequest) -> bool:
     """Whether the members have timeouts that their groups may have already."""
-    return wish.destination is Destination.CONSUMER and any(
-        config.setting(key) for config in wish.configs for key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
+    return request.destination is Destination.CONSUMER and any(
+        config.setting(key) for config in request.configs for key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
     )
 
 
@@ -149,29 +155,29 @@ def _not_judged(described: Read[Group]) -> tuple[Problem, ...]:
     return tuple(problem for problem in described.problems if problem.message not in judged)
 
 
-def _with_leaders(source: Source, groups: Sequence[Group], wish: Wish) -> tuple[Group, ...]:
+def _with_leaders(source: Source, groups: Sequence[Group], request: PlanRequest) -> tuple[Group, ...]:
     """The groups, with their leaders where a plan may turn on them: a live source reads a topic for it."""
-    if any(leader_matters(group, wish.destination) for group in groups):
+    if any(leader_matters(group, request.destination) for group in groups):
         return tuple(source.with_leaders(groups))
     return tuple(groups)
 
 
-def _topics_to_read(groups: Sequence[Group], wish: Wish) -> set[str] | None:
+def _topics_to_read(groups: Sequence[Group], request: PlanRequest) -> set[str] | None:
     """Those that the members read; None for all, where a regex may want any."""
-    return None if wish.regexes else wanted_topics(groups, WhatIf())
+    return None if request.regexes else wanted_topics(groups, WhatIf())
 
 
-def _configs_of(group: Group, wish: Wish, selection: SelectionOptions) -> tuple[ClientConfig, ...]:
+def _configs_of(group: Group, request: PlanRequest, selection: SelectionOptions) -> tuple[ClientConfig, ...]:
     """The files of a group's members: of several groups, those that name no other group."""
     if is_single(selection):
-        return wish.configs
-    return configs_of_group(wish.configs, group.id)
+        return request.configs
+    return configs_of_group(request.configs, group.id)
 
 
-def _refuse_strangers(groups: Sequence[Group], wish: Wish) -> None:
+def _refuse_strangers(groups: Sequence[Group], request: PlanRequest) -> None:
     """A name that is no member of any group is a mistake that would leave a member's library unsaid."""
-    named = dict.fromkeys(wish.told.single, "--client")
-    named |= {config.member: "--client-config" for config in wish.configs if config.member is not None}
+    named = dict.fromkeys(request.told.single, "--client")
+    named |= {config.member: "--client-config" for config in request.configs if config.member is not None}
     told = DeclaredClients(single=dict.fromkeys(named, ("", None)))
     strangers = [set(unknown_members(group, told)) for group in groups]
     unknown = sorted(set.intersection(*strangers)) if strangers else []
@@ -193,7 +199,7 @@ def document_of(
         from cli.verbs.plan.view import plan_document
 
         return plan_document(plans[0], problems, write)
-    from cli.verbs.plan.readiness import readiness_document
+    from cli.verbs.plan.view import readiness_document
 
     return readiness_document(plans, problems)
 
@@ -202,3 +208,42 @@ def status_of(plans: Sequence[Plan]) -> ExitStatus:
     """FALSE when a plan is blocked."""
     blocked = any(plan.verdict is Verdict.BLOCKED for plan in plans)
     return ExitStatus.FALSE if blocked else ExitStatus.DONE
+
+
+def typed_again(context: typer.Context, *, without: Collection[str], with_options: tuple[str, ...]) -> str:
+    """The command that is being carried out, with the options that were given to it but some, and with others.
+
+    Arguments stand before the options; behind them and `--` where one looks like an option.
+    """
+    options: list[str] = []
+    arguments: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE" or name in without:
+            continue
+        if isinstance(parameter, TyperOption):
+            options += _words(parameter, context.params[name])
+        else:
+            arguments += map(str, _each(context.params[name]))
+    options += with_options
+    if any(word.startswith("-") for word in arguments):
+        return shlex.join(["kohort", *_names(context), *options, "--", *arguments])
+    return shlex.join(["kohort", *_names(context), *arguments, *options])
+
+
+def _names(context: typer.Context) -> list[str]:
+    """The names of the command, without that of the program, which is called in more than one way."""
+    parent = context.parent
+    return [*_names(parent), context.info_name or ""] if isinstance(parent, type(context)) else []
+
+
+def _words(option: TyperOption, value: object) -> Iterator[str]:
+    for one in _each(value):
+        yield max(option.opts, key=len)
+        if not option.is_flag:
+            yield str(one)
+
+
+def _each(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)

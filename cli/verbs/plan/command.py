@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
-
-CLIENTS_PANEL = "What the members run"
+from cli.verbs.plan.client_options import ClientOptions
 
 
 class To(Enum):
@@ -28,56 +27,7 @@ def plan(
     invocation: typer.Context,
     selection: SelectionOptions,
     to: Annotated[To, typer.Option("--to", help="Where it is to go; generic is classic.")],
-    client: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--client",
-            metavar="[MEMBER=]LIBRARY[:VERSION]",
-            help="The client library of all members, or of one (its id, instance id or client id): "
-            "java, librdkafka, franz-go, …",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    clients: Annotated[
-        Path | None,
-        typer.Option(
-            "--clients",
-            metavar="FILE",
-            help="The same for many members: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    client_config: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--client-config",
-            metavar="[MEMBER|LIBRARY=]FILE",
-            help="The members' configuration: a Java or librdkafka properties file, YAML or JSON.",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    regex: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--regex",
-            metavar="REGEX",
-            help="A regex that the members subscribe to: a classic group does not show it.",
-            rich_help_panel=CLIENTS_PANEL,
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", metavar="N", min=1, help="Members that are restarted together.")
-    ] = 1,
-    bounce_seconds: Annotated[
-        float,
-        typer.Option(
-            "--bounce-seconds",
-            metavar="S",
-            min=0,
-            max=86_400,
-            help="How long a restart keeps a member away; 30 is usual for a container. Measure yours.",
-        ),
-    ] = 30.0,
+    clients: ClientOptions,
     offline: Annotated[
         bool,
         typer.Option("--offline", help="Plan to stop all members before any starts on the new protocol."),
@@ -105,7 +55,7 @@ def plan(
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
     from cli.verbs.plan.action import (
-        Wish,
+        PlanRequest,
         assignor_of,
         bounce_of,
         configs_of,
@@ -114,26 +64,25 @@ def plan(
         plan_groups,
         status_of,
         told_of,
+        typed_again,
     )
-    from cli.verbs.plan.typed_command import typed_again
     from migration.commands import PLAN_FILE
     from migration.model import Destination
 
-    told = told_of(client or (), clients)
-    wish = Wish(
+    request = PlanRequest(
         destination=Destination("classic" if to is To.GENERIC else to.value),
-        told=told,
-        regexes=tuple(regex or ()),
-        configs=configs_of(client_config or ()),
+        told=told_of(clients.client or (), clients.clients),
+        regexes=tuple(clients.regex or ()),
+        configs=configs_of(clients.client_config or ()),
         offline=offline,
-        concurrency=concurrency,
-        bounce_s=bounce_of(bounce_seconds),
+        concurrency=clients.concurrency,
+        bounce_s=bounce_of(clients.bounce_seconds),
         assignor=assignor_of(assignor, to.value),
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
     )
     with opened(source) as groups:
-        plans, problems = plan_groups(groups, selection, wish)
+        plans, problems = plan_groups(groups, selection, request)
     if svg is not None:
         from cli.verbs.plan.timeline import write_timeline
 

@@ -1,16 +1,17 @@
-"""The document of `kohort plan`: a runbook."""
+"""The documents of `kohort plan`: a runbook for one group, a row of verdict each for several."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns
 from cli.verbs.plan.timeline import timeline_blocks
 from groups.model import Problem
 from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.course import Manner
-from migration.model import Danger, Expectation, Plan, PlannedMember, Step, Stray, Verdict, names_of
+from migration.model import Danger, Expectation, Level, Plan, PlannedMember, Step, Stray, Verdict, names_of
 from migration.plan_file import plan_to_data
+from migration.rules.case import without_members
 
 MOST_CHECKED = 12
 """Rounds that are printed with a command each; more become a table, with one command for all."""
@@ -21,6 +22,7 @@ _VERDICTS = {
     Verdict.BLOCKED: "Blocked: no step is safe until what blocks it is gone.",
 }
 _DONE = {None: "Do", Manner.RESTART: "Restart", Manner.STOP: "Stop", Manner.START: "Start"}
+_WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1}
 
 
 def plan_document(plan: Plan, problems: tuple[Problem, ...], write: str | None = None) -> Document:
@@ -182,3 +184,36 @@ def _stray(plan: Plan, stray: Stray) -> tuple[str, str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> Document:
+    """A row per group in the order given; for programs, the whole of every plan."""
+    table = Table(
+        columns=columns("GROUP", "FROM", "VERDICT", "##BLOCKERS", "##WARNINGS", "CLIENTS", "FIRST REASON"),
+        rows=[
+            (
+                plan.group,
+                plan.origin,
+                plan.verdict.value,
+                _count_of(plan, Level.BLOCKER),
+                _count_of(plan, Level.WARNING),
+                ", ".join(plan.clients) or None,
+                _first_reason(plan),
+            )
+            for plan in plans
+        ],
+    )
+    data = {"plans": [plan_document(plan, ()).data for plan in plans]}
+    return Document(command="plan", data=data, blocks=[table], errors=problems)
+
+
+def _count_of(plan: Plan, level: Level) -> int:
+    return sum(finding.level is level for finding in plan.findings)
+
+
+def _first_reason(plan: Plan) -> str | None:
+    """What weighs most: findings stand in the order of their weight."""
+    first = next((finding for finding in plan.findings if finding.level in _WEIGHT), None)
+    if first is not None:
+        return without_members(first)
+    return None if plan.steps or plan.verdict is Verdict.BLOCKED else "It is there already."

@@ -1,0 +1,322 @@
+"""What `kohort offsets` would do to groups: from what a source contains to a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cli.errors import CommandError, UsageError
+from cli.output import notice
+from cli.selection import without_vanished
+from cli.sources.permissions import ending
+from cli.sources.positions import positions_of
+from cli.sources.source import Source
+from cli.sources.writer import ClusterWriter
+from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
+from cli.verbs.offsets.reset_request import ResetRequest
+from groups.model import Cause, Group, GroupType, Problem
+from groups.offsets.model import (
+    GroupChange,
+    Place,
+    TopicScope,
+    committed_in,
+    committed_places,
+    existing,
+    parse_scope,
+    places_in,
+)
+from groups.offsets.offsets_csv import OffsetFile
+from groups.offsets.plan import (
+    absent,
+    is_active,
+    other_tool,
+    plan_copy,
+    plan_offsets_deletion,
+    plan_reset,
+)
+from groups.offsets.scenarios import Scenario, ToGroup, ToListed, ToMoment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Groups with their offsets, those that do not exist as `absent` ones."""
+
+    groups: tuple[Group, ...]
+    absent: frozenset[str] = frozenset()
+    problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
+    """What of a group's offsets could not be read."""
+    others: tuple[Problem, ...] = ()
+    """What else could not be read."""
+
+    def exists(self, group: Group) -> bool:
+        """Whether the cluster has the group."""
+        return group.id not in self.absent
+
+
+def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
+    """Describe groups with offsets. Of groups that were only matched, those with other offsets are left out."""
+    read = source.describe(names, offsets=True)
+    groups = {group.id: group for group in read.items}
+    gone = frozenset(problem.subject for problem in read.problems if problem.cause is Cause.ABSENT)
+    gone = gone - groups.keys() if named else frozenset()
+    kept = [groups.get(name) or absent(name) for name in names if name in groups or name in gone]
+    if not named:
+        elsewhere = [group for group in kept if other_tool(group)]
+        for group in elsewhere:
+            notice(f"{group.id} is left out: it is a {group.type.value} group")
+        kept = [group for group in kept if group not in elsewhere]
+    problems = without_vanished(read.problems, named=named)
+    own, others = _sorted_out(problems, [group.id for group in kept], gone)
+    return Found(groups=tuple(kept), absent=gone, problems=own, others=others)
+
+
+def _sorted_out(
+    problems: Iterable[Problem], groups: Sequence[str], gone: frozenset[str]
+) -> tuple[dict[str, tuple[Problem, ...]], tuple[Problem, ...]]:
+    """Problems of groups' offsets, and the others. That a group does not exist is none here."""
+    own: dict[str, tuple[Problem, ...]] = {}
+    others: list[Problem] = []
+    for problem in problems:
+        owner = problem.group
+        if owner is None or owner not in groups:
+            others.append(problem)
+        elif owner not in gone:
+            own[owner] = (*own.get(owner, ()), problem)
+    return own, tuple(others)
+
+
+def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
+    """`--topic` as it was given; UsageError for what is no topic."""
+    try:
+        return tuple(map(parse_scope, texts or ()))
+    except ValueError as error:
+        raise UsageError(f"--topic {error}") from None
+
+
+@dataclass(slots=True)
+class Topics:
+    """How many partitions topics have, asked once per topic."""
+
+    source: Source
+    problems: tuple[Problem, ...] = ()
+    _counts: dict[str, int] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+    _unread: set[str] = field(default_factory=set)
+    """What may exist: the cluster does not report it."""
+
+    def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+        """The partitions that scopes mean."""
+        self._ask({scope.topic for scope in scopes})
+        return places_in([scope for scope in scopes if scope.topic not in self._unread], self._counts)
+
+    def existing(self, places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+        """Those of the partitions that exist, and a problem for each of the others."""
+        wanted = list(places)
+        self._ask({topic for topic, _ in wanted})
+        return existing([place for place in wanted if place[0] not in self._unread], self._counts)
+
+    def _ask(self, names: set[str]) -> None:
+        new = names - self._asked
+        if not new:
+            return
+        self._asked |= new
+        read = self.source.topics(new, end_offsets=False)
+        self._counts |= {topic.name: topic.partitions for topic in read.items}
+        self.problems += read.problems
+        self._unread |= new.intersection(name for problem in read.problems for name in problem.topics)
+
+
+def plan_resets(
+    source: Source,
+    request: ResetRequest,
+    names: Sequence[str],
+    *,
+    named: bool,
+    writer: ClusterWriter | None,
+    problems: tuple[Problem, ...] = (),
+    command: str = "offsets reset",
+    facts: Mapping[str, Any] | None = None,
+) -> OffsetsChange:
+    """What a reset of groups would do; `problems` are those of choosing them, `facts` fields of the document.
+
+    :raises CommandError: nothing is known of what it depends on
+    """
+    found = find_groups(source, names, named=named)
+    scenario = request.scenario or _resolved(source, request, found)
+    topics = Topics(source)
+    scopes: dict[str, tuple[Sequence[Place], tuple[Problem, ...]]] = {}
+    for group in found.groups:
+        places, missing = _places(request, scenario, group, topics)
+        scopes[group.id] = places, (*found.problems.get(group.id, ()), *missing)
+    union = sorted({place for places, _ in scopes.values() for place in places})
+    positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToMoment) else None)
+    plans = tuple(
+        plan_reset(
+            group,
+            scenario,
+            scopes[group.id][0],
+            positions,
+            exists=found.exists(group),
+            problems=scopes[group.id][1],
+        )
+        for group in found.groups
+    )
+    _say_what_is_new(plans)
+    return OffsetsChange(
+        command=command,
+        plans=plans,
+        problems=(*problems, *found.others, *topics.problems),
+        facts={"scenario": request.name} if facts is None else facts,
+        writer=writer,
+    )
+
+
+def _places(
+    request: ResetRequest, scenario: Scenario, group: Group, topics: Topics
+) -> tuple[Sequence[Place], tuple[Problem, ...]]:
+    if isinstance(scenario, ToListed):
+        listed = scenario.offsets.get(group.id)
+        if listed is None:
+            return (), (Problem(subject=group.id, message="the file has no offsets for it"),)
+        return topics.existing(listed)
+    if isinstance(scenario, ToGroup) and not request.all_topics:
+        places, problems = topics.existing(committed_in(request.scopes, scenario.offsets))
+        if not places and not problems:
+            problems = (Problem(subject=scenario.group, message="has committed nothing in these topics"),)
+        return places, problems
+    if request.all_topics:
+        places, problems = topics.existing(committed_places(group.offsets or {}))
+        if not places and not problems:
+            problems = (
+                Problem(subject=group.id, message="shows no committed offsets; name topics (--topic)"),
+            )
+        return places, problems
+    return topics.of(request.scopes)
+
+
+def _resolved(source: Source, request: ResetRequest, found: Found) -> Scenario:
+    """The scenarios that depend on more than the groups themselves."""
+    if request.file is not None:
+        return ToListed(_by_group(request.file, [group.id for group in found.groups]))
+    return ToGroup(request.group or "", _committed_of(source, request.group or "").offsets or {})
+
+
+def _by_group(file: OffsetFile, groups: Sequence[str]) -> Mapping[str, Mapping[Place, int]]:
+    if file.by_group is not None:
+        return file.by_group
+    if len(groups) > 1:
+        raise UsageError(
+            f"the file names no groups (topic,partition,offset), so it is for one group, not for {len(groups)}"
+        )
+    return dict.fromkeys(groups, file.of_one_group or {})
+
+
+def _committed_of(source: Source, name: str) -> Group:
+    """A group whose offsets are to be taken; CommandError when there are none to take."""
+    read = source.describe([name], offsets=True)
+    if not read.items:
+        raise ending(read.problems[0])
+    (group,) = read.items
+    if not group.offsets:
+        reason = next((problem.message for problem in read.problems), "it has no committed offsets")
+        raise CommandError(f"{name}: {reason}")
+    return group
+
+
+def plan_clone(
+    source: Source, origin: str, target: str, scopes: Sequence[TopicScope], writer: ClusterWriter | None
+) -> OffsetsChange:
+    """What makes the offsets of one group those of another. CommandError where there are none to take."""
+    if origin == target:
+        raise UsageError(f"{origin} is both the group to copy from and the one to copy to")
+    original = _committed_of(source, origin)
+    if original.type is GroupType.SHARE:
+        raise CommandError(f"{origin}: it is a share group; its offsets mean something else")
+    if is_active(original):
+        notice(f"{origin} has members: they go on, so its offsets are those of this moment")
+    found = find_groups(source, [target], named=True)
+    topics = Topics(source)
+    wanted = committed_in(scopes, original.offsets or {})
+    if not wanted:
+        raise CommandError(f"{origin}: has committed nothing in these topics")
+    places, missing = topics.existing(wanted)
+    positions = positions_of(source, places, None)
+    plans = tuple(
+        plan_copy(
+            original,
+            group,
+            places,
+            positions,
+            exists=found.exists(group),
+            problems=(*found.problems.get(group.id, ()), *missing),
+        )
+        for group in found.groups
+    )
+    _say_what_is_new(plans)
+    for group in found.groups:
+        left = set(committed_places(group.offsets or {})) - set(places)
+        if left:
+            names = ", ".join(f"{topic}-{number}" for topic, number in sorted(left)[:5])
+            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+            notice(f"{group.id} keeps what it has committed elsewhere: {names}{more}")
+    return OffsetsChange(
+        command="offsets clone",
+        plans=plans,
+        problems=(*found.others, *topics.problems),
+        facts={"from": origin},
+        writer=writer,
+    )
+
+
+def _say_what_is_new(plans: Iterable[GroupChange]) -> None:
+    """Notices of groups that a change would make."""
+    for plan in plans:
+        if not plan.exists and plan.changes:
+            notice(f"{plan.group}: no such group; committing offsets makes one")
+
+
+def plan_deletions(
+    source: Source,
+    names: Sequence[str],
+    scopes: Sequence[TopicScope],
+    *,
+    named: bool,
+    problems: tuple[Problem, ...],
+    writer: ClusterWriter | None,
+) -> OffsetsDeletions:
+    """What deleting offsets of topics would take; a group that has none of them is left out unless named."""
+    found = find_groups(source, names, named=named)
+    missing = [Problem(subject=name, message="no such group") for name in sorted(found.absent)]
+    plans = [
+        plan_offsets_deletion(group, scopes, found.problems.get(group.id, ()))
+        for group in found.groups
+        if found.exists(group)
+    ]
+    if not named:
+        plans = [plan for plan in plans if plan.offsets]
+    return OffsetsDeletions(plans=tuple(plans), problems=(*problems, *missing, *found.others), writer=writer)
+
+
+def exported(
+    groups: Sequence[Group], scopes: Sequence[TopicScope]
+) -> tuple[list[tuple[str, Place, int]], tuple[Problem, ...]]:
+    """Rows of a CSV file, by group, topic and partition, and what cannot be a row."""
+    rows: list[tuple[str, Place, int]] = []
+    problems: list[Problem] = []
+    for group in groups:
+        for place, offset in _offsets(group, scopes):
+            if offset is None or offset < 0:
+                subject = f"{group.id}, {place[0]}-{place[1]}"
+                problems.append(
+                    Problem(subject=subject, message=f"its committed offset is {offset or 'not known'}")
+                )
+            else:
+                rows.append((group.id, place, offset))
+    return rows, tuple(problems)
+
+
+def _offsets(group: Group, scopes: Sequence[TopicScope]) -> Iterator[tuple[Place, int | None]]:
+    committed = group.offsets or {}
+    for topic, number in committed_in(scopes, committed):
+        yield (topic, number), committed[topic][number].offset

@@ -1,0 +1,188 @@
+"""Changes of committed offsets, set or deleted, and their documents: before → after, a row per partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from cli.changing import Outcome, Planned, WrittenChange
+from cli.counts import counted
+from cli.render.document import Document, Table, columns
+from cli.sources.writer import ClusterWriter, Failed
+from groups.model import Cause, Problem
+from groups.offsets.model import GroupChange, OffsetChange, Place
+from groups.offsets.plan import OffsetsDeletion
+
+_NAMED = 5
+
+
+class _PlannedOffsets(Planned, Protocol):
+    @property
+    def count(self) -> int:
+        """How many offsets."""
+        ...
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be found out."""
+        ...
+
+
+P = TypeVar("P", bound=_PlannedOffsets)
+
+
+@dataclass(slots=True, kw_only=True)
+class _OfOffsets(WrittenChange[P]):
+    """What setting and deleting offsets have in common."""
+
+    what = "offset"
+    verb: ClassVar[str]
+    asked: ClassVar[str] = "offset"
+    """What the question calls one of them."""
+
+    def objections(self, plan: P) -> Sequence[Problem]:
+        return (*plan.refusals, *plan.problems)
+
+    @property
+    def question(self) -> str:
+        going = self.going
+        of = going[0].group if len(going) == 1 else f"{len(going)} groups"
+        return f"{self.verb} {counted(sum(plan.count for plan in going), self.asked)} of {of}"
+
+
+def _flat(outcome: Mapping[str, Mapping[Place, Failed | None]]) -> Outcome:
+    return {(group, place): failed for group, places in outcome.items() for place, failed in places.items()}
+
+
+@dataclass(slots=True, kw_only=True)
+class OffsetsChange(_OfOffsets[GroupChange]):
+    """Offsets of groups that are to be set."""
+
+    verb, did = "set", "set"
+
+    command: str
+    facts: Mapping[str, Any]
+    """Fields of the command's own."""
+
+    def send_through(self, writer: ClusterWriter) -> Outcome:
+        return _flat(writer.commit({plan.group: plan.changes for plan in self.going}))
+
+    def document(self) -> Document:
+        groups = [self._group_data(plan) for plan in self.plans]
+        return Document(
+            command=self.command,
+            data={**self.facts, "executed": self.outcome is not None, "groups": groups},
+            blocks=[self._table()],
+            errors=merged(self.errors),
+        )
+
+    def _group_data(self, plan: GroupChange) -> dict[str, Any]:
+        return {
+            "group": plan.group,
+            "type": plan.type.value,
+            "state": plan.state.value,
+            "exists": plan.exists,
+            "members": [member.id for member in plan.members],
+            "applicable": plan.applicable,
+            "offsets": [self._change_data(plan.group, change) for change in plan.changes],
+        }
+
+    def _change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
+        return {
+            "topic": change.topic,
+            "partition": change.partition,
+            "before": change.before,
+            "after": change.after,
+            "earliest": change.earliest,
+            "end": change.end,
+            "lag_before": change.lag_before,
+            "lag_after": change.lag_after,
+            "remark": change.remark,
+            "applied": self.applied(group, change.place),
+        }
+
+    def _table(self) -> Table:
+        remarks = any(change.remark for plan in self.plans for change in plan.changes)
+        names = [
+            "GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET", "#NEW-OFFSET", "#LOG-END-OFFSET", "#LAG", "#NEW-LAG",
+            *["REMARK"] * remarks,
+        ]  # fmt: skip
+        rows = [
+            (
+                plan.group,
+                change.topic,
+                change.partition,
+                change.before,
+                change.after,
+                change.end,
+                change.lag_before,
+                change.lag_after,
+                *[change.remark or ""] * remarks,
+            )
+            for plan in self.plans
+            for change in plan.changes
+        ]
+        return Table(columns=columns(*names), rows=rows)
+
+
+@dataclass(slots=True, kw_only=True)
+class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
+    """Committed offsets of groups that are to be deleted."""
+
+    verb, did, asked = "delete", "deleted", "committed offset"
+
+    def send_through(self, writer: ClusterWriter) -> Outcome:
+        return _flat(
+            writer.delete_offsets({plan.group: [place for place, _ in plan.offsets] for plan in self.going})
+        )
+
+    def document(self) -> Document:
+        rows = [(plan.group, *place, offset) for plan in self.plans for place, offset in plan.offsets]
+        return Document(
+            command="offsets delete",
+            data={
+                "executed": self.outcome is not None,
+                "groups": [self._data(plan) for plan in self.plans],
+            },
+            blocks=[Table(columns=columns("GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET"), rows=rows)],
+            errors=merged(self.errors),
+        )
+
+    def _data(self, plan: OffsetsDeletion) -> dict[str, Any]:
+        return {
+            "group": plan.group,
+            "type": plan.type.value,
+            "state": plan.state.value,
+            "members": [member.id for member in plan.members],
+            "applicable": plan.applicable,
+            "offsets": [
+                {
+                    "topic": topic,
+                    "partition": number,
+                    "committed": offset,
+                    "deleted": self.applied(plan.group, (topic, number)),
+                }
+                for (topic, number), offset in plan.offsets
+            ],
+        }
+
+
+def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """One problem for the same message about many partitions of a group: `payments, orders-0, orders-1 and 7 more`."""
+    places: dict[tuple[str, str, Cause], list[str]] = {}
+    for problem in problems:
+        group, comma, place = problem.subject.rpartition(", ")
+        subject = group if comma else problem.subject
+        places.setdefault((subject, problem.message, problem.cause), []).extend([place] if comma else [])
+    return tuple(
+        Problem(subject=", ".join([group, *_some(named)]), message=message, cause=cause)
+        for (group, message, cause), named in places.items()
+    )
+
+
+def _some(places: list[str]) -> list[str]:
+    unique = list(dict.fromkeys(places))
+    if len(unique) <= _NAMED:
+        return unique
+    return [*unique[: _NAMED - 1], f"{unique[_NAMED - 1]} and {len(unique) - _NAMED} more"]

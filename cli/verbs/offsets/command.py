@@ -1,0 +1,235 @@
+"""`kohort offsets`: reset, export, import, clone, delete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli.consent import ConsentOptions
+from cli.options import OnlyTopics, OutputOptions, SelectionOptions, SourceOptions
+
+TO_PANEL = "Where to (one of these)"
+_THESE_TOPICS = typer.Option(
+    "--topic", metavar="TOPIC[:0,1]", help="This topic, or these partitions of it; repeatable."
+)
+
+
+def _scenario(option: str, help_text: str, metavar: str | None = None) -> Any:
+    return typer.Option(option, metavar=metavar, help=help_text, rich_help_panel=TO_PANEL)
+
+
+def reset(
+    *,
+    selection: SelectionOptions,
+    topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="Everything that the group has committed.")
+    ] = False,
+    to_earliest: Annotated[bool, _scenario("--to-earliest", "The oldest record that is kept.")] = False,
+    to_latest: Annotated[bool, _scenario("--to-latest", "To the end of the log.")] = False,
+    to_current: Annotated[
+        bool, _scenario("--to-current", "Where it is; the end of the log where nothing is committed.")
+    ] = False,
+    to_offset: Annotated[int | None, _scenario("--to-offset", "This offset.", "OFFSET")] = None,
+    shift_by: Annotated[
+        int | None, _scenario("--shift-by", "N records on, or back where N < 0.", "N")
+    ] = None,
+    to_datetime: Annotated[
+        str | None,
+        _scenario(
+            "--to-datetime",
+            "The first record at or after 2026-03-01T12:00:00.000 (UTC where no zone is given), or -15m ago.",
+            "TIME",
+        ),
+    ] = None,
+    by_duration: Annotated[
+        str | None, _scenario("--by-duration", "The first record of the last PT2H30M, P7D, …", "DURATION")
+    ] = None,
+    from_file: Annotated[
+        Path | None,
+        _scenario("--from-file", "The offsets of a CSV file: [group,]topic,partition,offset.", "FILE"),
+    ] = None,
+    to_group: Annotated[str | None, _scenario("--to-group", "Where that group is.", "GROUP")] = None,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Set the committed offsets of groups without members.
+
+    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
+    brought to its nearer end, and the table says so.
+    """
+    from cli.changing import carry_out
+    from cli.consent import check_consent
+    from cli.opening import opened_for_change
+    from cli.selection import choose_groups
+    from cli.verbs.offsets.action import parse_scopes, plan_resets
+    from cli.verbs.offsets.reset_request import reset_request
+
+    check_consent(consent)
+    request = reset_request(
+        {
+            "to-earliest": to_earliest,
+            "to-latest": to_latest,
+            "to-current": to_current,
+            "to-offset": to_offset,
+            "shift-by": shift_by,
+            "to-datetime": to_datetime,
+            "by-duration": by_duration,
+            "from-file": from_file,
+            "to-group": to_group,
+        },
+        parse_scopes(topic),
+        all_topics=all_topics,
+    )
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
+        chosen, problems = choose_groups(groups, selection)
+        change = plan_resets(
+            groups, request, chosen, named=bool(selection.groups), writer=writer, problems=problems
+        )
+        carry_out(change, consent, output)
+
+
+def load(
+    *,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="CSV without a header: [group,]topic,partition,offset."),
+    ],
+    groups: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GROUP]…",
+            help="The group that the offsets are for; of a file that names groups, only these.",
+            show_default=False,
+        ),
+    ] = None,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Set committed offsets to those of a file, which offsets export or Kafka's tool wrote.
+
+    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
+    brought to its nearer end, and the table says so.
+    """
+    from cli.changing import carry_out
+    from cli.consent import check_consent
+    from cli.opening import opened_for_change
+    from cli.verbs.offsets.action import plan_resets
+    from cli.verbs.offsets.reset_request import import_request
+
+    check_consent(consent)
+    request, names = import_request(file, groups or ())
+    with opened_for_change(source, execute=consent.execute) as (cluster, writer):
+        change = plan_resets(
+            cluster,
+            request,
+            names,
+            named=True,
+            writer=writer,
+            command="offsets import",
+            facts={"file": str(file)},
+        )
+        carry_out(change, consent, output)
+
+
+def export(
+    *,
+    selection: SelectionOptions,
+    topic: OnlyTopics = None,
+    with_group: Annotated[
+        bool, typer.Option("--with-group", help="With the group's name in each line also for one group.")
+    ] = False,
+    file: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where to write; else standard output.")
+    ] = None,
+    source: SourceOptions,
+) -> None:
+    """Write committed offsets as CSV, as kafka-consumer-groups --export does.
+
+    topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
+    """
+    from cli.counts import counted
+    from cli.errors import CommandError
+    from cli.opening import opened
+    from cli.output import notice, status_of, write_out
+    from cli.selection import describe_chosen
+    from cli.verbs.offsets.action import exported, parse_scopes
+    from groups.offsets.offsets_csv import write_offsets
+
+    scopes = parse_scopes(topic)
+    with opened(source) as groups:
+        read = describe_chosen(groups, selection, offsets=True)
+    rows, unusable = exported(read.items, scopes)
+    with_group = with_group or len(set(selection.groups or ())) != 1
+    text = write_offsets(rows, with_group=with_group)
+    if file is None:
+        write_out(lambda stream: stream.write(text))
+    else:
+        try:
+            file.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+        notice(f"{counted(len(rows), 'offset')} written to {file}")
+    unread = (*read.problems, *unusable)
+    for problem in unread:
+        notice(f"{problem.subject}: {problem.message}")
+    if unread:
+        raise typer.Exit(int(status_of(unread, shown=bool(read.items))))
+
+
+def clone(
+    *,
+    origin: Annotated[str, typer.Argument(metavar="FROM", help="The group whose offsets are copied.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="The group that gets them; made where there is none.")
+    ],
+    topic: OnlyTopics = None,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Copy a group's committed offsets to another group, with their leader epochs and metadata.
+
+    They are copied as they are, also where the log no longer has them. Nothing is changed without --execute.
+    """
+    from cli.changing import carry_out
+    from cli.consent import check_consent
+    from cli.opening import opened_for_change
+    from cli.verbs.offsets.action import parse_scopes, plan_clone
+
+    check_consent(consent)
+    scopes = parse_scopes(topic)
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
+        carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
+
+
+def delete(
+    *,
+    selection: SelectionOptions,
+    topic: Annotated[list[str], _THESE_TOPICS],
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Delete what groups have committed of a topic that none of their members subscribes to.
+
+    Shows what would go; nothing is deleted without --execute.
+    """
+    from cli.changing import carry_out
+    from cli.consent import check_consent
+    from cli.opening import opened_for_change
+    from cli.selection import choose_groups
+    from cli.verbs.offsets.action import parse_scopes, plan_deletions
+
+    check_consent(consent)
+    scopes = parse_scopes(topic)
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
+        chosen, problems = choose_groups(groups, selection)
+        change = plan_deletions(
+            groups, chosen, scopes, named=bool(selection.groups), problems=problems, writer=writer
+        )
+        carry_out(change, consent, output)

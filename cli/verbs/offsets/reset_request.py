@@ -1,0 +1,151 @@
+"""What `kohort offsets reset` and `import` are asked for, checked as far as it can be without a source."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.errors import CommandError, UsageError
+from cli.output import notice
+from cli.times import format_moment, parse_moment
+from groups.offsets.model import TopicScope
+from groups.offsets.offsets_csv import MalformedOffsets, OffsetFile, read_offsets
+from groups.offsets.scenarios import (
+    Scenario,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToLatest,
+    ToMoment,
+    ToOffset,
+    ago_ms,
+    parse_datetime,
+    parse_duration_ns,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetRequest:
+    """One of `scenario`, `file` and `group` is set."""
+
+    name: str
+    """The option's name without its dashes."""
+    scenario: Scenario | None = None
+    file: OffsetFile | None = None
+    group: str | None = None
+    scopes: tuple[TopicScope, ...] = ()
+    all_topics: bool = False
+
+
+def reset_request(
+    options: Mapping[str, object], scopes: tuple[TopicScope, ...], *, all_topics: bool
+) -> ResetRequest:
+    """Check the options of a reset, by name; one that was not given is False or None.
+
+    :raises UsageError: none or several scenarios or scopes :raises CommandError: an unreadable file
+    """
+    given = [name for name, value in options.items() if value is not None and value is not False]
+    if len(given) != 1:
+        names = [f"--{name}" for name in options]
+        why = (
+            f"{' and '.join(f'--{name}' for name in given)} contradict each other;" if given else "where to?"
+        )
+        raise UsageError(f"{why} give one of {', '.join(names[:-1])} and {names[-1]}")
+    (name,) = given
+    _check_scope(name, scopes, all_topics=all_topics)
+    made = _MAKERS[name](options[name])
+    return ResetRequest(
+        name=name,
+        scenario=made if not isinstance(made, OffsetFile | str) else None,
+        file=made if isinstance(made, OffsetFile) else None,
+        group=made if isinstance(made, str) else None,
+        scopes=scopes,
+        all_topics=all_topics,
+    )
+
+
+def import_request(path: Path, named: Sequence[str]) -> tuple[ResetRequest, list[str]]:
+    """The request of an import, and the groups that it is for: those named, or those of the file."""
+    file = read_offsets_file(path)
+    return ResetRequest(name="from-file", file=file), _groups_of(file, named)
+
+
+def _groups_of(file: OffsetFile, named: Sequence[str]) -> list[str]:
+    if file.by_group is None:
+        if len(named) != 1:
+            raise UsageError("the file names no groups (topic,partition,offset); name the one it is for")
+        return list(named)
+    strangers = [name for name in named if name not in file.by_group]
+    if strangers:
+        raise UsageError(f"the file has no offsets for {strangers[0]}")
+    return list(dict.fromkeys(named)) or sorted(file.by_group)
+
+
+def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -> None:
+    if scopes and all_topics:
+        raise UsageError("--topic and --all-topics contradict each other; give one")
+    if name == "from-file" and (scopes or all_topics):
+        raise UsageError("--from-file names the partitions itself; leave --topic and --all-topics out")
+    if name not in ("from-file", "to-group") and not scopes and not all_topics:
+        raise UsageError(
+            "which partitions? --topic TOPIC[:0,1] (repeatable), or --all-topics for all with a committed offset"
+        )
+
+
+def _moment(text: str, now_ms: int) -> ToMoment:
+    try:
+        at_ms = parse_datetime(text)
+    except ValueError:
+        try:
+            at_ms = parse_moment(text, now_ms)
+        except ValueError as error:
+            raise UsageError(f"--to-datetime: {error}") from None
+    return _noted(at_ms)
+
+
+def _ago(text: str, now_ms: int) -> ToMoment:
+    try:
+        return _noted(ago_ms(parse_duration_ns(text), now_ms))
+    except ValueError as error:
+        raise UsageError(f"--by-duration: {error}") from None
+
+
+def _noted(at_ms: int) -> ToMoment:
+    notice(f"to the first record at or after {format_moment(at_ms)}")
+    return ToMoment(at_ms)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def read_offsets_file(path: Path) -> OffsetFile:
+    """A CSV file of offsets; CommandError names the file, the line and what is wrong with it."""
+    try:
+        file = read_offsets(path.read_bytes().decode())
+    except MalformedOffsets as error:
+        raise CommandError(f"{path}, {error}") from None
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: byte {error.start} is not UTF-8") from None
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if not file.by_group and not file.of_one_group:
+        raise CommandError(f"{path}: holds no offsets")
+    return file
+
+
+_MAKERS: Mapping[str, Callable[[Any], Scenario | OffsetFile | str]] = {
+    "to-earliest": lambda _: ToEarliest(),
+    "to-latest": lambda _: ToLatest(),
+    "to-current": lambda _: ToCurrent(),
+    "to-offset": ToOffset,
+    "shift-by": ShiftBy,
+    "to-datetime": lambda text: _moment(text, _now_ms()),
+    "by-duration": lambda text: _ago(text, _now_ms()),
+    "from-file": read_offsets_file,
+    "to-group": str,
+}
+"""What each option asks for, made of its value."""
