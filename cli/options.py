@@ -27,8 +27,8 @@ SOURCE_PANEL = "Where groups come from"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceOptions:
-    """Where groups come from."""
+class NamedSource:
+    """The options that name a source, for this command or as a context."""
 
     bootstrap_server: Annotated[
         str | None,
@@ -89,6 +89,12 @@ class SourceOptions:
             rich_help_panel=SOURCE_PANEL,
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions(NamedSource):
+    """Where groups come from."""
+
     context: Annotated[
         str | None,
         typer.Option(

@@ -75,7 +75,7 @@ def load_tree(file: Path, text: str) -> Any:
 
 
 def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
-    """Line and column, from 1, of the key or item at a path; of its nearest parent's where it is missing."""
+    """Line and column, from 1, at which the value at a path begins; its nearest parent's where it is missing."""
     try:
         node = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.verbs.help.concepts.pages import commands_in, links_in, page_names, page_source, plain, title_of
+from cli.verbs.help.action import commands_in, links_in, page_names, page_source, plain, title_of
 from tests.cli.command import Kohort, command_names
 from tests.cli.schemas import faults
 from tests.docs.test_commands import parses

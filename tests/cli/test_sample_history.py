@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.verbs.demo.history.stories import DAY_MS, DAYS, LAST_MS, STORIES, play
+from cli.verbs.demo.stories import DAY_MS, DAYS, LAST_MS, STORIES, play
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,

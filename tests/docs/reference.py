@@ -56,7 +56,7 @@ def _section(name: str, command: Any) -> str:
     schema = SCHEMAS / f"{name.replace(' ', '-')}.json"
     if schema.exists():
         text += f"\n`--output json`: [{schema.name}](schemas/{schema.name}).\n"
-    own = [each for each in command.params if not _names_source(each)]
+    own = _own(command)
     text += _table(own, context)
     if len(own) < len(command.params):
         text += f"\nAnd the options of [{SOURCE_PANEL.lower()}](#{SOURCE_PANEL.lower().replace(' ', '-')}).\n"
@@ -73,7 +73,7 @@ def _paragraph(text: str) -> str:
 def _sources(commands: Mapping[str, Any]) -> str:
     """The options that name a source, once; every command that has them has all of them."""
     tables = {
-        _table([each for each in command.params if _names_source(each)], _context(name, command))
+        _table([each for each in command.params if each not in _own(command)], _context(name, command))
         for name, command in commands.items()
     }
     (table,) = tables - {""}
@@ -82,6 +82,13 @@ def _sources(commands: Mapping[str, Any]) -> str:
 
 def _context(name: str, command: Any) -> Any:
     return command.context_class(command, info_name=f"kohort {name}")
+
+
+def _own(command: Any) -> list[Any]:
+    """Its parameters but for those of a source, where it has all of these; what adds a context has no --context."""
+    if not any("--context" in each.opts for each in command.params):
+        return list(command.params)
+    return [each for each in command.params if not _names_source(each)]
 
 
 def _names_source(parameter: Any) -> bool:

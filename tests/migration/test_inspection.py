@@ -13,7 +13,7 @@ from cli.render.document import Heading
 from cli.verbs.describe.migration import migration_blocks, migration_data
 from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Partitions, UserData
 from migration.inspection import Wait, WaitKind, inspect, labels_of, standing, waits_of
-from tests.groups.snapshot.values import group_named
+from tests.groups.test_snapshot import group_named
 
 CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 

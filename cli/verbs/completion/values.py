@@ -192,7 +192,7 @@ def _libraries(_: Context) -> Described:
 
 
 def _pages(_: Context) -> Described:
-    from cli.verbs.help.concepts.pages import page_names
+    from cli.verbs.help.action import page_names
 
     return [(name, "") for name in page_names()]
 

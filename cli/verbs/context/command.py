@@ -2,25 +2,89 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from cli.consent import ConsentOptions
-from cli.options import OutputOptions
+from cli.options import NamedSource, OutputOptions
 from cli.render.output_format import OutputFormat
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The context.")]
-SOURCE_PANEL = "What it names (one of these)"
 PROPERTIES_PANEL = "How to reach a live cluster"
 USUAL_PANEL = "What is usual with it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextOptions(NamedSource):
+    """What a context says: its source, how to reach it, and what is usual with it."""
+
+    properties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property",
+            metavar="KEY=VALUE",
+            help="A client property, instead of a file of them; repeatable; no secrets.",
+            rich_help_panel=PROPERTIES_PANEL,
+        ),
+    ] = None
+    secrets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret",
+            metavar="KEY",
+            help="A property that is asked for on the terminal, or read from a line of standard input, "
+            "and kept in a file that only you can read; repeatable.",
+            rich_help_panel=PROPERTIES_PANEL,
+        ),
+    ] = None
+    secrets_in_environment: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret-env",
+            metavar="KEY=VARIABLE",
+            help="A property whose value an environment variable has; repeatable.",
+            rich_help_panel=PROPERTIES_PANEL,
+        ),
+    ] = None
+    secrets_in_files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret-file",
+            metavar="KEY=FILE",
+            help="A property whose value is the content of a file; repeatable.",
+            rich_help_panel=PROPERTIES_PANEL,
+        ),
+    ] = None
+    timeout_ms: Annotated[
+        int | None,
+        typer.Option(
+            "--timeout",
+            metavar="MS",
+            min=1,
+            help="How long the cluster may take to answer.",
+            rich_help_panel=USUAL_PANEL,
+        ),
+    ] = None
+    output: Annotated[
+        OutputFormat | None,
+        typer.Option("--output", help="How commands print.", rich_help_panel=USUAL_PANEL),
+    ] = None
+    protected: Annotated[
+        bool,
+        typer.Option(
+            "--protected",
+            help="Whatever changes it asks for its name, also with --yes.",
+            rich_help_panel=USUAL_PANEL,
+        ),
+    ] = False
 
 
 def list_contexts(*, output: OutputOptions) -> None:
     """List the contexts of the configuration file, and say which one is in use."""
     from cli.output import emit
-    from cli.verbs.context.commands import listed
+    from cli.verbs.context.action import listed
 
     emit(listed(), output)
 
@@ -35,7 +99,7 @@ def show(
 ) -> None:
     """Show what a context says. Secrets are not shown, but where they are kept and whether they can be had."""
     from cli.output import emit
-    from cli.verbs.context.commands import shown
+    from cli.verbs.context.action import shown
 
     emit(shown(name), output)
 
@@ -49,7 +113,7 @@ def use(
 ) -> None:
     """Make a context the current one: the source of every command that names no other."""
     from cli.errors import UsageError
-    from cli.verbs.context.commands import make_current
+    from cli.verbs.context.action import make_current
 
     if (name is None) is not none:
         raise UsageError("name the context, or give --none; one of these")
@@ -59,121 +123,7 @@ def use(
 def add(
     *,
     name: Name,
-    bootstrap_server: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap-server",
-            "-b",
-            metavar="HOST:PORT,…",
-            help="A live cluster.",
-            rich_help_panel=SOURCE_PANEL,
-        ),
-    ] = None,
-    snapshot: Annotated[
-        Path | None,
-        typer.Option("--snapshot", metavar="FILE", help="A saved snapshot.", rich_help_panel=SOURCE_PANEL),
-    ] = None,
-    embedded: Annotated[
-        Path | None,
-        typer.Option(
-            "--embedded",
-            metavar="DIR",
-            help="The embedded coordinator's data directory.",
-            rich_help_panel=SOURCE_PANEL,
-        ),
-    ] = None,
-    log_dirs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--log-dir",
-            metavar="DIR",
-            help="A broker's log directory; repeatable.",
-            rich_help_panel=SOURCE_PANEL,
-        ),
-    ] = None,
-    command_config: Annotated[
-        Path | None,
-        typer.Option(
-            "--command-config",
-            metavar="FILE",
-            help="Client properties; they may also name the bootstrap servers.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None,
-    properties: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--property",
-            metavar="KEY=VALUE",
-            help="A client property, instead of a file of them; repeatable; no secrets.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None,
-    secrets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret",
-            metavar="KEY",
-            help="A property that is asked for on the terminal, or read from a line of standard input, "
-            "and kept in a file that only you can read; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None,
-    secrets_in_environment: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret-env",
-            metavar="KEY=VARIABLE",
-            help="A property whose value an environment variable has; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None,
-    secrets_in_files: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret-file",
-            metavar="KEY=FILE",
-            help="A property whose value is the content of a file; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            "--as-of", metavar="TIME", help="With --log-dir: as it was then.", rich_help_panel=USUAL_PANEL
-        ),
-    ] = None,
-    topics: Annotated[
-        Path | None,
-        typer.Option(
-            "--topics",
-            metavar="FILE",
-            help="With --log-dir: names of topic ids.",
-            rich_help_panel=USUAL_PANEL,
-        ),
-    ] = None,
-    timeout_ms: Annotated[
-        int | None,
-        typer.Option(
-            "--timeout",
-            metavar="MS",
-            min=1,
-            help="How long the cluster may take to answer.",
-            rich_help_panel=USUAL_PANEL,
-        ),
-    ] = None,
-    output: Annotated[
-        OutputFormat | None,
-        typer.Option("--output", help="How commands print.", rich_help_panel=USUAL_PANEL),
-    ] = None,
-    protected: Annotated[
-        bool,
-        typer.Option(
-            "--protected",
-            help="Whatever changes it asks for its name, also with --yes.",
-            rich_help_panel=USUAL_PANEL,
-        ),
-    ] = False,
+    options: ContextOptions,
     use: Annotated[
         bool, typer.Option("--use", help="Make it the current one.", rich_help_panel=USUAL_PANEL)
     ] = False,
@@ -182,26 +132,9 @@ def add(
 
     A secret on the command line is refused: it would stay in the shell's history.
     """
-    from cli.verbs.context.adding import Told
-    from cli.verbs.context.commands import added
+    from cli.verbs.context.action import added
 
-    told = Told(
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        properties=properties or (),
-        secrets=secrets or (),
-        secrets_in_environment=secrets_in_environment or (),
-        secrets_in_files=secrets_in_files or (),
-        snapshot=snapshot,
-        embedded=embedded,
-        log_dirs=log_dirs or (),
-        as_of=as_of,
-        topics=topics,
-        timeout_ms=timeout_ms,
-        output=output,
-        protected=protected,
-    )
-    added(name, told, use=use)
+    added(name, options, use=use)
 
 
 def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> None:
@@ -213,7 +146,7 @@ def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> Non
 
     from cli.changing import carry_out
     from cli.consent import check_consent
-    from cli.verbs.context.removal import plan_removal
+    from cli.verbs.context.action import plan_removal
 
     removal = plan_removal(name)
     consent = replace(consent, place=removal.place)
@@ -223,6 +156,6 @@ def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> Non
 
 def rename(*, name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]) -> None:
     """Call a context otherwise; it stays the current one where it was."""
-    from cli.verbs.context.commands import renamed
+    from cli.verbs.context.action import renamed
 
     renamed(name, new)

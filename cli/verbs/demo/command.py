@@ -18,7 +18,7 @@ def demo(
     from cli.errors import UsageError
     from cli.output import notice
     from cli.sources.choose import data_directory, is_log_directory
-    from cli.verbs.demo.sample_fleet import clear, fill
+    from cli.verbs.demo.action import clear, fill
 
     target = directory or data_directory()
     if is_log_directory(target):

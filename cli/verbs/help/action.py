@@ -1,15 +1,20 @@
-"""What `kohort help` prints: a page about a concept, the help of a command, or what there is to choose from."""
+"""What `kohort help` prints: a page about a concept, the help of a command, or what there is to choose from.
+
+A page is markdown of a few kinds of blocks: `# Title`, paragraphs and lists of at most 80 columns that are printed as
+they stand, code between fences of three backticks, and `[topic](topic.md)`, a link to another page.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 import typer
 
 from cli.errors import UsageError
-from cli.verbs.help.concepts.pages import commands_in, links_in, page_names, page_source, plain, title_of
 
 
 def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:
@@ -90,3 +95,54 @@ def _unknown(context: typer.Context, words: Sequence[str], topics: Sequence[str]
     near += [name for name in names if asked and asked.lower() in name and name not in near][: 3 - len(near)]
     hint = f" (near: {', '.join(near)})" if near else ""
     return f"there is neither a topic nor a command {asked!r}{hint}; `kohort help` lists the topics"
+
+
+LINK = re.compile(r"\[([^\]]+)\]\(([a-z-]+)\.md\)")
+FENCE = "```"
+
+
+def page_names() -> list[str]:
+    """All topics, by name."""
+    found = (file.name for file in files("cli.verbs.help").joinpath("concepts").iterdir())
+    return sorted(name.removesuffix(".md") for name in found if name.endswith(".md"))
+
+
+def page_source(name: str) -> str:
+    """The markdown of a topic."""
+    return files("cli.verbs.help").joinpath("concepts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def title_of(source: str) -> str:
+    """The first line, without its mark."""
+    return source.partition("\n")[0].removeprefix("# ")
+
+
+def plain(source: str) -> str:
+    """A page as text: no marks, code set in by four columns, links by the topic's name."""
+    title = title_of(source)
+    lines = [title, "=" * len(title)]
+    in_code = False
+    for line in source.splitlines()[1:]:
+        if line.startswith(FENCE):
+            in_code = not in_code
+        elif in_code:
+            lines.append(f"    {line}")
+        else:
+            lines.append(LINK.sub(r"\1", line).replace("`", ""))
+    return "\n".join(lines) + "\n"
+
+
+def commands_in(source: str) -> list[str]:
+    """The lines of code that run Kohort."""
+    in_code, found = False, []
+    for line in source.splitlines():
+        if line.startswith(FENCE):
+            in_code = not in_code
+        elif in_code and line.startswith("kohort"):
+            found.append(line.partition("  #")[0].rstrip())
+    return found
+
+
+def links_in(source: str) -> list[str]:
+    """The topics that a page points to."""
+    return list(dict.fromkeys(link.group(2) for link in LINK.finditer(source)))

@@ -1,6 +1,6 @@
 """The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator would write it.
 
-Of some the days before are there too (`cli.verbs.demo.history`); what the sample says of them is their last rebalance.
+Of some the days before are there too (`cli.verbs.demo.stories`); what the sample says of them is their last rebalance.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from cli.errors import CommandError
-from cli.verbs.demo.history.stories import LAST_MS, STORIES, play
+from cli.verbs.demo.stories import LAST_MS, STORIES, play
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from cli.verbs.demo.history.consumers import ClassicConsumer, Consumer
-from cli.verbs.demo.history.stage import Client, Positions, Stage
+from cli.verbs.demo.history import ClassicConsumer, Client, Consumer, Positions, Stage
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,

@@ -1,0 +1,335 @@
+"""What the verbs of `kohort context` do and say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cli.errors import CommandError, UsageError
+from cli.output import notice
+from cli.render.document import Document, Table, columns
+from cli.sources.contexts.file import config_path, load_contexts, load_with_text, read_secret_file
+from cli.sources.contexts.inline import InlineProperties
+from cli.sources.contexts.lookup import context_named, say_literal_secrets
+from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
+from cli.sources.contexts.place import Place
+from cli.sources.contexts.read import read_contexts
+from cli.sources.contexts.settle import CONTEXT_VARIABLE, source_variables
+from cli.verbs.context.command import ContextOptions
+from cli.verbs.context.edit import Editor, Fragment
+from cli.verbs.context.files import ask_for, change_file, drop, keep, own_files
+from cli.verbs.context.view import list_document, problems_of, show_document
+from wire.client.config.config_file import ConfigFileError
+
+
+def listed() -> Document:
+    """All contexts; without a file none."""
+    contexts = load_contexts()
+    if contexts is None:
+        path = config_path()
+        if path is None:
+            raise CommandError(
+                "there is no home directory for a configuration file; set KOHORT_CONFIG to a path"
+            )
+        notice(f"{path} does not exist; `kohort context add` writes it")
+        contexts = Contexts(path=path, current=None, by_name={})
+    for context in contexts.by_name.values():
+        say_literal_secrets(contexts, context)
+    name, named_by = _in_use(contexts)
+    _say_overruled(contexts.current)
+    return list_document(contexts, name, named_by)
+
+
+def shown(name: str | None) -> Document:
+    """One context; by default the one in use. UsageError where there is none."""
+    loaded = load_contexts()
+    if name is None:
+        variables = source_variables()
+        name = variables.get(CONTEXT_VARIABLE)
+        if name is None and variables:
+            raise UsageError(
+                f"no context is in use: {next(iter(variables))} names the source; name a context"
+            )
+        name = name or (None if loaded is None else loaded.current)
+    if name is None:
+        raise UsageError(
+            "no context is in use; name one, or make one the current one with `kohort context use NAME`"
+        )
+    contexts, context = context_named(loaded, name)
+    say_literal_secrets(contexts, context)
+    return show_document(contexts, context, problems_of(contexts, context))
+
+
+def make_current(name: str | None) -> None:
+    """Write which context is the current one, None for none, and say so."""
+
+    def change(editor: Editor, contexts: Contexts) -> str:
+        if name is not None:
+            context_named(contexts, name)
+        return editor.use(name)
+
+    path = change_file(change)
+    loaded = load_contexts()
+    if name is None:
+        notice(f"no context is the current one now ({path})")
+    elif loaded is not None and name in loaded.by_name:
+        context = loaded.by_name[name]
+        protected = ", protected" if context.protected else ""
+        notice(f"the current context is {name}{protected}: {context.place}")
+        say_literal_secrets(loaded, context)
+    _say_overruled(name)
+
+
+def added(name: str, options: ContextOptions, *, use: bool) -> None:
+    """Add a context and say where it went."""
+    path, context = add_context(name, options, use=use)
+    notice(f"added the context {name} to {path}: {context.place}")
+    if use:
+        _say_overruled(name)
+    else:
+        notice(f"--context {name} uses it; `kohort context use {name}` makes it the current one")
+
+
+def renamed(name: str, new: str) -> None:
+    """Rename a context and say so."""
+    if not is_name(new):
+        raise UsageError(f"{new!r} cannot name a context: {NAME_RULE}")
+
+    def change(editor: Editor, contexts: Contexts) -> str:
+        context_named(contexts, name)
+        if new in contexts.by_name:
+            raise UsageError(f"{contexts.path} has a context {new} already")
+        return editor.rename(name, new)
+
+    path = change_file(change)
+    notice(f"the context {name} is called {new} now ({path})")
+
+
+def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
+    """The context that commands use when their command line names no source, and who says so."""
+    variables = source_variables()
+    if CONTEXT_VARIABLE in variables:
+        name = variables[CONTEXT_VARIABLE]
+        return (name if name in contexts.by_name else None), CONTEXT_VARIABLE
+    if variables:
+        return None, next(iter(variables))
+    return contexts.current, None if contexts.current is None else "current"
+
+
+def _say_overruled(current: str | None) -> None:
+    """Say it where the environment has another say than the file."""
+    variables = source_variables()
+    if variables and variables.get(CONTEXT_VARIABLE) != current:
+        name = next(iter(variables))
+        whom = f"the current context {current}" if current is not None else "a current context"
+        notice(f"{name}={variables[name]} is set in the environment, and wins over {whom}")
+
+
+def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path, Context]:
+    """Add a context, with the secrets that are asked for in files of their own; the configuration file, and it.
+
+    :raises UsageError: the name is taken or none; the options make no sense, or hold a secret
+    :raises CommandError: the file cannot be changed; everything is then as it was
+    """
+    if not is_name(name):
+        raise UsageError(f"{name!r} cannot name a context: {NAME_RULE}")
+    properties = _properties(options)
+    fragment = _fragment(options, properties)
+    context = _checked(name, fragment)
+    _refuse_taken(load_contexts(may_be_missing=True), name)
+    secrets = ask_for(options.secrets or ())
+    kept: dict[str, Path] = {}
+
+    def change(editor: Editor, contexts: Contexts) -> str:
+        _refuse_taken(contexts, name)
+        kept.update(keep(contexts.path, name, secrets))
+        references: dict[str, Fragment] = {
+            # From the configuration file's directory, so that it can be moved with its secrets.
+            key: {"file": str(file.relative_to(contexts.path.parent))}
+            for key, file in kept.items()
+        }
+        return editor.add(name, _fragment(options, {**properties, **references}), current=use)
+
+    try:
+        return change_file(change, may_create=True), context
+    except BaseException:
+        drop(kept.values())
+        raise
+
+
+def _refuse_taken(contexts: Contexts | None, name: str) -> None:
+    if contexts is not None and name in contexts.by_name:
+        raise UsageError(
+            f"{contexts.path} has a context {name} already; `kohort context remove {name} --execute` makes room for it"
+        )
+
+
+def _properties(options: ContextOptions) -> dict[str, Fragment]:
+    values: dict[str, Fragment] = {}
+    for option, pairs in (
+        ("--property", options.properties or ()),
+        ("--secret-env", options.secrets_in_environment or ()),
+        ("--secret-file", options.secrets_in_files or ()),
+        ("--secret", [f"{key}=" for key in options.secrets or ()]),
+    ):
+        for pair in pairs:
+            key, equals, value = pair.partition("=")
+            key = key.strip()
+            if not equals or not key or (option == "--secret" and pair.count("=") > 1):
+                wanted = {"--property": "KEY=VALUE", "--secret-env": "KEY=NAME", "--secret-file": "KEY=FILE"}
+                raise UsageError(
+                    f"{option} wants {wanted.get(option, 'a KEY alone: the value is asked for')}"
+                )
+            if key in values:
+                raise UsageError(f"{key} is given twice")
+            values[key] = _value(option, key, value)
+    return values
+
+
+def _value(option: str, key: str, value: str) -> Fragment:
+    if option == "--property":
+        if is_secret(key, value):
+            raise UsageError(
+                f"--property {key}=… is a secret, which would stay in the shell's history and the list of processes: "
+                f"--secret {key} asks for it, --secret-env {key}=NAME and --secret-file {key}=FILE refer to it"
+            )
+        return value
+    if option == "--secret-file":
+        file = Path(value).absolute()
+        read_secret_file(file)
+        return {"file": str(file)}
+    # What --secret asks for is not there yet.
+    return {"env": value or "-"}
+
+
+def _fragment(options: ContextOptions, properties: dict[str, Fragment]) -> dict[str, Fragment]:
+    """The entry; paths as they are from anywhere."""
+    said: dict[str, Fragment | None] = {
+        "bootstrap_server": options.bootstrap_server,
+        "command_config": _path(options.command_config),
+        "properties": properties or None,
+        "snapshot": _path(options.snapshot),
+        "embedded": _path(options.embedded),
+        "log_dirs": [str(directory.absolute()) for directory in options.log_dirs or ()] or None,
+        "as_of": options.as_of,
+        "topics": _path(options.topics_file),
+        "timeout_ms": None if options.timeout_ms is None else str(options.timeout_ms),
+        "output": None if options.output is None else options.output.value,
+        "protected": "true" if options.protected else None,
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _path(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
+
+
+def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
+    """The context as it will be read. UsageError for what would be refused then."""
+    path = config_path() or Path("config.yaml")
+    try:
+        context = read_contexts(path, Editor("").add(name, fragment, current=False)).by_name[name]
+        InlineProperties(path=path, context=context).check()
+        if context.command_config is not None:
+            from wire.client.config.properties import load_properties
+
+            load_properties(context.command_config)
+    except ConfigFileError as error:
+        place = "" if error.path == path else f"{error.path}: "
+        raise UsageError(f"{place}{error.message}") from None
+    return context
+
+
+@dataclass(slots=True, kw_only=True)
+class Removal:
+    """A context that is to go, and what goes with it."""
+
+    contexts: Contexts
+    context: Context
+    comments: int
+    """Lines of comments inside of the entry."""
+    executed: bool = field(default=False, init=False)
+
+    is_empty = False
+    refused = False
+
+    @property
+    def place(self) -> Place:
+        """What is changed: its own protection guards the context too."""
+        return Place(
+            where=self.context.place,
+            named_by=f"of {self.contexts.path}",
+            is_typed=True,
+            context=self.context,
+            file=self.contexts.path,
+        )
+
+    @property
+    def secret_files(self) -> tuple[Path, ...]:
+        """Secrets that Kohort keeps for it alone."""
+        return own_files(self.contexts, self.context)
+
+    @property
+    def is_current(self) -> bool:
+        return self.contexts.current == self.context.name
+
+    @property
+    def question(self) -> str:
+        also = []
+        if self.secret_files:
+            also.append(f"{len(self.secret_files)} files with its secrets")
+        if self.comments:
+            also.append(f"{self.comments} lines of comments in it")
+        with_what = f", with {' and '.join(also)}" if also else ""
+        return f"remove the context {self.context.name} from {self.contexts.path}{with_what}"
+
+    @property
+    def done(self) -> str | None:
+        return f"removed the context {self.context.name} from {self.contexts.path}" if self.executed else None
+
+    def apply(self) -> None:
+        """Write the file without it, as long as it is the one that was shown."""
+
+        def change(editor: Editor, contexts: Contexts) -> str:
+            if contexts.by_name.get(self.context.name) != self.context:
+                raise CommandError(
+                    f"{contexts.path}: the context {self.context.name} has been changed meanwhile; "
+                    "nothing was removed. Look at it again"
+                )
+            return editor.remove(self.context.name)
+
+        files = self.secret_files
+        change_file(change)
+        drop(files)
+        self.executed = True
+
+    def document(self) -> Document:
+        files = [str(file) for file in self.secret_files]
+        rows: list[tuple[str, str]] = [
+            ("context", self.context.name),
+            (self.context.kind.value, self.context.place),
+        ]
+        rows += [("property", value.key) for value in self.context.properties]
+        rows += [("secret file", file) for file in files]
+        if self.is_current:
+            rows.append(("current", "no context is the current one after that"))
+        return Document(
+            command="context remove",
+            data={
+                "file": str(self.contexts.path),
+                "context": self.context.name,
+                "current": self.is_current,
+                "secret_files": files,
+                "comments": self.comments,
+                "executed": self.executed,
+            },
+            blocks=[Table(columns=columns("GOES", "VALUE"), rows=rows)],
+        )
+
+
+def plan_removal(name: str) -> Removal:
+    """What would go. UsageError where there is no such context."""
+    loaded = load_with_text()
+    found, context = context_named(None if loaded is None else loaded[0], name)
+    text = "" if loaded is None else loaded[1]
+    return Removal(contexts=found, context=context, comments=Editor(text).comments_in(name))

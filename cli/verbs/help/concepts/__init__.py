@@ -1,1 +1,0 @@
-"""Texts about what Kafka's groups are and do: `kohort help TOPIC`."""

@@ -1,0 +1,325 @@
+"""Snapshots: what one holds reads back as it was written, and a broken file is refused with its line, and soon."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groups.model import (
+    Client,
+    Cluster,
+    CommittedOffset,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Node,
+    Subscription,
+    Topic,
+    UserData,
+)
+from groups.snapshot import (
+    Snapshot,
+    parse_snapshot,
+    read_snapshot,
+    snapshot_text,
+    snapshot_tree,
+    write_snapshot,
+)
+from groups.yaml_files import TreeError
+
+INT32 = 2**31 - 1
+INT64 = 2**63 - 1
+
+LOOKS_LIKE_SOMETHING_ELSE = (
+    "", " ", "~", "null", "Null", "NULL", "none", "true", "True", "on", "off", "yes", "No", "y", "n", "0123", "0x1F",
+    "0o17", "0b1", "1_000", "1e3", ".5", "-1", "+1", ".inf", "-.INF", ".nan", "12:30:45", "2001-01-01", "=", "<<",
+    "---", "...", "--- a", "# no comment", "a # b", "a: b", ": ", "- a", "-", "?", "? a", "[]", "[a", "{}", "{a: b}",
+    "a, b", "&anchor", "*alias", "!tag", "!!str a", "| a", "> a", "%YAML 1.2", "@", "`", "'", '"', "it's", '"quoted"',
+    "\\", "\\n", "back\\slash\\", " leading", "trailing ", "two  blanks", "tab\there", "line\nbreak", "\n", "cr\rlf\n",
+    "nul\x00", "\x1b[31mred\x1b[0m", "\x7f", "\x85", "\xa0", "\u2028", "\u2029", "\ufeffbom", "\ufffe", "\uffff", "é",
+    "e\u0301", "ß", "日本語のトピック", "🙂", "👩\u200d👩\u200d👧", "\U0010ffff", "עברית", "\u202eright to left",
+    "kohort",
+)  # fmt: skip
+"""Texts that a YAML reader may take for something else, or that steer a terminal."""
+
+LONG = ("a" * 1100, "🙂" * 1100, '"' * 700, "x" * 32_000)
+"""A group id may have 32,767 bytes; YAML treats keys of more than 1,024 characters in a way of their own."""
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
+    LOOKS_LIKE_SOMETHING_ELSE
+)
+maybe_texts = st.none() | texts
+partition_numbers = st.integers(0, 40) | st.integers(0, INT32)
+epochs = st.none() | st.integers(0, INT32)
+
+assignments = st.dictionaries(
+    texts,
+    st.lists(partition_numbers, unique=True, max_size=12).map(lambda numbers: tuple(sorted(numbers))),
+    max_size=3,
+)
+clusters = st.builds(
+    Cluster,
+    id=maybe_texts,
+    kafka=maybe_texts,
+    features=st.dictionaries(texts, st.integers(0, 32767), max_size=3),
+    consumer_protocol=st.none() | st.booleans(),
+    settings=st.none() | st.dictionaries(texts, texts, max_size=3),
+    settings_differ=st.dictionaries(texts, st.lists(texts, max_size=3).map(tuple), max_size=3),
+)
+nodes = st.builds(Node, id=st.integers(-1, INT32), host=texts, port=st.integers(-1, 65535), rack=maybe_texts)
+clients = st.builds(Client, id=maybe_texts, host=maybe_texts, library=maybe_texts, version=maybe_texts)
+subscriptions = st.builds(Subscription, topics=st.lists(texts, max_size=3).map(tuple), regex=maybe_texts)
+user_data = st.builds(UserData, subscription=st.binary(max_size=9), assignment=st.binary(max_size=9))
+members = st.builds(
+    Member,
+    id=texts,
+    instance=maybe_texts,
+    client=clients,
+    rack=maybe_texts,
+    protocol=st.none() | st.sampled_from(MemberProtocol),
+    protocols=st.none() | st.lists(texts, max_size=3).map(tuple),
+    subscription=st.none() | subscriptions,
+    owned=st.none() | assignments,
+    target=st.none() | assignments,
+    epoch=st.none() | st.integers(-2, INT32),
+    generation=st.none() | st.integers(-1, INT32),
+    user_data=st.none() | user_data,
+)
+committed_offsets = st.builds(
+    CommittedOffset,
+    offset=st.none() | st.integers(-1, INT64),
+    leader_epoch=st.none() | st.integers(-1, INT32),
+    metadata=maybe_texts,
+    timestamp=st.none() | st.integers(-1, INT64),
+)
+offsets = st.dictionaries(
+    texts, st.dictionaries(partition_numbers, committed_offsets, max_size=3), max_size=2
+)
+
+
+def topic_named(name: str) -> st.SearchStrategy[Topic]:
+    """A topic of that name."""
+    racks = st.lists(texts, max_size=3).map(tuple)
+    return st.builds(
+        Topic,
+        name=st.just(name),
+        partitions=st.integers(0, INT32),
+        id=st.none() | st.uuids() | st.just(UUID(int=1)),
+        racks=st.none() | st.dictionaries(partition_numbers, racks, max_size=10),
+        end_offsets=st.none()
+        | st.dictionaries(partition_numbers, st.none() | st.integers(0, INT64), max_size=10),
+    )
+
+
+def group_named(name: str) -> st.SearchStrategy[Group]:
+    """A group of that id."""
+    return st.builds(
+        Group,
+        id=st.just(name),
+        type=st.sampled_from(GroupType),
+        state=st.sampled_from(GroupState),
+        protocol_type=maybe_texts,
+        protocol=maybe_texts,
+        coordinator=st.none() | nodes,
+        generation=st.none() | st.integers(-1, INT32),
+        leader=maybe_texts,
+        group_epoch=epochs,
+        assignment_epoch=epochs,
+        members=st.lists(members, max_size=3, unique_by=lambda member: member.id).map(tuple),
+        offsets=st.none() | offsets,
+    )
+
+
+snapshots = st.builds(
+    Snapshot,
+    cluster=clusters,
+    topics=st.lists(texts, max_size=3, unique=True).flatmap(
+        lambda names: st.fixed_dictionaries({name: topic_named(name) for name in names})
+    ),
+    groups=st.lists(texts, max_size=3, unique=True).flatmap(
+        lambda names: st.fixed_dictionaries({name: group_named(name) for name in names})
+    ),
+)
+
+
+FILE = Path("snapshot")
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["yaml", "json"])
+@given(snapshot=snapshots)
+@settings(max_examples=100)
+def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> None:
+    text = snapshot_text(snapshot, as_json=as_json)
+    assert parse_snapshot(FILE, text) == snapshot
+    assert snapshot_text(parse_snapshot(FILE, text), as_json=as_json) == text
+
+
+@given(snapshot=snapshots)
+@settings(max_examples=100)
+def test_any_yaml_reader_reads_the_same(snapshot: Snapshot) -> None:
+    assert yaml.safe_load(snapshot_text(snapshot)) == snapshot_tree(snapshot)
+
+
+@given(snapshot=snapshots)
+@settings(max_examples=50)
+def test_any_json_reader_reads_the_same(snapshot: Snapshot) -> None:
+    # JSON has no numbers for keys.
+    wanted = json.loads(json.dumps(snapshot_tree(snapshot)))
+    assert json.loads(snapshot_text(snapshot, as_json=True)) == wanted
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".json"])
+@pytest.mark.parametrize("text", [*LOOKS_LIKE_SOMETHING_ELSE, *LONG], ids=lambda text: ascii(text)[:20])
+def test_a_strange_name_survives_a_file(tmp_path: Path, suffix: str, text: str) -> None:
+    file = tmp_path / f"snapshot{suffix}"
+    snapshot = Snapshot(
+        topics={text: Topic(name=text, partitions=1)},
+        groups={
+            text: Group(
+                id=text,
+                type=GroupType.SHARE,
+                state=GroupState.EMPTY,
+                members=(Member(id=text, owned={text: (0,)}, protocols=(text, text)),),
+                offsets={text: {0: CommittedOffset(offset=1, metadata=text)}},
+            )
+        },
+    )
+    write_snapshot(snapshot, file)
+    assert read_snapshot(file) == snapshot
+    if suffix == ".yaml":
+        assert yaml.safe_load(file.read_text(encoding="utf-8")) == snapshot_tree(snapshot)
+    before = file.read_bytes()
+    write_snapshot(read_snapshot(file), file)
+    assert file.read_bytes() == before
+
+
+def test_a_members_protocol_stays_unknown(tmp_path: Path) -> None:
+    # Where a file written by hand leaves the protocol out, the usual one of the group's type is meant.
+    member = Member(id="a", protocol=None)
+    group = Group(id="g", type=GroupType.CONSUMER, state=GroupState.STABLE, members=(member,))
+    write_snapshot(Snapshot(groups={"g": group}), tmp_path / "s.yaml")
+    assert read_snapshot(tmp_path / "s.yaml").groups["g"].members == (member,)
+    by_hand = parse_snapshot(FILE, "{kohort: 1, groups: {g: {type: consumer, members: [{id: a}]}}}")
+    assert by_hand.groups["g"].members[0].protocol is MemberProtocol.CONSUMER
+
+
+SAMPLE = files("cli.verbs.demo").joinpath("sample.yaml").read_text(encoding="utf-8")
+# A group of every kind would make reading the same again and again slow; the head and two groups do.
+YAML = SAMPLE[: SAMPLE.index("  checkout:\n")]
+JSON = snapshot_text(parse_snapshot(Path("sample.yaml"), YAML), as_json=True)
+BOUND_S = 5.0
+"""Far above what any file of this size takes (0.05 s): only a blow-up gets here."""
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    """The sample with a few bytes changed, lines moved, or an end missing."""
+    data = bytearray(draw(st.sampled_from([YAML, JSON])).encode())
+    for _ in range(draw(st.integers(1, 4))):
+        how = draw(st.sampled_from(["flip", "insert", "delete", "cut", "swap", "repeat"]))
+        place = draw(st.integers(0, max(len(data) - 1, 0)))
+        if how == "flip" and data:
+            data[place] ^= draw(st.integers(1, 255))
+        elif how == "insert":
+            words = [
+                b"\x00",
+                b"\xff",
+                b"{",
+                b"}",
+                b"[",
+                b"&a ",
+                b"*a",
+                b"? ",
+                b": ",
+                b"- ",
+                b"!",
+                b'"',
+                b"\t",
+                b"\n",
+                b"~",
+            ]
+            data[place:place] = draw(st.sampled_from(words) | st.binary(min_size=1, max_size=4))
+        elif how == "delete":
+            del data[place : place + draw(st.integers(1, 40))]
+        elif how == "cut":
+            del data[place:]
+        else:
+            lines = data.splitlines(keepends=True) or [bytearray()]
+            one, other = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+            if how == "swap":
+                lines[one], lines[other] = lines[other], lines[one]
+            else:
+                lines.insert(other, lines[one])
+            data = bytearray().join(lines)
+    return bytes(data)
+
+
+@given(data=mutated())
+@settings(max_examples=250)
+def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    file = tmp_path_factory.getbasetemp() / "mutated.yaml"
+    file.write_bytes(data)
+    began = time.monotonic()
+    with suppress(TreeError):
+        # What was taken from it can be shown and kept: it is text that can be encoded.
+        snapshot_text(read_snapshot(file)).encode()
+    assert time.monotonic() - began < BOUND_S
+
+
+@given(
+    data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: text.encode(errors="surrogatepass"))
+)
+@settings(max_examples=150)
+def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    file = tmp_path_factory.getbasetemp() / "bytes.yaml"
+    file.write_bytes(data)
+    with pytest.raises(TreeError):
+        read_snapshot(file)
+
+
+HOSTILE = {
+    "deep-yaml": "kohort: 1\nx: " + "[" * 100_000,
+    "very-deep-json": '{"kohort": 1, "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "deep-json-in-a-field": '{"kohort": 1, "topics": ' + '{"a": ' * 900 + "1" + "}" * 900 + "}",
+    "laughs": "kohort: 1\na: &a [x, x, x, x, x, x, x, x]\n"
+    + "".join(f"{c}: &{c} [{', '.join(['*' + p] * 8)}]\n" for p, c in zip("abcdefghijk", "bcdefghijkl", strict=True))
+    + "groups: *l\n",
+    "recursive": "kohort: 1\ngroups: &g {a: *g}\n",
+    "long-number": "kohort: " + "9" * 100_000,
+    "long-partition": "kohort: 1\ntopics: {t: {partitions: 1, end_offsets: {" + "9" * 900 + ": 1}}}\n",
+    "half-a-character": '{"kohort": 1, "groups": {"\\ud800": {}}}',
+    "half-a-character-in-a-value": '{"kohort": 1, "groups": {"g": {"protocol": "\\udfff"}}}',
+    "key-of-another-kind": "kohort: 1\n? [a]\n: b\n",
+    "merge": "kohort: 1\ntopics: {<<: {a: 1}}\n",
+    "tag": "!!python/object/apply:os.system ['true']\n",
+    "two-documents": "kohort: 1\n---\nkohort: 1\n",
+    "unended": 'kohort: 1\ntopics: {"a',
+    "nan": '{"kohort": NaN}',
+    "infinite": '{"kohort": Infinity}',
+    "float": '{"kohort": 1.0}',
+    "true": '{"kohort": true}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_file_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "hostile.yaml"
+    file.write_text(text, encoding="utf-8")
+    began = time.monotonic()
+    with pytest.raises(TreeError) as caught:
+        read_snapshot(file)
+    assert str(caught.value).startswith(str(file))
+    assert len(str(caught.value)) < 500
+    assert str(caught.value).isprintable()
+    assert time.monotonic() - began < BOUND_S
