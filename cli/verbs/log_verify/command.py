@@ -24,8 +24,7 @@ def log_verify(
     """
     from cli.errors import ExitStatus
     from cli.output import emit
-    from cli.verbs.log_verify.action import verify
-    from cli.verbs.log_verify.view import log_verify_document
+    from cli.verbs.log_verify.action import log_verify_document, verify
 
     partitions, errors = verify(paths)
     wrong = any(checked.problems for checked in partitions)
