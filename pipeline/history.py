@@ -40,7 +40,7 @@ from pipeline.writing import (
     Target,
     write_decoded,
 )
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -12,8 +12,7 @@ from groups.offsets.model import Place
 from wire.client.answers import Failure
 from wire.client.client import Client
 from wire.client.metadata import Topic
-
-_INVALID_TOPIC = 17
+from wire.errors import ErrorCode
 
 
 def split_topics(arguments: Sequence[str]) -> tuple[list[Place], list[str]]:
@@ -68,7 +67,9 @@ class Topics:
         if "" in new:
             # Java's client never sends it.
             message = "The given topic name '' cannot be represented in a request."
-            self.failed[""] = Failure(message=message, code=_INVALID_TOPIC, name="INVALID_TOPIC_EXCEPTION")
+            self.failed[""] = Failure(
+                message=message, code=ErrorCode.INVALID_TOPIC_EXCEPTION, name="INVALID_TOPIC_EXCEPTION"
+            )
             new.remove("")
         if not new:
             return

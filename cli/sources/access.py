@@ -10,10 +10,10 @@ from migration.access import Access, Entry, Kind
 from wire.client.client import Client
 from wire.client.errors import KafkaError, WireError
 from wire.client.settings import AclEntry, AclPattern, AclResource
+from wire.errors import ErrorCode
 
 _KINDS = {AclResource.TOPIC: Kind.TOPIC, AclResource.GROUP: Kind.GROUP}
 _EVERY_HOST = "*"
-_SECURITY_DISABLED = 54
 
 
 def read_access(client: Client, timeout_ms: int) -> Access:
@@ -23,7 +23,7 @@ def read_access(client: Client, timeout_ms: int) -> Access:
         try:
             found = client.describe_acls(asked, timeout_ms=timeout_ms)
         except KafkaError as error:
-            if error.code == _SECURITY_DISABLED:
+            if error.code == ErrorCode.SECURITY_DISABLED:
                 return Access(is_open=True)
             return Access(problem=str(error))
         except WireError as error:

@@ -24,7 +24,7 @@ from coordinator.store.streams_groups import StreamsGroup
 from coordinator.store.topic_names import KnownTopic, KnownTopics
 from groups.listing import state_of
 from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 
 INTERNAL = "__"
 """What the names of Kafka's own topics begin with."""

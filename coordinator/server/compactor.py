@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 from coordinator.store.compaction import Interrupted
 from coordinator.store.data_directory import DataDirectory
-from wire.log.damage import DamagedLog
-from wire.log.errors import StorageFailed
+from wire.log.errors import DamagedLog, StorageFailed
 
 SHORTEST_BACKOFF_S = 0.01
 

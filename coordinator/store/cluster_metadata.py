@@ -25,7 +25,7 @@ from coordinator.store.copies import Notice, failure
 from wire.log.batch_header import CONTROL
 from wire.log.batches import Columns, ControlType, columns_of, records_of
 from wire.log.control_records import MalformedControlRecord, control_type
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.segments import Segment, read_log, read_segment
 from wire.log.varints import Ints
 from wire.messages.reader import DICTIONARIES, DecodeError, Reader, message_reader, read_varint

@@ -30,7 +30,7 @@ from pathlib import Path
 from coordinator.store.disk import sync
 from coordinator.store.retention import Retention, Survey
 from wire.log.batch_header import CONTROL
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.indexes import (
     INDEX_SUFFIXES,
     OFFSET_INDEX,

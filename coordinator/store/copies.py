@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coordinator.store.partition_files import Fate, parse_partition_name
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.segments import list_segments, read_segment
 
 

@@ -48,8 +48,7 @@ from coordinator.store.offsets_log import OffsetsLog, Sync
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
 from coordinator.store.topic_directories import TopicDirectories
-from wire.log.damage import DamagedLog
-from wire.log.errors import StorageFailed, Unusable
+from wire.log.errors import DamagedLog, StorageFailed, Unusable
 from wire.log.segments import Torn
 from wire.uuids import format_uuid
 

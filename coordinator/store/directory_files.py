@@ -26,7 +26,7 @@ from uuid import UUID
 
 from coordinator.store.disk import write_atomically
 from wire.java_properties import BadProperty, parse_properties
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 META_PROPERTIES = "meta.properties"

@@ -37,7 +37,7 @@ from coordinator.store.share_groups import ShareGroup
 from coordinator.store.streams_groups import StreamsGroup
 from coordinator.store.topic_names import KnownTopics, known_topics
 from wire.log.batches import columns_of
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.segments import Segment, Torn, read_log
 from wire.log.varints import Ints
 

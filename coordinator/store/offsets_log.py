@@ -35,8 +35,7 @@ from coordinator.store.partition_files import (
 )
 from coordinator.store.replay import Malformed, Replay
 from wire.log.batches import columns_of
-from wire.log.damage import DamagedLog
-from wire.log.errors import StorageFailed, Unusable
+from wire.log.errors import DamagedLog, StorageFailed, Unusable
 from wire.log.segments import Segment, Torn, base_offset_of, list_segments, read_segment
 
 MOST_PARTITIONS = 10_000

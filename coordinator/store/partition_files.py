@@ -20,7 +20,7 @@ from pathlib import Path
 from uuid import UUID
 
 from coordinator.store.disk import write_atomically
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 OFFSETS_TOPIC = "__consumer_offsets"

@@ -31,7 +31,7 @@ from coordinator.store.transactions import Transactions
 from wire.log.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
 from wire.log.batches import Columns, ControlType, columns_of, control_type, records_of, rewrite_batch
 from wire.log.control_records import MalformedControlRecord
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.segments import Segment
 from wire.log.varints import Ints
 

@@ -21,7 +21,7 @@ from coordinator.store.cluster_metadata import CLUSTER_METADATA, ClusterMetadata
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.partition_files import Fate, PartitionName, parse_partition_name, read_topic_id
 from coordinator.store.replay import HeardTopic
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid
 
 LONGEST_NAME = 255

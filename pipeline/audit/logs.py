@@ -34,7 +34,7 @@ from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, failed, work_of
 from pipeline.history import Logs
 from pipeline.sources.filesystem import absolute, child, opened
 from pipeline.tables.schemas import BINARY, STRING, table
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 if TYPE_CHECKING:

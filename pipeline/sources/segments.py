@@ -25,7 +25,7 @@ from pipeline.sources.names import HEARD, hear, heard_names, is_whole, names_bes
 from pipeline.sources.splits import Split, cuts, packed
 from pipeline.tables.schemas import LONG, table
 from wire.log.columns import Columns
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.salvage import MOST_FAULTS, readable_columns
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from groups.regex.program import UnsureError
 from migration.gate.notes import NotesError
 from pipeline.jvm import MissingSpark
 from wire.client.errors import AuthenticationFailed, Unreachable
-from wire.log.damage import DamagedLog
-from wire.log.errors import StorageError
+from wire.log.errors import DamagedLog, StorageError
 from wire.messages.reader import DecodeError
 
 EXPECTED = (

@@ -1,10 +1,11 @@
 """The brokers of one cluster, the connections to them, and which of them coordinates a group."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from wire.client.address import Address, parse_bootstrap
-from wire.client.answers import Answers, Failure
+from wire.client.answers import Answers, Failure, K, failure_of
 from wire.client.connection import Connection
 from wire.client.errors import (
     AuthenticationFailed,
@@ -16,12 +17,17 @@ from wire.client.errors import (
 from wire.client.groups import find_coordinators
 from wire.client.metadata import OFFSETS_TOPIC, ClusterMetadata, explained, fetch_metadata, named_brokers
 from wire.client.security import ConnectionSettings
-from wire.client.settle import Ask, settle
 from wire.client.steps import Deadline, Expired, Steps, Wait, run, run_all
 from wire.errors import ErrorCode
 
 T = TypeVar("T")
 TopicPartition = tuple[str, int]
+Locate = Callable[[list[K], bool], dict[K, Address | Failure]]
+"""Where every key is served; True asks for a fresh look-up."""
+
+Ask = Callable[[Connection, list[K], Deadline], Steps[dict[K, T | Failure]]]
+"""What one broker says of some keys."""
+
 Question = Callable[[Connection, Deadline], Steps[T]]
 
 _STAGGER_MS = 250
@@ -30,6 +36,9 @@ _STAGGER_MS = 250
 _POLL_MS = 10
 _WHY_MS = 1000
 _ATTEMPTS_AT_A_LEADER = 4
+_FIRST_PAUSE_MS = 50
+_LONGEST_PAUSE_MS = 1000
+_ATTEMPTS_AT_A_DEAD_BROKER = 3
 
 
 class Cluster:
@@ -85,7 +94,7 @@ class Cluster:
         def ask(broker: Connection, _: list[Address], limit: Deadline) -> Steps[dict[Address, T | Failure]]:
             return {broker.address: (yield from question(broker, limit))}
 
-        return settle(places, locate, ask, self.connection, deadline)
+        return ask_and_repeat(places, locate, ask, self.connection, deadline)
 
     def ask_coordinators(
         self, groups: Iterable[str], ask: Ask[str, T], deadline: Deadline
@@ -98,7 +107,7 @@ class Cluster:
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
             return self.coordinators(pending, deadline, fresh=fresh)
 
-        answers = settle(groups, locate, ask, self.connection, deadline)
+        answers = ask_and_repeat(groups, locate, ask, self.connection, deadline)
         if not any(
             failure.code == ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()
         ):
@@ -132,7 +141,9 @@ class Cluster:
             return {place: leaders.get(place) or _no_leader(metadata, *place) for place in pending}
 
         # A partition without a leader may stay so for hours: it is asked for only a few times.
-        return settle(partitions, locate, ask, self.connection, deadline, attempts=_ATTEMPTS_AT_A_LEADER)
+        return ask_and_repeat(
+            partitions, locate, ask, self.connection, deadline, attempts=_ATTEMPTS_AT_A_LEADER
+        )
 
     def ask_nodes(self, nodes: Iterable[str], ask: Ask[str, T], deadline: Deadline) -> Answers[str, T]:
         """Ask brokers by their node ids, in digits. :raises WireError: as `home`"""
@@ -144,7 +155,7 @@ class Cluster:
             missing = Failure(message="the cluster has no such broker")
             return {node: known.get(node, missing) for node in pending}
 
-        return settle(nodes, locate, ask, self.connection, deadline)
+        return ask_and_repeat(nodes, locate, ask, self.connection, deadline)
 
     def ask_home(self, keys: Iterable[str], ask: Ask[str, T], deadline: Deadline) -> Answers[str, T]:
         """Ask any one broker for all keys. :raises WireError: as `home`"""
@@ -152,7 +163,7 @@ class Cluster:
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
             return dict.fromkeys(pending, self.home(deadline).address)
 
-        return settle(keys, locate, ask, self.connection, deadline)
+        return ask_and_repeat(keys, locate, ask, self.connection, deadline)
 
     def find_coordinators(self, groups: Iterable[str], deadline: Deadline) -> Answers[str, Address]:
         """Where every group's coordinator is, looked up now. :raises WireError: when no broker can be asked"""
@@ -164,7 +175,7 @@ class Cluster:
             yield from ()
             return dict.fromkeys(keys, broker.address)
 
-        return settle(groups, locate, ask, self.connection, deadline)
+        return ask_and_repeat(groups, locate, ask, self.connection, deadline)
 
     def brokers(self, deadline: Deadline, *, fresh: bool = False) -> ClusterMetadata:
         """The brokers of the cluster, and the topic of groups and offsets, asked once unless `fresh`."""
@@ -256,3 +267,78 @@ def _no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
         )
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return Failure(message=f"{topic} has no partition {index}", code=unknown, name=unknown.name)
+
+
+def ask_and_repeat(
+    keys: Iterable[K],
+    locate: Locate[K],
+    ask: Ask[K, T],
+    connection: Callable[[Address], Connection],
+    deadline: Deadline,
+    attempts: int | None = None,
+) -> Answers[K, T]:
+    """Locate every key, ask all brokers side by side, and repeat for what may work later.
+
+    A retriable error code is repeated until the deadline (or `attempts` times in all), a dead broker a few times
+    (its keys may move to another), anything else not at all.
+    :raises WireError: when the first look-up fails; what a later one fails to find keeps the failure it had
+    """
+    order = list(dict.fromkeys(keys))
+    outcomes: dict[K, T | Failure] = {}
+    pending, pause_ms, attempt = order, _FIRST_PAUSE_MS, 1
+    while pending:
+        try:
+            places = locate(pending, attempt > 1)
+        except WireError:
+            if attempt == 1:
+                raise
+            break
+        dead = _round(pending, places, ask, connection, deadline, outcomes)
+        if attempt >= _ATTEMPTS_AT_A_DEAD_BROKER:
+            dead = set()
+        pending = [key for key in pending if key in dead or _retriable(outcomes[key])]
+        if not pending or attempt == attempts or deadline.remaining_ms() <= pause_ms:
+            break
+        time.sleep(pause_ms / 1000)
+        pause_ms, attempt = min(2 * pause_ms, _LONGEST_PAUSE_MS), attempt + 1
+    found: dict[K, T] = {}
+    failed: dict[K, Failure] = {}
+    for key in order:
+        outcome = outcomes[key]
+        if isinstance(outcome, Failure):
+            failed[key] = outcome
+        else:
+            found[key] = outcome
+    return Answers(found=found, failed=failed)
+
+
+def _retriable(outcome: object) -> bool:
+    return isinstance(outcome, Failure) and outcome.retriable
+
+
+def _round(
+    pending: list[K],
+    places: dict[K, Address | Failure],
+    ask: Ask[K, T],
+    connection: Callable[[Address], Connection],
+    deadline: Deadline,
+    outcomes: dict[K, T | Failure],
+) -> set[K]:
+    """One round of questions, its answers put into `outcomes`. Returns the keys of brokers that are dead."""
+    at: dict[Address, list[K]] = {}
+    for key in pending:
+        place = places[key]
+        if isinstance(place, Failure):
+            outcomes[key] = place
+        else:
+            at.setdefault(place, []).append(key)
+    dead: set[K] = set()
+    replies = run_all({place: ask(connection(place), keys, deadline) for place, keys in at.items()})
+    for place, reply in replies.items():
+        if isinstance(reply, WireError):
+            outcomes |= dict.fromkeys(at[place], failure_of(reply))
+            dead |= set(at[place]) if isinstance(reply, Unreachable) else set()
+        else:
+            left_out = Failure(message=f"{place} left it out of its answer")
+            outcomes |= {key: reply.get(key, left_out) for key in at[place]}
+    return dead

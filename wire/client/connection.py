@@ -268,7 +268,7 @@ class Connection:
         return answers[0]
 
     def _authenticate(self, deadline: Deadline) -> Steps[None]:
-        from wire.client.authentication import authenticate
+        from wire.client.sasl import authenticate
 
         def ask(api: Api, **fields: Any) -> Steps[Any]:
             (response,) = yield from self._ask(api, self.version(api), [fields], deadline)

@@ -198,7 +198,7 @@ class _Search:
     def take(self, fetched: Fetched) -> None:
         """Look through what came from the position on."""
         from wire.log.batch_scan import scan
-        from wire.log.damage import DamagedLog
+        from wire.log.errors import DamagedLog
         from wire.log.log_records import each_record
 
         before, seen = self.position, scan(fetched.records, "{}-{}".format(*self.place))

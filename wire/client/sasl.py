@@ -1,15 +1,70 @@
-"""The SASL mechanisms this client speaks, sans I/O.
+"""The SASL login of a new connection, and the mechanisms this client speaks. Imported only where settings ask for it.
 
 A mechanism is a generator: it yields what to send and is sent what the broker answered.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
+from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
 from wire.client.security import ConnectionSettings, OAuthSettings
-from wire.client.steps import Deadline
+from wire.client.steps import Deadline, Steps
+from wire.errors import error_name
+from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 Dialogue = Generator[bytes, bytes, None]
+Ask = Callable[..., Steps[Any]]
+"""``ask(api, **fields)`` sends one request and returns its response."""
+
+
+def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[None]:
+    """Agree on the mechanism (KIP-43), then let it talk (KIP-152).
+
+    :raises UnsupportedMechanism: this client does not speak the mechanism
+    :raises AuthenticationFailed: there is nothing to log in with, the broker does not offer the mechanism, or it
+        refuses the user
+    :raises Unreachable: whoever gives the token does not answer
+    """
+    mechanism = dialogue(settings, deadline)
+    message = next(mechanism)
+    try:
+        yield from _talk(settings, mechanism, message, ask)
+    except AuthenticationFailed as error:
+        raise AuthenticationFailed(f"{address}: {error}", address=str(address)) from None
+
+
+def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask: Ask) -> Steps[None]:
+    offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
+    if offer.error_code:
+        raise AuthenticationFailed(_not_offered(settings, offer.mechanisms))
+    while True:
+        answer = yield from ask(SASL_AUTHENTICATE, auth_bytes=message)
+        if answer.error_code:
+            reason = answer.error_message or error_name(answer.error_code)
+            raise AuthenticationFailed(f"{reason}. {_next_step(settings)}")
+        try:
+            message = mechanism.send(answer.auth_bytes)
+        except StopIteration:
+            return
+
+
+def _next_step(settings: ConnectionSettings) -> str:
+    if settings.oauth is None:
+        return "Check user name and password."
+    return "Check that the token is for this cluster: its issuer, audience, scope and end."
+
+
+def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
+    if not offered:
+        bare = "SSL" if settings.security_protocol.tls else "PLAINTEXT"
+        return (
+            f"this listener takes no SASL login. Set security.protocol to {bare}, or name another listener."
+        )
+    return (
+        f"the broker does not offer sasl.mechanism {settings.sasl_mechanism}, only {', '.join(sorted(offered))}. "
+        "Set sasl.mechanism to one of these, or name another listener."
+    )
 
 
 def dialogue(settings: ConnectionSettings, deadline: Deadline) -> Dialogue:
@@ -90,10 +145,10 @@ def _oauthbearer(settings: OAuthSettings, deadline: Deadline) -> Dialogue:
     if refusal:
         source.forget(token)
         yield _REFUSAL_READ
-        raise AuthenticationFailed(f"the broker refuses the token: {_told(refusal)}")
+        raise AuthenticationFailed(f"the broker refuses the token: {_reason_of(refusal)}")
 
 
-def _told(refusal: bytes) -> str:
+def _reason_of(refusal: bytes) -> str:
     """The status of a refusal, and the scope that is wanted."""
     import json
 

@@ -23,7 +23,7 @@ from wire.log.batch_header import (
 )
 from wire.log.checksum import crc32c
 from wire.log.compression import Codec
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.varints import Ints
 
 SMALLEST_RECORD = 7

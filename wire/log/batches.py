@@ -12,7 +12,7 @@ from wire.log.batch_writer import encode_batch, rewrite_batch
 from wire.log.columns import Columns, columns_of
 from wire.log.compression import Codec
 from wire.log.control_records import ControlType, control_type
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.log_records import LogRecord, records_of
 
 __all__ = [

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.log.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batches
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.log_records import each_record, payload_of
 from wire.log.varints import BadVarint, Ints, Octets, read_int, read_ints, read_longs
 

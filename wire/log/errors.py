@@ -1,4 +1,4 @@
-"""What can go wrong with a data directory. Every message names the path, and says what to do where that is known."""
+"""What can go wrong with a data directory and its files. Every message names the path, and what to do where known."""
 
 from __future__ import annotations
 
@@ -31,3 +31,19 @@ class StorageFailed(StorageError):
     def __init__(self, doing: str, path: str | PathLike[str], error: OSError) -> None:
         super().__init__(f"{doing} {fspath(path)} failed: {error.strerror or error}")
         self.error = error
+
+
+class DamagedLog(WireError):
+    """A log file holds bytes that Kafka does not write, or not in this place. Nothing was guessed or skipped.
+
+    Attributes:
+        file: the path as it was given.
+        position: the byte in the file at which the batch or field begins that is at fault.
+        reason: what was found there, in a clause without a full stop.
+    """
+
+    def __init__(self, file: str | PathLike[str], position: int, reason: str) -> None:
+        super().__init__(f"{fspath(file)}, byte {position}: {reason}")
+        self.file = fspath(file)
+        self.position = position
+        self.reason = reason

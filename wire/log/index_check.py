@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.log.batch_header import Batches
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.varints import Ints
 
 _OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])

@@ -14,7 +14,7 @@ from wire.java_text import JAVA
 from wire.log.batch_header import HEADER_BYTES, NO_SEQUENCE, Batch, add_to_sequence
 from wire.log.batch_scan import SMALLEST_RECORD
 from wire.log.compression import BadCompression, Codec, decompress
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.varints import BadVarint, read_int, read_long, wrap_long
 
 Header = tuple[str, bytes | None]

@@ -12,7 +12,7 @@ from wire.log.batch_header import Batches
 from wire.log.batch_scan import Fault, scan
 from wire.log.batch_search import BatchSearch
 from wire.log.columns import Columns, columns_of
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 
 MOST_FAULTS = 100
 """Per file; behind the last of them nothing more is read."""

@@ -21,7 +21,7 @@ from typing import BinaryIO
 from wire.log.batch_header import Batches
 from wire.log.batch_scan import Fault, scan
 from wire.log.batch_search import BatchSearch
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 
 MOST_BYTES = (1 << 31) - 1
 """A segment's length; positions in it are int32."""

@@ -11,7 +11,7 @@ from cli.errors import CommandError
 from cli.sources.log_directories import list_directory, partition_of, why_no_log
 from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
 from groups.model import Problem
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.salvage import Part, parts_of
 from wire.log.segments import MOST_BYTES, list_segments
 

@@ -27,7 +27,7 @@ from cli.verbs.log_dump.segments import Segment, shown_path
 from cli.verbs.log_dump.texts import Texts
 from groups.model import Problem
 from wire.log.batch_header import Batches
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 
 
 def dump(files: Sequence[Path], wanted: Wanted, writer: Writer, *, batches: bool) -> tuple[Problem, ...]:

@@ -16,7 +16,7 @@ from cli.verbs.log_dump.segments import Segment, damage_of, partition_directorie
 from cli.verbs.log_dump.texts import Texts
 from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.index_check import check_indexes
 from wire.log.offset_records import OFFSET_COMMIT
 from wire.log.salvage import Part

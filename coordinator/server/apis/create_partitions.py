@@ -9,9 +9,7 @@ from typing import Any
 
 from coordinator.server.apis.create_topics import TWICE
 from coordinator.server.apis.replicas import (
-    INVALID_REPLICA_ASSIGNMENT,
     MOST_PARTITIONS,
-    POLICY_VIOLATION,
     TOO_MANY,
     check_placed,
 )
@@ -49,7 +47,7 @@ def _grow(node: Node, asked: Any, before: int, room: int, dry_run: bool) -> Mapp
     try:
         if before and more > 0:
             if more > room:
-                raise TopicRefused(POLICY_VIOLATION, TOO_MANY)
+                raise TopicRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
             _check_by_hand(node, asked, more)
         node.topics.grow(asked.name, asked.count, dry_run=dry_run)
     except TopicRefused as error:
@@ -62,7 +60,7 @@ def _check_by_hand(node: Node, asked: Any, more: int) -> None:
         return
     if len(asked.assignments) != more:
         raise TopicRefused(
-            INVALID_REPLICA_ASSIGNMENT,
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {more} additional partition(s), but only {len(asked.assignments)} "
             "assignment(s) were specified.",
         )

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coordinator.server.apis.replicas import (
-    INVALID_REPLICA_ASSIGNMENT,
     MOST_PARTITIONS,
-    POLICY_VIOLATION,
     TOO_MANY,
     check_placed,
 )
@@ -21,7 +19,6 @@ from wire.errors import ErrorCode
 
 REPLICATION_FACTOR = 1
 UNSET = -1
-INVALID_REPLICATION_FACTOR = 38
 TWICE = "Duplicate topic name."
 FAR_TOO_MANY = "Excessively large number of partitions per request."
 _BY_HAND = "A manual partition assignment was specified, but"
@@ -33,7 +30,9 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     wanted = [topic for topic in request.topics if named[topic.name] == 1]
     excess = _excess(node, wanted)
     if excess is not None:
-        return {"topics": [_refused(topic.name, POLICY_VIOLATION, excess) for topic in request.topics]}
+        return {
+            "topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, excess) for topic in request.topics]
+        }
     async with node.topics.changing:
         made = [await asyncio.to_thread(_create, node, topic, request.validate_only) for topic in wanted]
         node.topics_changed()
@@ -84,7 +83,7 @@ def _check(node: Node, asked: Any) -> None:
         _check_by_hand(node, asked)
     elif factor == 0 or factor < UNSET:
         raise TopicRefused(
-            INVALID_REPLICATION_FACTOR,
+            ErrorCode.INVALID_REPLICATION_FACTOR,
             "Replication factor must be larger than 0, or -1 to use the default value.",
         )
     elif partitions == 0 or partitions < UNSET:
@@ -93,7 +92,7 @@ def _check(node: Node, asked: Any) -> None:
         )
     elif factor > REPLICATION_FACTOR:
         raise TopicRefused(
-            INVALID_REPLICATION_FACTOR,
+            ErrorCode.INVALID_REPLICATION_FACTOR,
             f"Unable to replicate the partition {factor} time(s): The target replication factor of {factor} "
             "cannot be reached because only 1 broker(s) are registered or some brokers have all their log "
             "directories cordoned.",
@@ -111,11 +110,11 @@ def _check_by_hand(node: Node, asked: Any) -> None:
     for number, count in numbers.items():
         if count > 1:
             why = f"Found multiple manual partition assignments for partition {number}"
-            raise TopicRefused(INVALID_REPLICA_ASSIGNMENT, why)
+            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
     check_placed((one.broker_ids for one in asked.assignments), node.settings.node_id)
     if set(numbers) != set(range(len(numbers))):
         why = "partitions should be a consecutive 0-based integer sequence"
-        raise TopicRefused(INVALID_REPLICA_ASSIGNMENT, why)
+        raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
 
 
 def _refused(name: str, code: int, message: str | None) -> Mapping[str, Any]:

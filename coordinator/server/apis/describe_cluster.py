@@ -11,8 +11,6 @@ from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
 
 BROKERS, CONTROLLERS = 1, 2
-MISMATCHED_ENDPOINT_TYPE = 114
-UNSUPPORTED_ENDPOINT_TYPE = 115
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
@@ -41,12 +39,12 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
 
 def _refused(endpoints: int) -> Mapping[str, Any]:
     if endpoints == CONTROLLERS:
-        error = MISMATCHED_ENDPOINT_TYPE
+        error = ErrorCode.MISMATCHED_ENDPOINT_TYPE
         why = (
             "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
         )
     else:
-        error, why = UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {endpoints}"
+        error, why = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {endpoints}"
     return {
         "error_code": error,
         "error_message": why,

@@ -11,7 +11,6 @@ from coordinator.server.node import Node
 from wire.errors import ErrorCode
 
 BY_ID = 13
-OFFSET_OUT_OF_RANGE = 1
 NO_SESSION = 0
 LONGEST_WAIT_MS = 300_000
 
@@ -45,7 +44,7 @@ def _topic(node: Node, asked: Any, version: int) -> Mapping[str, Any]:
 
 def _partition(asked: Any, error: int) -> Mapping[str, Any]:
     if not error and asked.fetch_offset != 0:
-        error = OFFSET_OUT_OF_RANGE
+        error = ErrorCode.OFFSET_OUT_OF_RANGE
     end = -1 if error else 0
     return {
         "partition_index": asked.partition,

@@ -10,8 +10,8 @@ from typing import Any
 
 from coordinator.server.apis.fields import Each
 from coordinator.server.exchange import Exchange, PeerFault
+from wire.errors import ErrorCode
 
-POLICY_VIOLATION = 44
 WHY = "kohort serve keeps no records"
 
 
@@ -34,7 +34,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
 def _partition(asked: Any) -> Mapping[str, Any]:
     return {
         "index": asked.index,
-        "error_code": POLICY_VIOLATION,
+        "error_code": ErrorCode.POLICY_VIOLATION,
         "base_offset": -1,
         "log_append_time_ms": -1,
         "log_start_offset": -1,

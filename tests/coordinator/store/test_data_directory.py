@@ -22,8 +22,7 @@ from coordinator.store.partition_files import partition_for, read_topic_id
 from coordinator.store.records import encode_record
 from tests.coordinator.store.directories import SMALL, committed, committed_offsets, opened, what_is_in
 from tests.coordinator.store.logs import Written
-from wire.log.damage import DamagedLog
-from wire.log.errors import DirectoryInUse, StorageFailed, Unusable
+from wire.log.errors import DamagedLog, DirectoryInUse, StorageFailed, Unusable
 from wire.log.segments import list_segments
 
 LOCKED_BY_JAVA = "import fcntl,sys; fcntl.lockf(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"

@@ -17,7 +17,7 @@ from coordinator.store.directory_files import (
     write_checkpoint,
     write_group_configs,
 )
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 
 PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
 

@@ -12,8 +12,7 @@ import pytest
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.topic_directories import TopicDirectories
 from tests.coordinator.store.kills import is_killed
-from wire.log.damage import DamagedLog
-from wire.log.errors import StorageFailed
+from wire.log.errors import DamagedLog, StorageFailed
 
 OLD, NEW = UUID(int=1), UUID(int=2)
 

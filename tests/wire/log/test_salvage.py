@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from wire.log.batches import encode_batch
-from wire.log.damage import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.salvage import MOST_FAULTS, parts_of, readable_columns
 
 FILE = "00000000000000000000.log"
