@@ -111,8 +111,10 @@ def _default(field: Field, named: Named) -> Any:
 
 
 def _is_empty(value: Any, default: Any) -> bool:
-    """Whether it is an array without elements, of whatever type, where that is the default."""
-    return default == [] and value is not None and not len(value)
+    """Whether it is an array without elements, of whatever type, or None for no uuid, where that is the default."""
+    if default == []:
+        return value is not None and not len(value)
+    return value is None and default == NO_UUID
 
 
 def _steps(
