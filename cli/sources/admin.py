@@ -20,9 +20,9 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from cli.errors import CommandError
-from cli.sources.broker_settings import with_settings
 from cli.sources.permissions import READING, Needs, cause_of, worded
 from cli.sources.source import Read
+from groups.brokers import with_settings
 from groups.model import (
     Cause,
     Client,

@@ -6,29 +6,50 @@ cannot authenticate, and what it does not know stays unknown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.errors import CommandError
+from cli.sources.permissions import READING, Needs, cause_of, worded
 from cli.sources.source import Notices, Read, RecordTimes
-from groups.listing import Cause, GroupListing, GroupType, Problem
+from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
+from wire.client.answers import Answers, Failure
 from wire.client.client import Client
 from wire.client.errors import UnsupportedMechanism
 from wire.client.security import ConnectionSettings, SecurityProtocol
+from wire.errors import ErrorCode
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
+from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
     from cli.options import SourceOptions
     from cli.sources.admin import AdminReader
-    from cli.sources.wire_reader import WireReader
-    from groups.model import Cluster, Group, Offsets, Topic
+    from groups.model import Cluster, Group, Node, Offsets, Topic
     from migration.access import Access
+    from wire.client.metadata import Topic as WireTopic
+
+    Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
+    """What an answer has of a group's offsets, and the partitions that could not be read."""
 
 
 LONGEST_TIMEOUT_MS = 3_600_000
 """librdkafka takes no longer one; whoever asks for more waits an hour."""
+
+
+DESCRIBED_BY: Mapping[GroupType, Api] = {
+    GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
+    GroupType.SHARE: SHARE_GROUP_DESCRIBE,
+    GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
+}
+"""The request of a type; any other is asked for as a classic group."""
+
+READING_RECORDS = Needs(topic="READ")
 
 
 class LiveSource:
@@ -97,21 +118,32 @@ class LiveSource:
 
         return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
 
-    @cached_property
-    def wire(self) -> WireReader | None:
-        if self.client is None:
-            return None
-        from cli.sources.wire_reader import WireReader
-
-        return WireReader(self.client, self.timeout_ms)
-
-    @property
-    def groups(self) -> WireReader | AdminReader:
-        """Who tells of groups and topics."""
-        return self.wire or self.admin
-
     def cluster(self) -> Cluster:
-        return self.groups.cluster()
+        if self.client is None:
+            return self.admin.cluster()
+        from groups.brokers import release_of
+        from groups.model import Cluster
+
+        features = self.client.features(timeout_ms=self.timeout_ms)
+        metadata = self.client.metadata([], timeout_ms=self.timeout_ms)
+        bare = Cluster(
+            id=metadata.cluster_id,
+            kafka=release_of(features.supported.get("metadata.version")),
+            features=dict(features.levels),
+            consumer_protocol=self.client.supports(CONSUMER_GROUP_DESCRIBE, timeout_ms=self.timeout_ms),
+        )
+        return self._with_settings(self.client, bare, [str(broker.node_id) for broker in metadata.brokers])
+
+    def _with_settings(self, client: Client, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
+        from groups.brokers import with_settings
+        from wire.client.settings import ResourceType
+
+        answers = client.describe_configs(ResourceType.BROKER, brokers, timeout_ms=self.timeout_ms)
+        told = {
+            broker: {name: entry.value for name, entry in settings.items()}
+            for broker, settings in answers.found.items()
+        }
+        return with_settings(cluster, told, {name: each.message for name, each in answers.failed.items()})
 
     def list_groups(self) -> Read[GroupListing]:
         listed = self._listed()
@@ -120,14 +152,29 @@ class LiveSource:
         return listed
 
     def _listed(self) -> Read[GroupListing]:
+        """Groups of every type on every broker that answers."""
         if self.client is None:
             return self.admin.list_groups()
-        from cli.sources.wire_listing import list_groups
-
-        return list_groups(self.client, self.timeout_ms)
+        listing = self.client.list_groups(timeout_ms=self.timeout_ms)
+        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+        sizes, problems = _sizes(self.client, kinds, self.timeout_ms)
+        rows = []
+        for group in listing.groups:
+            protocol, members = sizes.get(group.group_id, (None, None))
+            rows.append(
+                GroupListing(
+                    id=group.group_id,
+                    type=kinds[group.group_id],
+                    state=state_of(group.group_state),
+                    protocol_type=group.protocol_type,
+                    protocol=protocol,
+                    members=members,
+                )
+            )
+        return Read(tuple(rows), (*_problems(listing.failed), *problems))
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
-        described = self.groups.describe(groups)
+        described = self._described(groups)
         if not offsets:
             return described
         committed, problems = self._committed(described.items)
@@ -139,6 +186,26 @@ class LiveSource:
                 f"{names}: no committed offset is shown; those of topics that this user may not describe are not"
             )
         return Read(found, described.problems + problems)
+
+    def _described(self, groups: Sequence[str]) -> Read[Group]:
+        """The named groups, each through the describe request of its type."""
+        if self.client is None:
+            return self.admin.describe(groups)
+        from cli.sources.wire_groups import as_group
+
+        listing = self.client.list_groups(timeout_ms=self.timeout_ms)
+        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+        nodes = _nodes(self.client, self.timeout_ms)
+        found: dict[str, Group] = {}
+        problems: list[Problem] = []
+        for kind, names in by_kind(groups, kinds).items():
+            answers = self.client.describe(describe_request(kind), names, timeout_ms=self.timeout_ms)
+            places = self.client.known_coordinators(answers.found)
+            for name, group in answers.found.items():
+                found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
+                problems += oddities
+            problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+        return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def _say_may_be_hidden(self, message: str) -> None:
         """Brokers leave out what a user may not describe, without a word; where nobody logs in that is unlikely."""
@@ -165,28 +232,71 @@ class LiveSource:
         if self.client is None:
             why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"
             return RecordTimes(times={}, remark=f"lag time is not known: {why}, which reads no records")
-        from cli.sources.record_times import read_record_times
-
-        read = read_record_times(self.client, offsets, self.timeout_ms)
+        read = _record_times(self.client, offsets, self.timeout_ms)
         return replace(read, problems=_in_lines(read.problems))
 
     def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-        if self.wire is None:
+        """By group: what it has committed, or where a share group starts to deliver, and nothing before it does."""
+        if self.client is None:
             return self.admin.committed([group.id for group in groups])
+        from cli.sources.wire_groups import committed_offsets, share_offsets
+
         share = [group.id for group in groups if group.type is GroupType.SHARE]
         others = [group.id for group in groups if group.type is not GroupType.SHARE]
-        committed, problems = self.wire.committed(others)
-        started, unread = self.wire.share_offsets(share) if share else ({}, ())
+        committed, problems = _offsets(
+            self.client.committed_offsets(others, timeout_ms=self.timeout_ms), committed_offsets
+        )
+        if not share:
+            return committed, problems
+        started, unread = _offsets(
+            self.client.share_group_offsets(share, timeout_ms=self.timeout_ms), share_offsets
+        )
         return committed | started, problems + unread
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
-        read = self.groups.topics(names, end_offsets=end_offsets)
+        read = self._topics(names, end_offsets=end_offsets)
         if names is None and not read.items and not read.problems:
             self._say_may_be_hidden("no topic is shown: there is none, or this user may describe none")
         return Read(read.items, _in_lines(read.problems))
 
+    def _topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+        """With ids and racks; ends are None where no leader answered."""
+        if self.client is None:
+            return self.admin.topics(names, end_offsets=end_offsets)
+        if names is not None and not names:
+            return Read(())
+        metadata = self.client.metadata(None if names is None else sorted(names), timeout_ms=self.timeout_ms)
+        problems = [
+            problem_of(name, failure, topics=(name,))
+            for name, failure in sorted(metadata.failed.items())
+            if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        ]
+        racks = {broker.node_id: broker.rack for broker in metadata.brokers}
+        found = [_topic(metadata.topics[name], racks) for name in sorted(metadata.topics)]
+        if not end_offsets:
+            return Read(tuple(found), tuple(problems))
+        places = [(topic.name, number) for topic in found for number in range(topic.partitions)]
+        answers = self.client.end_offsets(places, leaders=metadata, timeout_ms=self.timeout_ms)
+        ends: dict[str, dict[int, int | None]] = {topic.name: {} for topic in found}
+        for name, number in places:
+            told = answers.found.get((name, number))
+            ends[name][number] = None if told is None else told.offset
+        problems += [
+            problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
+        ]
+        topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in found)
+        return Read(topics, tuple(problems))
+
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
-        return {} if self.wire is None else self.wire.group_settings(groups)
+        if self.client is None:
+            return {}
+        from wire.client.settings import ResourceType
+
+        answers = self.client.describe_configs(ResourceType.GROUP, groups, timeout_ms=self.timeout_ms)
+        return {
+            group: {name: entry.value for name, entry in settings.items() if entry.value is not None}
+            for group, settings in answers.found.items()
+        }
 
     def access(self) -> Access | None:
         if self.client is None:
@@ -217,3 +327,132 @@ def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
         )
         for (message, cause), subjects in places.items()
     )
+
+
+def _sizes(
+    client: Client, kinds: Mapping[str, GroupType], timeout_ms: int
+) -> tuple[dict[str, tuple[str | None, int | None]], list[Problem]]:
+    """Assignor and number of members by group."""
+    sizes: dict[str, tuple[str | None, int | None]] = {}
+    problems: list[Problem] = []
+    for kind, names in by_kind(kinds, kinds).items():
+        api = describe_request(kind)
+        answers = client.describe(api, names, timeout_ms=timeout_ms)
+        for name, group in answers.found.items():
+            # A streams group has no assignor.
+            protocol = (
+                group.protocol_data if api is DESCRIBE_GROUPS else getattr(group, "assignor_name", None)
+            )
+            sizes[name] = (protocol or None, len(group.members))
+        # A group that was deleted since it was listed is no problem of the list.
+        problems += [
+            group_problem(name, failure)
+            for name, failure in answers.failed.items()
+            if failure.code != ErrorCode.GROUP_ID_NOT_FOUND
+        ]
+    return sizes, problems
+
+
+def describe_request(kind: GroupType) -> Api:
+    """The request that describes groups of a type."""
+    return DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
+
+
+def by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:
+    """Names by type; a group that no broker listed is asked for as a classic one, to learn why."""
+    found: dict[GroupType, list[str]] = {}
+    for name in groups:
+        found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
+    return found
+
+
+def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
+    return tuple(
+        problem_of(place, replace(failure, message=failure.message.removeprefix(f"{place}: ")))
+        for place, failure in failed.items()
+    )
+
+
+def group_problem(group: str, failure: Failure) -> Problem:
+    """Why a group could not be read."""
+    if failure.code == ErrorCode.GROUP_ID_NOT_FOUND:
+        return Problem(subject=group, message="no such group", cause=Cause.ABSENT, group=group)
+    return problem_of(group, failure, group=group)
+
+
+def problem_of(
+    subject: str, failure: Failure, *, group: str | None = None, topics: tuple[str, ...] = ()
+) -> Problem:
+    """The failure in our words, which name the operation that is not allowed."""
+    message = worded(failure.name, failure.message, READING)
+    return Problem(subject=subject, message=message, cause=cause_of(failure.name), group=group, topics=topics)
+
+
+def _nodes(client: Client, timeout_ms: int) -> dict[str, Node]:
+    """Brokers by `host:port`."""
+    from groups.model import Node
+
+    brokers = client.known_brokers(timeout_ms=timeout_ms)
+    return {
+        str(broker.address): Node(
+            id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack
+        )
+        for broker in brokers
+    }
+
+
+def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
+    """Without end offsets. Racks are unknown unless some broker has one."""
+    from groups.model import Topic
+
+    of_replicas = {
+        partition.index: tuple(rack for node in partition.replicas if (rack := racks.get(node)))
+        for partition in told.partitions
+    }
+    return Topic(
+        name=told.name,
+        partitions=len(told.partitions),
+        id=told.topic_id,
+        racks=of_replicas if any(of_replicas.values()) else None,
+    )
+
+
+def _offsets(
+    answers: Answers[str, Any], position: Position
+) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+    """Offsets by group; groups that could not be read, and partitions of those that could."""
+    problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
+    offsets: dict[str, Offsets] = {}
+    for name, group in answers.found.items():
+        offsets[name], failed = position(group)
+        problems += [
+            problem_of(f"{name}, {topic}-{partition}", failure, group=name)
+            for (topic, partition), failure in failed.items()
+        ]
+    return offsets, tuple(problems)
+
+
+def _record_times(
+    client: Client, wanted: Mapping[tuple[str, int], Collection[int]], timeout_ms: int
+) -> RecordTimes:
+    """The times of the first records at or behind the offsets; what could not be told is a problem."""
+    answers = client.first_records(wanted, timeout_ms=timeout_ms)
+    failed = [(place, failure) for place, failure in answers.failed.items()]
+    times: dict[tuple[str, int], dict[int, int | None]] = {}
+    for place, records in answers.found.items():
+        known = times[place] = {}
+        for offset, told in records.items():
+            if isinstance(told, Failure):
+                failed.append((place, told))
+            else:
+                known[offset] = None if told is None else told.timestamp_ms
+    problems = (_untimed(topic, partition, failure) for (topic, partition), failure in failed)
+    return RecordTimes(times=times, problems=tuple(dict.fromkeys(problems)))
+
+
+def _untimed(topic: str, partition: int, failure: Failure) -> Problem:
+    # A whole topic is refused, a partition fails by itself.
+    cause = cause_of(failure.name)
+    subject = topic if failure.name == "TOPIC_AUTHORIZATION_FAILED" else f"{topic}-{partition}"
+    why = worded(failure.name, failure.message, READING_RECORDS)
+    return Problem(subject=subject, message=f"lag time is not known: {why}", cause=cause)

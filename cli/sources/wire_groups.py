@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from groups import described
 from groups.listing import state_of
 from groups.model import (
     Client,
@@ -23,13 +24,6 @@ from groups.model import (
     Problem,
     Subscription,
 )
-from groups.told_members import (
-    EMBEDDED,
-    named_partitions,
-    source_subscription,
-    task_partitions,
-    with_embedded,
-)
 from wire.client.answers import Failure, refusal
 
 _PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}
@@ -39,61 +33,45 @@ _PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}
 def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Group, tuple[Problem, ...]]:
     """A group that the request of its type describes, and what of it could not be read."""
     if kind is GroupType.CONSUMER:
-        return consumer_group(group, coordinator), ()
+        return _modern_group(kind, group, map(_consumer_member, group.members), coordinator), ()
     if kind is GroupType.SHARE:
-        return share_group(group, coordinator), ()
+        return _modern_group(kind, group, map(_share_member, group.members), coordinator), ()
     if kind is GroupType.STREAMS:
-        return streams_group(group, coordinator), ()
-    return classic_group(group, coordinator)
+        return _modern_group(kind, group, _streams_members(group), coordinator), ()
+    bare = Group(
+        id=group.group_id,
+        type=GroupType.CLASSIC,
+        state=state_of(group.group_state),
+        protocol_type=group.protocol_type,
+        protocol=group.protocol_data or None,
+        coordinator=coordinator,
+    )
+    is_stable = bare.state is GroupState.STABLE
+    return described.classic_group(bare, map(_classic_member, group.members), stable=is_stable)
 
 
-def classic_group(group: Any, coordinator: Node | None) -> tuple[Group, tuple[Problem, ...]]:
-    """A classic group; metadata that cannot be read leave a member's subscription or ownership unknown."""
-    problems: list[Problem] = []
-    members = tuple(_classic_member(group, member, problems) for member in group.members)
-    return (
-        Group(
-            id=group.group_id,
-            type=GroupType.CLASSIC,
-            state=state_of(group.group_state),
-            protocol_type=group.protocol_type,
-            protocol=group.protocol_data or None,
-            coordinator=coordinator,
-            members=members,
-        ),
-        tuple(problems),
+def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordinator: Node | None) -> Group:
+    """A streams group has no assignor."""
+    return described.modern_group(
+        kind,
+        group.group_id,
+        state=group.group_state,
+        assignor=getattr(group, "assignor_name", None),
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        members=members,
+        coordinator=coordinator,
     )
 
 
-def _classic_member(group: Any, member: Any, problems: list[Problem]) -> Member:
-    base = Member(
+def _classic_member(member: Any) -> tuple[Member, bytes, bytes]:
+    bare = Member(
         id=member.member_id,
         instance=member.group_instance_id,
         client=Client(id=member.client_id, host=member.client_host),
         protocol=MemberProtocol.CLASSIC,
     )
-    if group.protocol_type != EMBEDDED:
-        return base
-    stable = group.group_state == GroupState.STABLE.value
-    found, oddity = with_embedded(base, member.member_metadata, member.member_assignment, stable=stable)
-    if oddity is not None:
-        problems.append(Problem(subject=f"{group.group_id}, member {member.member_id}", message=oddity))
-    return found
-
-
-def consumer_group(group: Any, coordinator: Node | None) -> Group:
-    """A group of type consumer, with epochs and targets."""
-    return Group(
-        id=group.group_id,
-        type=GroupType.CONSUMER,
-        state=state_of(group.group_state),
-        protocol_type=EMBEDDED,
-        protocol=group.assignor_name or None,
-        coordinator=coordinator,
-        group_epoch=group.group_epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=tuple(_consumer_member(member) for member in group.members),
-    )
+    return bare, member.member_metadata, member.member_assignment
 
 
 def _consumer_member(member: Any) -> Member:
@@ -114,71 +92,47 @@ def _consumer_member(member: Any) -> Member:
     )
 
 
-def _partitions(assignment: Any) -> Partitions:
-    """By topic name; a topic that is gone has none, and is named by its id."""
-    return named_partitions(
-        (entry.topic_name, entry.topic_id, entry.partitions) for entry in assignment.topic_partitions
+def _share_member(member: Any) -> Member:
+    return Member(
+        id=member.member_id,
+        client=Client(id=member.client_id, host=member.client_host),
+        rack=member.rack_id,
+        subscription=Subscription(topics=member.subscribed_topic_names),
+        owned=_partitions(member.assignment),
+        epoch=member.member_epoch,
     )
 
 
-def share_group(group: Any, coordinator: Node | None) -> Group:
-    """A share group (KIP-932): a partition may be assigned to several members."""
-    members = tuple(
-        Member(
-            id=member.member_id,
-            client=Client(id=member.client_id, host=member.client_host),
-            rack=member.rack_id,
-            subscription=Subscription(topics=member.subscribed_topic_names),
-            owned=_partitions(member.assignment),
-            epoch=member.member_epoch,
-        )
-        for member in group.members
-    )
-    return Group(
-        id=group.group_id,
-        type=GroupType.SHARE,
-        state=state_of(group.group_state),
-        protocol_type="share",
-        protocol=group.assignor_name or None,
-        coordinator=coordinator,
-        group_epoch=group.group_epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=members,
-    )
-
-
-def streams_group(group: Any, coordinator: Node | None) -> Group:
-    """A streams group (KIP-1071): active tasks as partitions of their source topics."""
+def _streams_members(group: Any) -> Iterator[Member]:
     subtopologies = (group.topology.subtopologies or ()) if group.topology else ()
-    source_topics = {part.subtopology_id: part.source_topics for part in subtopologies}
-    subscription = source_subscription(source_topics)
-    members = tuple(
-        Member(
-            id=member.member_id,
-            instance=member.instance_id,
-            client=Client(id=member.client_id, host=member.client_host),
-            rack=member.rack_id,
-            subscription=subscription,
-            owned=task_partitions(source_topics, _active_tasks(member.assignment)),
-            target=task_partitions(source_topics, _active_tasks(member.target_assignment)),
-            epoch=member.member_epoch,
+    members = (
+        (
+            Member(
+                id=member.member_id,
+                instance=member.instance_id,
+                client=Client(id=member.client_id, host=member.client_host),
+                rack=member.rack_id,
+                epoch=member.member_epoch,
+            ),
+            _active_tasks(member.assignment),
+            _active_tasks(member.target_assignment),
         )
         for member in group.members
     )
-    return Group(
-        id=group.group_id,
-        type=GroupType.STREAMS,
-        state=state_of(group.group_state),
-        protocol_type="streams",
-        coordinator=coordinator,
-        group_epoch=group.group_epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=members,
+    return described.streams_members(
+        {each.subtopology_id: each.source_topics for each in subtopologies}, members
     )
 
 
 def _active_tasks(assignment: Any) -> dict[str, tuple[int, ...]]:
     return {task.subtopology_id: task.partitions for task in assignment.active_tasks}
+
+
+def _partitions(assignment: Any) -> Partitions:
+    """By topic name; a topic that is gone has none, and is named by its id."""
+    return described.named_partitions(
+        (entry.topic_name, entry.topic_id, entry.partitions) for entry in assignment.topic_partitions
+    )
 
 
 def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:

@@ -18,6 +18,8 @@ from coordinator.engine.records import ClassicMemberValue, TopicPartitions
 from coordinator.engine.records import CommittedOffset as StoredOffset
 from coordinator.store.share_groups import ShareGroup
 from coordinator.store.streams_groups import StreamsGroup
+from groups import described
+from groups.described import named_partitions
 from groups.listing import state_of
 from groups.model import (
     Client,
@@ -31,13 +33,6 @@ from groups.model import (
     Problem,
     Subscription,
 )
-from groups.told_members import (
-    EMBEDDED,
-    named_partitions,
-    source_subscription,
-    task_partitions,
-    with_embedded,
-)
 
 Names = Mapping[UUID, str]
 """Topic names by id, as far as they are known."""
@@ -48,23 +43,19 @@ def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
 
     Metadata that cannot be read leave a member's subscription or ownership unknown.
     """
-    problems: list[Problem] = []
     stored = group.stored
-    members = () if stored is None else stored.members
-    return (
-        Group(
-            id=group.id,
-            type=GroupType.CLASSIC,
-            state=state_of(group.state_name),
-            protocol_type=group.protocol_type,
-            protocol=shown_protocol(group),
-            generation=None if stored is None else stored.generation,
-            leader=None if stored is None else stored.leader,
-            # In the record's order, which is the broker's own.
-            members=tuple(_classic_member(group, member, problems) for member in members),
-        ),
-        tuple(problems),
+    bare = Group(
+        id=group.id,
+        type=GroupType.CLASSIC,
+        state=state_of(group.state_name),
+        protocol_type=group.protocol_type,
+        protocol=shown_protocol(group),
+        generation=None if stored is None else stored.generation,
+        leader=None if stored is None else stored.leader,
     )
+    # In the record's order, which is the broker's own.
+    members = () if stored is None else stored.members
+    return described.classic_group(bare, map(_classic_member, members), stable=True)
 
 
 def shown_protocol(group: ClassicGroup) -> str | None:
@@ -72,32 +63,26 @@ def shown_protocol(group: ClassicGroup) -> str | None:
     return (group.protocol or None) if group.members else None
 
 
-def _classic_member(group: ClassicGroup, member: ClassicMemberValue, problems: list[Problem]) -> Member:
-    base = Member(
+def _classic_member(member: ClassicMemberValue) -> tuple[Member, bytes, bytes]:
+    bare = Member(
         id=member.member,
         instance=member.instance,
         client=Client(id=member.client_id, host=member.host),
         protocol=MemberProtocol.CLASSIC,
     )
-    if group.protocol_type != EMBEDDED:
-        return base
-    found, oddity = with_embedded(base, member.subscription, member.assignment, stable=True)
-    if oddity is not None:
-        problems.append(Problem(subject=f"{group.id}, member {member.member}", message=oddity))
-    return found
+    return bare, member.subscription, member.assignment
 
 
 def consumer_group(group: ConsumerGroup, names: Names) -> Group:
     """A group of type consumer, with epochs and targets."""
-    return Group(
-        id=group.id,
-        type=GroupType.CONSUMER,
-        state=state_of(group.state_name),
-        protocol_type=EMBEDDED,
-        protocol=wished_assignor(group),
+    return described.modern_group(
+        GroupType.CONSUMER,
+        group.id,
+        state=group.state_name,
+        assignor=wished_assignor(group),
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
-        members=tuple(_consumer_member(group, member, names) for member in group.in_order()),
+        members=(_consumer_member(group, member, names) for member in group.in_order()),
     )
 
 
@@ -141,8 +126,8 @@ def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets
 
 
 def share_group(group: ShareGroup, names: Names) -> Group:
-    """A share group (KIP-932): a partition may be assigned to several members."""
-    members = tuple(
+    """A share group (KIP-932)."""
+    members = (
         Member(
             id=member.id,
             client=Client(id=member.client_id, host=member.host),
@@ -153,11 +138,11 @@ def share_group(group: ShareGroup, names: Names) -> Group:
         )
         for member in group.members
     )
-    return Group(
-        id=group.id,
-        type=GroupType.SHARE,
-        state=state_of(group.state),
-        protocol_type=GroupType.SHARE.value,
+    return described.modern_group(
+        GroupType.SHARE,
+        group.id,
+        state=group.state,
+        assignor=None,
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
         members=members,
@@ -166,27 +151,27 @@ def share_group(group: ShareGroup, names: Names) -> Group:
 
 def streams_group(group: StreamsGroup) -> Group:
     """A streams group (KIP-1071): active tasks as partitions of their source topics."""
-    sources = {} if group.topology is None else group.topology.source_topics
-    subscription = source_subscription(sources)
-    members = tuple(
-        Member(
-            id=member.id,
-            instance=member.instance,
-            client=Client(id=member.client_id, host=member.host),
-            rack=member.rack,
-            subscription=subscription,
-            owned=task_partitions(sources, member.assigned.active),
-            target=task_partitions(sources, member.target.active),
-            epoch=member.epoch,
+    members = (
+        (
+            Member(
+                id=member.id,
+                instance=member.instance,
+                client=Client(id=member.client_id, host=member.host),
+                rack=member.rack,
+                epoch=member.epoch,
+            ),
+            member.assigned.active,
+            member.target.active,
         )
         for member in group.members
     )
-    return Group(
-        id=group.id,
-        type=GroupType.STREAMS,
-        state=state_of(group.state),
-        protocol_type=GroupType.STREAMS.value,
+    sources = {} if group.topology is None else group.topology.source_topics
+    return described.modern_group(
+        GroupType.STREAMS,
+        group.id,
+        state=group.state,
+        assignor=None,
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
-        members=members,
+        members=described.streams_members(sources, members),
     )

@@ -27,9 +27,9 @@ from coordinator.store.loader import LoadedLog, load
 from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
 from coordinator.store.replay import HeardTopic
 from coordinator.store.topic_names import KnownTopics, known_topics
+from groups.described import named_partitions
 from groups.model import Cluster, Group, GroupType, Member, Partitions
 from groups.snapshot import Snapshot
-from groups.told_members import named_partitions
 from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, failed, work_of
 from pipeline.history import Logs
 from pipeline.sources.filesystem import absolute, child, opened

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cli.options import SourceOptions
-from cli.sources.broker_settings import release_of, with_settings
 from cli.sources.live import LiveSource
+from groups.brokers import release_of, with_settings
 from groups.model import Cluster
 from tests.kafka.broker import Broker
 
