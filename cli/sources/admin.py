@@ -1,9 +1,12 @@
-"""What confluent-kafka's AdminClient tells: topics, committed offsets, end offsets, and groups where need be."""
+"""The way in where only librdkafka can log in: confluent-kafka's AdminClient, and its configuration.
+
+It reports topics, committed offsets, end offsets, and classic and consumer groups.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
@@ -40,6 +43,7 @@ from groups.model import (
     Topic,
     usual_protocol,
 )
+from wire.client.security import ConnectionSettings, OAuthSettings, TlsSettings
 
 K = TypeVar("K")
 _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
@@ -322,3 +326,70 @@ def _partitions(assignment: Any) -> Partitions:
     for place in assignment.topic_partitions:
         partitions.setdefault(place.topic, []).append(place.partition)
     return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}
+
+
+_LONGEST_SOCKET_TIMEOUT_MS = 300_000
+_SHORTEST_SETUP_TIMEOUT_MS = 1_000
+
+
+def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
+    """The configuration dictionary. It holds secrets in clear: never print it.
+
+    Values are texts, but oauth_cb is a function: librdkafka is handed the token that the wire client logs in with.
+    librdkafka's bounds are kept: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
+    """
+    config: dict[str, Any] = {key: secret.reveal() for key, secret in settings.extra}
+    if settings.bootstrap_servers:
+        config["bootstrap.servers"] = ",".join(settings.bootstrap_servers)
+    config["security.protocol"] = settings.security_protocol.value
+    config["client.id"] = settings.client_id
+    config["socket.timeout.ms"] = str(min(max(settings.request_timeout_ms, 10), _LONGEST_SOCKET_TIMEOUT_MS))
+    config["socket.connection.setup.timeout.ms"] = str(
+        max(settings.connection_setup_timeout_ms, _SHORTEST_SETUP_TIMEOUT_MS)
+    )
+    if settings.security_protocol.sasl:
+        config |= _sasl(settings)
+    if settings.security_protocol.tls:
+        config |= dict(_tls(settings.tls))
+    return config
+
+
+def _sasl(settings: ConnectionSettings) -> dict[str, Any]:
+    config: dict[str, Any] = {"sasl.mechanism": settings.sasl_mechanism or "GSSAPI"}
+    if settings.sasl_username is not None:
+        config["sasl.username"] = settings.sasl_username
+    if settings.sasl_password is not None:
+        config["sasl.password"] = settings.sasl_password.reveal()
+    if settings.oauth is not None:
+        config["oauth_cb"] = _hands_token(settings.oauth, settings.api_timeout_ms)
+    return config
+
+
+def _hands_token(
+    oauth: OAuthSettings, timeout_ms: int
+) -> Callable[[str], tuple[str, float, str, dict[str, str]]]:
+    """confluent-kafka's oauth_cb: token, end of its life in seconds since 1970, principal, extensions."""
+
+    def hand(_config: str) -> tuple[str, float, str, dict[str, str]]:
+        from wire.client.steps import Deadline
+        from wire.client.token import token_source
+
+        token = token_source(oauth).token(Deadline(timeout_ms))
+        return token.value.reveal(), token.expires_s, token.subject, dict(oauth.extensions)
+
+    return hand
+
+
+def _tls(tls: TlsSettings) -> Iterator[tuple[str, str]]:
+    texts = {
+        "ssl.ca.location": tls.ca_path,
+        "ssl.ca.pem": tls.ca_pem,
+        "ssl.certificate.location": tls.certificate_path,
+        "ssl.certificate.pem": tls.certificate_pem,
+        "ssl.key.location": tls.key_path or (tls.certificate_path if tls.key_pem is None else None),
+    }
+    yield from ((key, text) for key, text in texts.items() if text is not None)
+    secrets = {"ssl.key.pem": tls.key_pem, "ssl.key.password": tls.key_password}
+    yield from ((key, secret.reveal()) for key, secret in secrets.items() if secret is not None)
+    yield "ssl.endpoint.identification.algorithm", "https" if tls.verify_hostname else "none"
+    yield "enable.ssl.certificate.verification", "true" if tls.verify_certificate else "false"

@@ -113,8 +113,7 @@ class LiveSource:
 
     @cached_property
     def admin(self) -> AdminReader:
-        from cli.sources.admin import AdminReader
-        from cli.sources.librdkafka import librdkafka_config
+        from cli.sources.admin import AdminReader, librdkafka_config
 
         return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
 
@@ -213,8 +212,8 @@ class LiveSource:
             self.notices.add(message)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        from cli.sources.leader_records import read_leaders, with_leader
-        from cli.sources.librdkafka import librdkafka_config
+        from cli.sources.admin import librdkafka_config
+        from cli.sources.offsets_topic import read_leaders, with_leader
 
         classic = [group.id for group in groups if group.type is GroupType.CLASSIC and group.members]
         if not classic:
@@ -223,8 +222,8 @@ class LiveSource:
         return tuple(with_leader(group, told[group.id]) if group.id in told else group for group in groups)
 
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
-        from cli.sources.commit_times import read_commit_times
-        from cli.sources.librdkafka import librdkafka_config
+        from cli.sources.admin import librdkafka_config
+        from cli.sources.offsets_topic import read_commit_times
 
         return read_commit_times(librdkafka_config(self.settings), groups, self.timeout_ms / 1000)
 

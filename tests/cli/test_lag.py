@@ -14,7 +14,7 @@ from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.sources import newest_records
+from cli.sources import offsets_topic
 from cli.sources.live import LiveSource
 from cli.sources.source import Read
 from cli.verbs.describe.view import DescribeMode, OffsetsView, describe_document
@@ -155,7 +155,7 @@ def test_the_commit_that_counts_is_the_one_the_broker_tells(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An aborted commit is newer, and deletions are no commits; windows of two records make the way back long."""
-    monkeypatch.setattr(newest_records, "FIRST_WINDOW", 2)
+    monkeypatch.setattr(offsets_topic, "FIRST_WINDOW", 2)
     rig, topic = scene.rig, scene.topic
     group = rig.group({(topic, 0): 4, (topic, 1): 4})
     between = time.time_ns() // 1_000_000

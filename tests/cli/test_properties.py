@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.sources.librdkafka import librdkafka_config
+from cli.sources.admin import librdkafka_config
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.jaas import BadJaas, parse_jaas
 from wire.client.config.properties import load_properties

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from cli.sources.librdkafka import librdkafka_config
+from cli.sources.admin import librdkafka_config
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.wire.client.certificates import KEY_PASSWORD
 from wire.client.client import Client

@@ -10,10 +10,9 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 
-from cli.sources import newest_records
-from cli.sources.leader_records import LeaderRecord, read_leaders, with_leader
+from cli.sources import offsets_topic
 from cli.sources.live import LiveSource
-from cli.sources.newest_records import Untold
+from cli.sources.offsets_topic import LeaderRecord, Unavailable, read_leaders, with_leader
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.command import Kohort
@@ -56,7 +55,7 @@ def test_the_leader_is_the_one_that_the_broker_writes_down(broker: Broker, membe
 def test_a_group_that_was_never_written_down_is_told_apart(broker: Broker) -> None:
     told = read_leaders({"bootstrap.servers": broker.bootstrap}, ["never-seen-here"], TIMEOUT_S)
     why = told["never-seen-here"]
-    assert isinstance(why, Untold)
+    assert isinstance(why, Unavailable)
     assert "holds no record of it" in why.why or "it is not there" in why.why
 
 
@@ -64,7 +63,7 @@ def test_a_group_that_was_never_written_down_is_told_apart(broker: Broker) -> No
 def test_the_record_is_found_however_far_back_it_stands(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(newest_records, "FIRST_WINDOW", 2)
+    monkeypatch.setattr(offsets_topic, "FIRST_WINDOW", 2)
     groups = [RawGroup(broker=broker) for _ in range(3)]
     for group in groups:
         group.grow(1)
@@ -96,10 +95,10 @@ def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: Broker
     group = RawGroup(broker=broker)
     group.grow(1)
     told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], 0.0)
-    assert isinstance(told[group.id], Untold)
+    assert isinstance(told[group.id], Unavailable)
     (port,) = free_ports(1)
     nobody = read_leaders({"bootstrap.servers": f"{HOST}:{port}"}, [group.id], 0.5)
-    assert isinstance(nobody[group.id], Untold)
+    assert isinstance(nobody[group.id], Unavailable)
 
 
 @pytest.mark.kafka
@@ -131,7 +130,7 @@ def test_who_may_not_read_the_topic_is_told_so(
 
     def refused() -> bool:
         told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], TIMEOUT_S)[group.id]
-        return isinstance(told, Untold) and "authoriz" in told.why.lower()
+        return isinstance(told, Unavailable) and "authoriz" in told.why.lower()
 
     wait_until(refused, "the denial holds")
     answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap)
@@ -151,7 +150,7 @@ def test_reading_leaves_no_group_behind(broker: Broker) -> None:
     finally:
         live.close()
     assert group.id in listed
-    assert newest_records.READER not in listed
+    assert offsets_topic.READER not in listed
 
 
 def described(state: GroupState, *ids: str) -> Group:

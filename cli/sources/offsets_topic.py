@@ -1,0 +1,342 @@
+"""What no API reports of groups, read off the newest records of some keys in `__consumer_offsets` of a live cluster.
+
+Theory of operation. All records of a group are in one partition, chosen by the hash of its id, among the commits of
+every group there. The newest ones are looked for from the end backwards, in windows that grow. A partition is read once
+for all its keys. The consumer that reads is assigned its partitions: it joins no group and commits nothing. Records are
+read whether their transaction was committed or not.
+
+Leaders of classic groups: key type 2, field `leader`, which a coordinator writes whenever a rebalance is finished, when
+a static member is replaced, and when the last member has left. Group records are in no transaction.
+
+Times of commits: key type 1, field `commitTimestamp` (OffsetFetch names no time in any version). The newest record with
+the very offset that the broker reports is taken: a newer one of another offset came meanwhile, or belongs to a
+transaction that is open or was aborted. The offset follows the version in every version of OffsetCommitValue.
+
+Source: GroupCoordinatorService.partitionFor, GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from cli.counts import counted
+from cli.progress import Progress
+from cli.sources.permissions import cause_of
+from cli.sources.source import Read
+from coordinator.engine.records import ClassicGroupRecord, OffsetRecord
+from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
+from coordinator.store.records import decode_record, encode_record
+from groups.model import Cause, CommittedOffset, Group, GroupState, GroupType, Problem
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, KafkaError
+
+
+READER = "kohort-reads-offsets-topic"
+"""librdkafka wants the name of a group, which is never joined."""
+FIRST_WINDOW = 2_000
+"""Offsets."""
+GROWTH = 4
+MOST_BYTES = 256 * 1024 * 1024
+"""Of keys and values, in one partition: some two million commits."""
+BATCH = 5_000
+PATIENCE_S = 0.2
+"""How long one poll waits: the deadline is looked at between polls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why a record is not known."""
+
+    why: str
+    cause: Cause = Cause.UNREAD
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A record."""
+
+    offset: int
+    key: bytes
+    value: bytes | None
+
+
+Settings: TypeAlias = Mapping[str, str | int | float | bool]
+"""librdkafka's."""
+Accept: TypeAlias = Callable[[bytes, bytes | None], bool]
+"""Whether a key's record is one that is looked for; a newer one that is none is passed by."""
+
+
+def read_newest(
+    config: Settings, keys: Mapping[bytes, str], timeout_s: float, accept: Accept = lambda _key, _value: True
+) -> Mapping[bytes, Found | Unavailable]:
+    """The newest record of each key, or why it could not be read; never raises for what a cluster answers.
+
+    `keys` are given with the groups they belong to. `config` may hold secrets. Takes at most `timeout_s` seconds and a
+    little.
+    """
+    from confluent_kafka import Consumer, KafkaException
+
+    deadline = time.monotonic() + timeout_s
+    try:
+        consumer = Consumer({**config, **_READING})
+    except KafkaException as error:
+        return dict.fromkeys(keys, _refused(error.args[0]))
+    try:
+        return _read(consumer, keys, accept, deadline)
+    except KafkaException as error:
+        return dict.fromkeys(keys, _refused(error.args[0]))
+    finally:
+        consumer.close()
+
+
+_READING: Settings = {
+    "group.id": READER,
+    "group.protocol": "classic",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    "auto.offset.reset": "earliest",
+    "isolation.level": "read_uncommitted",
+    "allow.auto.create.topics": False,
+    "fetch.wait.max.ms": 20,
+    "queued.max.messages.kbytes": 16 * 1024,
+    "log_level": 0,
+}
+
+
+def _read(
+    consumer: Consumer, keys: Mapping[bytes, str], accept: Accept, deadline: float
+) -> Mapping[bytes, Found | Unavailable]:
+    topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics[OFFSETS_TOPIC]
+    if topic.error is not None or not topic.partitions:
+        reason = "it is not there" if topic.error is None else topic.error.str()
+        return dict.fromkeys(keys, Unavailable(f"{OFFSETS_TOPIC} cannot be read: {reason}"))
+    by_partition: dict[int, set[bytes]] = defaultdict(set)
+    places = {group: partition_for(group, len(topic.partitions)) for group in set(keys.values())}
+    for key, group in keys.items():
+        by_partition[places[group]].add(key)
+    told: dict[bytes, Found | Unavailable] = {}
+    for partition, held in sorted(by_partition.items()):
+        told |= _of_partition(consumer, partition, held, accept, deadline)
+    return told
+
+
+def _of_partition(
+    consumer: Consumer, partition: int, keys: set[bytes], accept: Accept, deadline: float
+) -> dict[bytes, Found | Unavailable]:
+    """Windows from the end backwards until every key has been met, or everything has been read. Empties `keys`."""
+    from confluent_kafka import KafkaException, TopicPartition
+
+    place = TopicPartition(OFFSETS_TOPIC, partition)
+    told: dict[bytes, Found | Unavailable] = {}
+    untold = Unavailable(f"{OFFSETS_TOPIC}-{partition} holds no record of it")
+    try:
+        if _left(deadline) <= 0:
+            raise _GaveUpError(f"there was no time left to read {OFFSETS_TOPIC}-{partition} (--timeout)")
+        first, end = consumer.get_watermark_offsets(place, timeout=_left(deadline))
+        with Progress(f"reading {OFFSETS_TOPIC}-{partition}", end - first) as progress:
+            scan = _Scan(consumer, partition, deadline, progress)
+            size = FIRST_WINDOW
+            while end > first and keys:
+                begin = max(first, end - size)
+                found = scan.newest(begin, end, keys, accept)
+                told |= found
+                keys -= found.keys()
+                end, size = begin, size * GROWTH
+    except _GaveUpError as error:
+        untold = Unavailable(str(error))
+    except KafkaException as error:
+        untold = _refused(error.args[0], f"{OFFSETS_TOPIC}-{partition} cannot be read: ")
+    return {**dict.fromkeys(keys, untold), **told}
+
+
+class _GaveUpError(Exception):
+    """Too little time, or too much to read."""
+
+
+class _Scan:
+    """Reads windows of one partition, and counts what it read."""
+
+    def __init__(self, consumer: Consumer, partition: int, deadline: float, progress: Progress) -> None:
+        self.consumer, self.partition, self.deadline = consumer, partition, deadline
+        self.progress = progress
+        self.read_bytes = 0
+
+    def newest(self, begin: int, end: int, keys: Collection[bytes], accept: Accept) -> dict[bytes, Found]:
+        """The newest accepted message with each of the keys in a range of offsets, compacted or not."""
+        from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+        found = dict[bytes, Found]()
+        self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
+        while True:
+            if _left(self.deadline) <= 0:
+                raise _GaveUpError(
+                    f"its record was not found in {OFFSETS_TOPIC}-{self.partition} in time (--timeout)"
+                )
+            messages = self.consumer.consume(BATCH, timeout=min(PATIENCE_S, _left(self.deadline)))
+            self.progress.advance(len(messages))
+            for message in messages:
+                error = message.error()
+                if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                    return found
+                if error is not None and message.topic() == OFFSETS_TOPIC:
+                    raise KafkaException(error)
+                if error is not None:
+                    continue  # of a connection, which is made again, or of a group that is not joined
+                offset, key, value = message.offset() or 0, message.key() or b"", message.value()
+                if offset >= end:
+                    return found
+                self.read_bytes += len(key) + len(value or b"")
+                if key in keys and accept(key, value):
+                    found[key] = Found(offset, key, value)
+                if offset == end - 1:
+                    return found
+            if self.read_bytes > MOST_BYTES:
+                raise _GaveUpError(
+                    f"its record is not among the newest {MOST_BYTES >> 20} MiB of {OFFSETS_TOPIC}-{self.partition}"
+                )
+
+
+def _left(deadline: float) -> float:
+    return deadline - time.monotonic()
+
+
+def _refused(reason: KafkaError, place: str = "") -> Unavailable:
+    """What librdkafka says of it."""
+    return Unavailable(f"{place}{reason.str()} ({reason.name()})", cause_of(reason.name()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderRecord:
+    """What the newest record of a group says; all None where it is a tombstone: there is no such classic group."""
+
+    leader: str | None
+    generation: int | None
+    members: frozenset[str] = frozenset()
+
+
+Told: TypeAlias = Mapping[str, LeaderRecord | Unavailable]
+"""By group."""
+
+
+def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> Told:
+    """The newest record of each group, or why it could not be read; never raises for what a cluster answers.
+
+    `config` may hold secrets. Takes at most `timeout_s` seconds and a little.
+    """
+    keys = {
+        encode_record(ClassicGroupRecord(group=group, value=None))[0]: group for group in sorted(set(groups))
+    }
+    found = read_newest(config, keys, timeout_s)
+    return {
+        keys[key]: each if isinstance(each, Unavailable) else _decoded(each) for key, each in found.items()
+    }
+
+
+def with_leader(group: Group, told: LeaderRecord | Unavailable) -> Group:
+    """A described group with what its record says.
+
+    The generation is the record's only while nobody rebalances: it grows before the next record is written.
+    """
+    if isinstance(told, Unavailable):
+        return replace(group, leader_problem=told.why)
+    at_rest = group.state is GroupState.STABLE and told.leader in {member.id for member in group.members}
+    generation = told.generation if group.generation is None and at_rest else group.generation
+    members = tuple(replace(member, is_new=member.id not in told.members) for member in group.members)
+    return replace(group, leader=told.leader, generation=generation, members=members)
+
+
+def _decoded(found: Found) -> LeaderRecord | Unavailable:
+    try:
+        record = decode_record(found.key, found.value)
+    except (DecodeError, UnknownKeyType) as error:
+        return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
+    value = record.value if isinstance(record, ClassicGroupRecord) else None
+    if value is None:
+        return LeaderRecord(leader=None, generation=None)
+    return LeaderRecord(
+        leader=value.leader,
+        generation=value.generation,
+        members=frozenset(member.member for member in value.members),
+    )
+
+
+OFFSET = slice(2, 10)
+"""Of a value; in front of it stands its version."""
+SHOWN = 3
+
+
+def read_commit_times(config: Settings, groups: Sequence[Group], timeout_s: float) -> Read[Group]:
+    """The groups with the times of their commits, and why some are not known."""
+    keys: dict[bytes, str] = {}
+    offsets: dict[bytes, bytes] = {}
+    for group in groups:
+        for topic, partition, committed in _committed(group):
+            key = _key(group.id, topic, partition)
+            keys[key] = group.id
+            offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
+    if not keys:
+        return Read(tuple(groups))
+    found = read_newest(
+        config, keys, timeout_s, lambda key, value: value is not None and value[OFFSET] == offsets[key]
+    )
+    told = {key: _time(each) if isinstance(each, Found) else each for key, each in found.items()}
+    untold: dict[Unavailable, list[str]] = {}
+    for key, each in told.items():
+        if isinstance(each, Unavailable):
+            untold.setdefault(each, []).append(keys[key])
+    return Read(tuple(_with_times(group, told) for group in groups), tuple(_problems(untold)))
+
+
+def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
+    """What is committed; the offsets of share groups are in another topic."""
+    if group.type is GroupType.SHARE:
+        return
+    for topic, partitions in (group.offsets or {}).items():
+        for partition, committed in partitions.items():
+            if committed.offset is not None:
+                yield topic, partition, committed
+
+
+def _key(group: str, topic: str, partition: int) -> bytes:
+    return encode_record(OffsetRecord(group=group, topic=topic, partition=partition, value=None))[0]
+
+
+def _time(found: Found) -> int | Unavailable:
+    try:
+        record = decode_record(found.key, found.value)
+    except (DecodeError, UnknownKeyType) as error:
+        return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
+    if not isinstance(record, OffsetRecord) or record.value is None:
+        return Unavailable(f"its record at offset {found.offset} is no commit")
+    return record.value.commit_ms
+
+
+def _with_times(group: Group, told: Mapping[bytes, int | Unavailable]) -> Group:
+    offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
+    for topic, partition, committed in _committed(group):
+        time_ms = told.get(_key(group.id, topic, partition))
+        if isinstance(time_ms, int):
+            offsets[topic][partition] = replace(committed, timestamp=time_ms)
+    return group if group.offsets is None else replace(group, offsets=offsets)
+
+
+def _problems(untold: Mapping[Unavailable, Sequence[str]]) -> Iterable[Problem]:
+    """A line for each reason."""
+    for reason, groups in sorted(untold.items(), key=lambda item: item[0].why):
+        names = sorted(set(groups))
+        more = f" and {len(names) - SHOWN} more groups" if len(names) > SHOWN else ""
+        is_forbidden = reason.cause is Cause.FORBIDDEN
+        hint = "; this needs READ on the topic __consumer_offsets" if is_forbidden else ""
+        yield Problem(
+            subject=", ".join(names[:SHOWN]) + more,
+            message=f"the last commit of {counted(len(groups), 'partition')} is not known: {reason.why}{hint}",
+            cause=reason.cause,
+        )
