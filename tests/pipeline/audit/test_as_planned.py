@@ -146,7 +146,7 @@ def test_the_regexes_of_a_consumer_group_are_the_brokers(told: AuditRun) -> None
 def test_what_is_no_snapshot_is_quarantined(run: AuditRun, fleet: Path) -> None:
     told = {Path(each.file).name: each.reason for each in run.quarantined}
     assert told == {
-        "broken.yaml": "line 5: groups.g.members[0]: the field 'id' is missing",
+        "broken.yaml": "line 5: groups.g.members[0].id: is missing",
         "bytes.yaml": "not a text file in UTF-8 (byte 9)",
         "foreign.json": "line 1: kohort: missing: this is not a Kohort snapshot",
     }
