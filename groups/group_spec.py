@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assignors.assignor import Assignor, Side
-from assignors.java.timeline_order import timeline_order
+from assignors.java.hash_map import timeline_order
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
 from assignors.rebalance import Procedure
 from groups.model import Group, GroupType, Member, Partitions, Topic

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from assignors.java.timeline_order import FIRST_CAPACITY, grown
+from assignors.java.hash_map import FIRST_SLOTS, grown_slots
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -61,7 +61,7 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
     members = [_convert(ctx.topics, group, member, handed_out[member.id]) for member in group.in_order()]
     _check_owners(group, members)
     made = draft(group.id, _records(ctx, group, members))
-    made.capacity = grown(FIRST_CAPACITY, len(made.members))  # the broker puts each member in but once
+    made.capacity = grown_slots(FIRST_SLOTS, len(made.members))  # the broker puts each member in but once
     for member, assignment in handed_out.items():
         if assignment.user_data:
             said = ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from assignors.java.timeline_order import FIRST_CAPACITY, grown, timeline_order
+from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
 
 M = TypeVar("M")
 """A member."""
@@ -35,13 +35,13 @@ class GroupDraft(Generic[M, T]):
     assignment_epoch: int = 1
     members: dict[str, M] = field(default_factory=dict)
     targets: dict[str, T] = field(default_factory=dict)
-    capacity: int = FIRST_CAPACITY
+    capacity: int = FIRST_SLOTS
     """Slots of the map in which a broker keeps the members; they never become fewer."""
 
     def put(self, member_id: str, member: M) -> None:
         """Let a member in, or replace it."""
         # The broker's map makes room for one more even when it only replaces a member.
-        self.capacity = grown(self.capacity, len(self.members) + 1)
+        self.capacity = grown_slots(self.capacity, len(self.members) + 1)
         self.members[member_id] = member
 
     def set_target(self, member_id: str, target: T | None) -> None:

@@ -1,9 +1,5 @@
-"""Hypothesis strategies of groups.
-
-Small groups written down briefly, for the tests of the assignors.
-
-Topic ids whose hash codes are chosen, so that they share bins of Java's maps.
-"""
+"""Groups for the tests of the assignors: Hypothesis strategies, small ones written down briefly, and chosen topic
+ids."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The client's range (without racks) and round robin, partition by partition: the oracle of the fast ones.
 
-The broker's heterogeneous uniform assignment of a group that owns nothing, one partition at a time.
+And the broker's heterogeneous uniform assignment of a group that owns nothing, one partition at a time.
 """
 
 from __future__ import annotations

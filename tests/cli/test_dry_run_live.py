@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from assignors.assignor import Leader, Side
-from assignors.java.timeline_order import timeline_order
+from assignors.java.hash_map import timeline_order
 from groups.what_if import WhatIf
 from tests.cli.command import Kohort
 from tests.cli.live_group import (

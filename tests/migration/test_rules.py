@@ -1,9 +1,4 @@
-"""What each rule finds, and what it keeps quiet about.
-
-What the authorizer's entries say of the members' topics.
-
-docs/readiness.md lists every rule, and no other.
-"""
+"""What each rule finds, and what it keeps quiet about; docs/readiness.md lists every rule, and no other."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 from uuid import UUID
 
-from assignors.java.timeline_order import FIRST_CAPACITY, grown, timeline_order
+from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
 from coordinator.engine.classic.group import count
 from coordinator.engine.config import Config
 from coordinator.engine.consumer.client_assignors import ClientSide
@@ -80,7 +80,7 @@ class ConsumerGroup:
         """Soft: whether a topic may have changed since the metadata hash was computed."""
         self.client = ClientSide()
         """Soft: who has which client-side assignors, who is computing, and what the assignor said."""
-        self.capacity = FIRST_CAPACITY
+        self.capacity = FIRST_SLOTS
         """Slots of the map in which a broker keeps the members; they never become fewer."""
         self.regex_users: Counter[str] = Counter()
         """How many members subscribe by each regex."""
@@ -147,7 +147,7 @@ class ConsumerGroup:
                 self._count(old, -1)
             self._count(member, 1)
         # The broker's map makes room for one more even when it only replaces a member.
-        self.capacity = grown(self.capacity, len(self.members) + 1)
+        self.capacity = grown_slots(self.capacity, len(self.members) + 1)
         self.members[member.id] = member
         if member.instance is not None:
             self._static[member.instance] = member.id

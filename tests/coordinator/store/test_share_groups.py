@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from assignors.java.timeline_order import timeline_order
+from assignors.java.hash_map import timeline_order
 from coordinator.store.share_groups import KEY_TYPES, ShareGroup, ShareGroups
 
 T1, T2 = UUID(int=1), UUID(int=2)
