@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import Kohort
 
 SVG = "{http://www.w3.org/2000/svg}"
-SNAPSHOTS = Path(__file__).parents[1] / "migration" / "runbooks"
+SNAPSHOTS = Path(__file__).parents[3] / "migration" / "runbooks"
 PLANS = {
     "java-two-bounces": ["orders-app", "--to", "cooperative"],
     "bridge-leader": ["invoices", "--to", "consumer"],
