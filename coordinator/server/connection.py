@@ -18,6 +18,7 @@ from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.handlers import HANDLERS
 from coordinator.server.incoming import Incoming, understand
 from coordinator.server.node import Caller, Node
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
@@ -99,7 +100,7 @@ class Connection:
             version=incoming.version,
             caller=Caller(client_id=incoming.client_id, host=self._host),
         )
-        fields = await incoming.served.handler()(exchange)
+        fields = await HANDLERS[incoming.served.key](exchange)
         if incoming.served.grows or incoming.size > LONG_BYTES:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._aside, _composed, incoming, fields)

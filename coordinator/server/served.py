@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, TypeAlias
 
-from coordinator.server.exchange import Exchange
 from wire.messages.definition import Api
-from wire.messages.reader import snake
 from wire.messages.schemas.classic_groups import (
     DESCRIBE_GROUPS,
     HEARTBEAT,
@@ -30,13 +26,10 @@ from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 
-Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
-"""Gives the fields of the newest response. PeerFault: there is none, the connection is closed."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedApi:
-    """One API with the versions it is listed with; the file of `apis/` that is named as it is answers it.
+    """One API with the versions it is listed with; `handlers` has what answers it.
 
     `oldest` is the first version listed where that is not the first with a layout: Kafka lists Produce from 0 on and
     answers it from 3 on. Where the answer `grows` with all that the server knows, it may be long however short the
@@ -58,10 +51,6 @@ class ServedApi:
     def serves(self, version: int) -> bool:
         oldest, newest = self.api.versions
         return oldest <= version <= newest
-
-    def handler(self) -> Handler:
-        found: Handler = import_module(f"coordinator.server.apis.{snake(self.api.name).lstrip('_')}").answer
-        return found
 
 
 def _served(api: Api, *, oldest: int | None = None, grows: bool = False) -> ServedApi:

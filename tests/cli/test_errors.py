@@ -19,7 +19,7 @@ from cli.errors import (
     is_expected,
 )
 from coordinator.errors import CannotBeWritten
-from coordinator.server.run import CannotListen
+from coordinator.server.listener import CannotListen
 from groups.regex.broker import InvalidRegexError
 from groups.regex.program import UnsureError
 from migration.gate.notes import NotesError

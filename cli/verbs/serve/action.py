@@ -19,7 +19,7 @@ DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 def listen_address(text: str) -> tuple[str, int]:
     """Host and port to listen on. UsageError says what is wrong."""
-    from coordinator.server.loopback import parse_listen
+    from coordinator.server.settings import parse_listen
     from wire.client.errors import InvalidAddress
 
     try:

@@ -53,7 +53,7 @@ def serve(
 
     from cli.output import notice, write_out
     from cli.verbs.serve.action import listen_address, prepare_node, what_was_recovered
-    from coordinator.server.run import serve as serve_clients
+    from coordinator.server.listener import serve as serve_clients
 
     host, port = listen_address(listen)
     began = monotonic()

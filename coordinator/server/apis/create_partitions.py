@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.server.apis.create_topics import TWICE
-from coordinator.server.apis.replicas import (
+from coordinator.server.apis.create_topics import (
     MOST_PARTITIONS,
     TOO_MANY,
+    TWICE,
     check_placed,
 )
 from coordinator.server.exchange import Exchange

@@ -4,23 +4,50 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from coordinator.server.apis.replicas import (
-    MOST_PARTITIONS,
-    TOO_MANY,
-    check_placed,
-)
 from coordinator.server.exchange import Exchange
 from coordinator.server.node import Node
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
 
+MOST_PARTITIONS = 10_000
+"""New ones of one request. A partition is a record of the controller's, and it writes no more at once."""
+
+
+TOO_MANY = "Unable to perform excessively large batch operation."
+
+
+_MANUAL = "The manual partition assignment includes"
+
+
+def check_placed(replicas: Iterable[Sequence[int]], node_id: int) -> None:
+    """Judge the brokers of each partition. :raises TopicRefused: none, one twice, or one that is not there"""
+    for brokers in replicas:
+        if not brokers:
+            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} an empty replica list.")
+        for broker in brokers:
+            if broker != node_id:
+                why = f"{_MANUAL} broker {broker}, but no such broker is registered."
+                raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+        if len(brokers) > 1:
+            why = f"{_MANUAL} the broker {node_id} more than once."
+            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+
+
 REPLICATION_FACTOR = 1
+
+
 UNSET = -1
+
+
 TWICE = "Duplicate topic name."
+
+
 FAR_TOO_MANY = "Excessively large number of partitions per request."
+
+
 _BY_HAND = "A manual partition assignment was specified, but"
 
 

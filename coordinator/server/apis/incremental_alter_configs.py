@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from coordinator.errors import RequestRefused
-from coordinator.server.apis.resources import GROUP, TYPES
+from coordinator.server.apis.describe_configs import GROUP, TYPES
 from coordinator.server.exchange import Exchange
 from coordinator.server.node import Node
 from wire.errors import ErrorCode

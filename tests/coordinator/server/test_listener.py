@@ -9,8 +9,8 @@ import pytest
 
 from coordinator.server import listener
 from coordinator.server.connection import LONG_AT_ONCE, LONG_BYTES, as_java_shows
+from coordinator.server.listener import KEPT_FREE, most_connections
 from coordinator.server.node import Node
-from coordinator.server.open_files import KEPT_FREE, most_connections
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import HOST, connected, running
@@ -18,7 +18,7 @@ from tests.coordinator.server.running import HOST, connected, running
 DEADLINE_S = 60
 VERSIONS = build(request_type("ApiVersions", 0), {})
 JOIN = {"group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
-RANGE = {"protocols": [{"name": "range", "metadata": b""}]}
+RANGE = {"protocols": [{"name": "range", "metadata": b"any"}]}  # kio does not read on after empty bytes
 
 
 async def versions(peer: Peer) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coordinator.server.loopback import parse_listen
+from coordinator.server.settings import parse_listen
 from wire.client.errors import InvalidAddress
 
 
