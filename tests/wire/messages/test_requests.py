@@ -63,11 +63,14 @@ def _plain_fields(message: Any) -> Iterator[tuple[str, Any]]:
             yield field.name, plain(value)
 
 
-def read(message: Any) -> Any:
-    """A message that our reader read, in the same form."""
+def read(message: Any, like: Any) -> Any:
+    """A message that our reader read, in the form of `like`: tagged fields of later versions are left out."""
     if hasattr(message, "names"):
-        return {name: read(value) for name, value in zip(message.names, message, strict=True)}
-    return [read(each) for each in message] if isinstance(message, tuple) else message
+        values = dict(zip(message.names, message, strict=True))
+        return {name: read(values[name], value) for name, value in like.items()}
+    if isinstance(message, tuple) and len(message) == len(like):
+        return [read(each, one) for each, one in zip(message, like, strict=True)]
+    return message
 
 
 @each_version
@@ -78,11 +81,11 @@ def test_same_bytes_and_same_fields_as_kio(api: Api, version: int) -> None:
         written = encoded(request, 7, None, "größe")
         assert api.encode_request(version, 7, "größe", plain(request)) == written
         client_id, message = api.decode_request(version, written)
-        assert (client_id, read(message)) == ("größe", plain(request))
+        assert (client_id, read(message, plain(request))) == ("größe", plain(request))
         response = extreme(response_type(api.name, version), chance)
         answer = encode(response.__header_schema__(correlation_id=7)) + encode(response)
         assert api.encode_response(version, 7, plain(response)) == answer
-        assert read(api.decode_response(version, answer[4:])) == plain(response)
+        assert read(api.decode_response(version, answer[4:]), plain(response)) == plain(response)
 
 
 @each_version
