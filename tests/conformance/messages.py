@@ -181,9 +181,9 @@ def encoded(message: Any, correlation_id: int, version: int | None, client_id: s
 def decoded(entity: Any, answer: bytes) -> Any:
     """The answer after its header. :raises ValueError: when bytes are left over"""
     _, position = entity_reader(entity.__header_schema__)(answer, 0)
-    message, end = entity_reader(entity)(answer, position)
-    if end != len(answer):
-        raise ValueError(f"{entity.__module__}: {len(answer) - end} bytes are left over")
+    message, size = entity_reader(entity)(answer, position)
+    if position + size != len(answer):
+        raise ValueError(f"{entity.__module__}: {len(answer) - position - size} bytes are left over")
     return message
 
 
