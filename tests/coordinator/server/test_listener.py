@@ -18,7 +18,7 @@ from tests.coordinator.server.running import HOST, connected, running
 DEADLINE_S = 60
 VERSIONS = build(request_type("ApiVersions", 0), {})
 JOIN = {"group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
-RANGE = {"protocols": [{"name": "range", "metadata": b"any"}]}  # kio does not read on after empty bytes
+RANGE = {"protocols": [{"name": "range", "metadata": b""}]}
 
 
 async def versions(peer: Peer) -> Any:
