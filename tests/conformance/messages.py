@@ -15,6 +15,8 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 
 CLIENT_ID = "conformance"
+NO_TEXT = "<null>"
+"""Stands for null where a version allows none, which kio refuses to write."""
 
 
 class Buffer(bytearray):
@@ -25,11 +27,11 @@ class Buffer(bytearray):
 
 
 def encode(message: Any) -> bytes:
-    """The bytes of a message as kio writes it."""
+    """The bytes of a message of a flexible version as kio writes it, and null for `NO_TEXT`."""
     out = Buffer()
     write: Any = entity_writer(type(message))
     write(out, message)
-    return bytes(out)
+    return bytes(out).replace(bytes([len(NO_TEXT) + 1]) + NO_TEXT.encode(), b"\0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,8 @@ def _value(field: SchemaField, value: Any) -> Any:
 
 
 def _element(field: SchemaField, value: Any) -> Any:
+    if value is None and field.kafka_type == "string" and not field.nullable:
+        return NO_TEXT
     if value is None or is_dataclass(value):
         return value
     if field.entity is not None:

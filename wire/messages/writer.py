@@ -225,7 +225,7 @@ def _string_writer(length: Writer) -> Writer:
         if value is None:
             length(out, -1)
             return
-        content = value.encode("utf-8", "replace")  # half a surrogate pair becomes "?", as in Java
+        content = value.encode()  # half a surrogate pair is refused: as "?" it could name another group
         if len(content) > LONGEST_STRING:
             raise ValueError(f"a string of {len(content)} bytes is too long: {value[:40]!r}…")
         length(out, len(content))
