@@ -8,9 +8,9 @@ from pathlib import Path
 from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
 from wire.client.config.config_file import ConfigFileError, Properties, read_text
 from wire.client.config.jaas import BadJaas, LoginModule, parse_jaas
+from wire.client.config.key_stores import tls_settings
 from wire.client.config.oauthbearer import MODULE as OAUTH_MODULE
 from wire.client.config.oauthbearer import oauth_settings
-from wire.client.config.stores import tls_settings
 from wire.client.security import ConnectionSettings, Secret, SecurityProtocol
 from wire.java_properties import BadProperty, Property, parse_properties
 
