@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
-from cli.sources import choose
+from cli.sources import saved as saved_source
 from cli.sources.saved import SavedSource
 from cli.sources.source import Read
 from groups.model import GroupListing, GroupState, GroupType
@@ -43,7 +43,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A snapshot whose groups go while they are read."""
     file = tmp_path / "saved.yaml"
     file.write_text(SNAPSHOT)
-    monkeypatch.setattr(choose, "_saved", Late)
+    monkeypatch.setattr(saved_source, "SavedSource", Late)
     monkeypatch.setenv("KOHORT_CONFIG", "")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     return file

@@ -123,7 +123,7 @@ def _groups(context: Context) -> Described:
         if isinstance(source, LiveSource) and source.client is not None:
             # A list for people also counts members, which takes a question about every group.
             return [
-                (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.state))))
+                (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.group_state))))
                 for listed in source.client.list_groups(timeout_ms=limit_ms()).groups
             ]
         return [
