@@ -229,8 +229,10 @@ def test_a_broker_goes_away_and_comes_back(
         broker.crash()
         # A look that was under way may have got the group, but not its offsets.
         stream.wait_document(
-            lambda each: not each["groups"]
-            and any(broker.bootstrap in error["subject"] for error in each.get("errors", ())),
+            lambda each: (
+                not each["groups"]
+                and any(broker.bootstrap in error["subject"] for error in each.get("errors", ()))
+            ),
             "the outage",
         )
         lines.wait_for(lambda each: "trying again" in each.stderr, "the outage is said")
