@@ -49,7 +49,7 @@ def open_cluster(options: Options) -> Iterator[LiveSource]:
 
 
 def client_of(source: LiveSource, instead: str) -> Client:
-    """The wire client of a cluster; `instead` is what can do the same where there is none.
+    """The wire client of a cluster; `instead` names what can do the same without it.
 
     :raises CommandError: librdkafka alone can log in there, and it cannot do what is needed
     """
@@ -207,7 +207,7 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
 
 
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
-    """ToolFailure with the first of them; nothing where there is none. `prefix` is put before Java's words only."""
+    """ToolFailure with the first of them, if any. `prefix` is put before Java's words only."""
     for failure in failures:
         said = exception_text(failure)
         raise ToolFailure(prefix + said if said.startswith(_JAVA) else said, status_of([failure]))

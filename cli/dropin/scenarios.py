@@ -41,7 +41,7 @@ _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) -> Scenario:
     """The scenario of a command line; `planned` reads the offsets of `--from-file` by group.
 
-    :raises ToolUsageError: there is none :raises BadValue: a time or duration cannot be read
+    :raises ToolUsageError: no scenario is given :raises BadValue: a time or duration cannot be read
     """
     if options.to_offset is not None:
         return ToOffset(options.to_offset)

@@ -44,7 +44,7 @@ class Shape:
 
 
 def parse_sort(text: str) -> tuple[SortKey, ...]:
-    """`LAG:desc,TOPIC`, the first column first. UsageError for a direction there is none of."""
+    """`LAG:desc,TOPIC`, the first column first. UsageError for an unknown direction."""
     keys = []
     for part in _names(text, "--sort"):
         column, colon, direction = part.partition(":")

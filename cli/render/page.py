@@ -124,7 +124,7 @@ def text_html(text: str) -> str:
 
 
 def prose_html(text: str) -> str:
-    """What stands between backticks is code."""
+    """Text between backticks is code."""
     return _CODE.sub(r"<code>\1</code>", text_html(text))
 
 

@@ -1,6 +1,6 @@
 """Groups and topics of a live cluster: over the wire client, or through the AdminClient.
 
-Each fact has one source (docs/decisions/0001). The AdminClient tells of groups and topics only where the wire client
+Each fact has one source (docs/decisions/0001). The AdminClient reports groups and topics only where the wire client
 cannot authenticate, and what it does not know stays unknown.
 """
 

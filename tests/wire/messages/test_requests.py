@@ -19,7 +19,7 @@ from wire.messages.reader import DecodeError, Frame
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, HEARTBEAT, JOIN_GROUP
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
-from wire.messages.schemas.groups import LIST_GROUPS
+from wire.messages.schemas.groups import DELETE_GROUPS, LIST_GROUPS
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH
 from wire.messages.schemas.security import DESCRIBE_ACLS, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
@@ -181,6 +181,15 @@ def test_a_value_that_does_not_fit_is_not_written(fields: Mapping[str, Any], wha
     request = {"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [partition]}]}
     with pytest.raises(ValueError, match="ListOffsetsRequest: "):
         LIST_OFFSETS.encode_request(9, 1, None, request)
+
+
+@pytest.mark.parametrize("half", [0xD800, 0xDC80])
+def test_half_a_surrogate_pair_is_not_written_as_another_name(half: int) -> None:
+    """A name that the command line could not decode has one; as "?" a deletion would reach another group."""
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        DESCRIBE_GROUPS.encode_request(6, 1, None, {"groups": ["g" + chr(half)]})
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        DELETE_GROUPS.encode_request(2, 1, None, {"groups_names": ["g" + chr(half)]})
 
 
 def test_a_message_that_no_frame_holds_is_not_written() -> None:
