@@ -27,7 +27,7 @@ LONGEST = (
     "tests/migration/end_to_end/test_migrations.py",
     "spark",
     "fleet",
-    "tests/cli/test_outage.py",
+    "tests/cli/sources/test_outage.py",
     "tests/migration/test_expectation_live.py",
     "tests/coordinator/store/test_broker_reads_ours.py",
     "tests/migration/end_to_end/test_wrong_moves.py",

@@ -10,14 +10,14 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
-from tests.cli.secure_files import SecureRig
+from tests.cli.sources.secure_rig import SecureRig
 from tests.kafka.members import fresh_name
 from tests.kafka.secure import SecureBroker
 from tests.kafka.tool_host import ToolHost
 
 pytestmark = pytest.mark.kafka
 
-PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+PAGE = Path(__file__).parents[3] / "docs" / "security.md"
 ROWS = re.findall(r"^\| `kohort (.+?)` \| (.+?) \|$", PAGE.read_text(), re.MULTILINE)
 """Commands of the page's table, and what they need."""
 Needed = tuple[tuple[str, str], ...]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Kohort
-from tests.cli.secure_files import SECRET, SecureRig
+from tests.cli.sources.secure_rig import SECRET, SecureRig
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.token_endpoint import SCOPE, TokenEndpoint, token_endpoint
@@ -21,7 +21,7 @@ from wire.client.config.properties import load_properties
 
 pytestmark = pytest.mark.kafka
 
-PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+PAGE = Path(__file__).parents[3] / "docs" / "security.md"
 JAVA = "org.apache.kafka.common.security"
 EXAMPLES = re.findall(r"<!-- listener: (\w+) -->\n```properties\n(.*?)```", PAGE.read_text(), re.DOTALL)
 

@@ -15,7 +15,7 @@ from assignors.assignor import Leader, Side
 from assignors.java.hash_map import timeline_order
 from groups.what_if import WhatIf
 from tests.cli.command import Kohort
-from tests.cli.live_group import (
+from tests.cli.verbs.dry_run.live_group import (
     JAVA_CLASSES,
     Kind,
     LiveGroup,

@@ -68,7 +68,7 @@ def test_a_directory_that_cannot_be_made(kohort: Kohort, tmp_path: Path) -> None
 
 def test_the_demonstration_comes_to_its_end() -> None:
     """`make demo`: every command ends with the status that the script expects of it."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[4]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     ended = subprocess.run(
         ["sh", "docs/demo.sh"],
