@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.timing import Times, plain_environment, side_by_side
-from cli.render.formats import render
+from cli.output import render
 from cli.render.output_format import OutputFormat
 from cli.verbs.describe.view import DescribeMode, describe_document
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Topic

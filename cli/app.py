@@ -1,18 +1,24 @@
-"""The `kohort` command: its verbs, and the one place that turns an exception into an exit status."""
+"""The `kohort` command: its verbs, and the one place that turns an exception into an exit status.
+
+A command is imported and built when it is asked for: a process runs one of them, and pays for one.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from inspect import getdoc
 from typing import Annotated, Any
 
 import typer
+import typer.main
+from typer.core import TyperCommand, TyperGroup
 
 from cli.errors import CommandError, ExitStatus, exit_status, fault, is_expected
-from cli.lazy import Build, family, lazy_group, verb
+from cli.options import expand
 
 Commands = Mapping[str, Any]
 """Functions of commands by the second word, in the order of the help."""
@@ -25,7 +31,7 @@ COMMANDS = (
 
 
 def _command(name: str) -> Any:
-    """The function of a command, imported when it is asked for: a process runs one and pays for one."""
+    """The function of a command, imported when it is asked for."""
     match name:
         case "list":
             from cli.verbs.list import list_groups
@@ -130,6 +136,86 @@ FAMILIES: Mapping[str, tuple[str, Callable[[], Commands]]] = {
     "context": ("Look after contexts, names for sources: list, show, use, add, remove, rename.", _context),
 }
 """Commands of two words: what the first stands for, and what may follow it."""
+
+
+Build = Callable[[bool], Any]
+"""Makes a command; True asks for its help text alone, which the list of commands shows."""
+
+
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name, each built once, when it is looked up."""
+
+    def __init__(self, builds: Mapping[str, Build]) -> None:
+        self._builds = builds
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._built:
+            self._built[name] = self._builds[name](False)
+        return self._built[name]
+
+    def outline(self, name: str) -> Any:
+        """The command if it has been built, or one that has its help text and nothing else."""
+        return self._built[name] if name in self._built else self._builds[name](True)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._builds)
+
+    def __len__(self) -> int:
+        return len(self._builds)
+
+
+def lazy_group(builds: Mapping[str, Build]) -> type[TyperGroup]:
+    """A class for `typer.Typer(cls=…)`: a group of these commands."""
+
+    class Lazy(TyperGroup):
+        def __init__(self, **settings: Any) -> None:
+            self.lazy = LazyCommands(builds)
+            super().__init__(**settings | {"commands": self.lazy})
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            outlines = {name: self.lazy.outline(name) for name in self.lazy}
+            TyperGroup(name=self.name, commands=outlines).format_commands(ctx, formatter)
+
+        def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+            outlines = {name: self.lazy.outline(name) for name in self.lazy if name.startswith(incomplete)}
+            group = TyperGroup(name=self.name, commands=outlines, params=self.params)
+            found = group.shell_complete(typer.Context(group, parent=ctx.parent), incomplete)
+            for item in found:
+                if item.value in outlines:
+                    item.help = outlines[item.value].help
+            return found
+
+    return Lazy
+
+
+def verb(name: str, load: Callable[[], Any], *, parser: Callable[[], Any] | None = None) -> Build:
+    """Builds the command whose function `load` imports; the class that `parser` imports reads its options."""
+
+    def build(outline: bool) -> Any:
+        if outline:
+            return TyperCommand(name, help=getdoc(load()))
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        alone.command(name, cls=parser and parser())(expand(load()))
+        return typer.main.get_command(alone)
+
+    return build
+
+
+def family(name: str, purpose: str, load: Callable[[], Mapping[str, Any]]) -> Build:
+    """Builds the first word of commands of two words; `load` imports their functions."""
+
+    def build(outline: bool) -> Any:
+        if outline:
+            return TyperGroup(name=name, help=purpose)
+        functions = load()
+        builds = {second: verb(second, partial(functions.__getitem__, second)) for second in functions}
+        group = typer.Typer(
+            name=name, help=purpose, cls=lazy_group(builds), no_args_is_help=True, rich_markup_mode=None
+        )
+        return typer.main.get_group(group)
+
+    return build
 
 
 def _builds() -> dict[str, Build]:

@@ -15,9 +15,8 @@ from cli.consent import ConsentOptions, ask
 from cli.counts import counted
 from cli.errors import ExitStatus
 from cli.options import OutputOptions
-from cli.output import arranged, emit, notice, status_of, write_out
+from cli.output import arranged, emit, notice, render, status_of, write_out
 from cli.render.document import Document
-from cli.render.formats import render
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.model import Problem
 from groups.offsets.model import Place

@@ -1,4 +1,4 @@
-"""Printing a command's document, and the exit status that goes with it."""
+"""Printing a command's document in the format that is asked for, and the exit status that goes with it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from cli.errors import CommandError, ExitStatus
 from cli.options import OutputOptions
 from cli.render.cells import safe_text
 from cli.render.document import Document
-from cli.render.formats import render
-from cli.render.output_format import FOR_PROGRAMS
+from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.listing import Cause, Problem
 
 
@@ -81,3 +80,34 @@ def write_out(write: Callable[[TextIO], object]) -> None:
         if isinstance(error, BrokenPipeError):
             raise typer.Exit(int(ExitStatus.DONE)) from None
         raise CommandError(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def render(document: Document, output: OutputFormat, stream: TextIO) -> None:
+    """Write the document to a stream in a format."""
+    match output:
+        case OutputFormat.TABLE:
+            from cli.render.table import render_table
+
+            render_table(document, stream)
+        case OutputFormat.JSON:
+            import json
+
+            indent = 2 if stream.isatty() else None
+            # dumps, unlike dump, runs in C from end to end.
+            stream.write(json.dumps(document.as_data(), ensure_ascii=False, indent=indent) + "\n")
+        case OutputFormat.YAML:
+            from groups.yaml_files import yaml_lines
+
+            stream.writelines(yaml_lines(document.as_data()))
+        case OutputFormat.CSV:
+            from cli.render.csv_tables import render_csv
+
+            render_csv(document, stream)
+        case OutputFormat.MARKDOWN:
+            from cli.render.markdown import render_markdown
+
+            render_markdown(document, stream)
+        case OutputFormat.HTML:
+            from cli.render.html import render_html
+
+            render_html(document, stream)

@@ -45,8 +45,9 @@ def list_groups(
     repeat: RepeatOptions,
 ) -> None:
     """List groups: type, state, protocol, members."""
+    from cli.opening import opened
+    from cli.output import emit
     from cli.selection import listing_filter
-    from cli.verbs.show import show
 
     wanted = listing_filter(types, states, protocols, match)
 
@@ -54,7 +55,14 @@ def list_groups(
         listed = groups.list_groups()
         return list_document([group for group in listed.items if wanted(group)], listed.problems)
 
-    show(look, source, output, repeat)
+    if repeat.watch is not None:
+        from cli.verbs.watch.repeat import repeat_every
+
+        repeat_every(repeat.watch, look, source, output)
+        return
+    with opened(source) as groups:
+        document = look(groups)
+    emit(document, output)
 
 
 def list_document(groups: Sequence[GroupListing], problems: tuple[Problem, ...]) -> Document:

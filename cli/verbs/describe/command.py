@@ -51,10 +51,11 @@ def describe(
     from dataclasses import replace
 
     from cli.errors import UsageError
+    from cli.opening import opened
+    from cli.output import emit
     from cli.selection import describe_chosen
     from cli.verbs.describe.action import read_offset_facts
     from cli.verbs.describe.view import DescribeMode, describe_document
-    from cli.verbs.show import show
 
     asked = [
         mode for mode, given in zip(DescribeMode, (offsets, members, state, migration), strict=True) if given
@@ -92,4 +93,11 @@ def describe(
         )
         return replace(document, remarks=document.remarks + facts.remarks)
 
-    show(look, source, output, repeat)
+    if repeat.watch is not None:
+        from cli.verbs.watch.repeat import repeat_every
+
+        repeat_every(repeat.watch, look, source, output)
+        return
+    with opened(source) as groups:
+        document = look(groups)
+    emit(document, output)

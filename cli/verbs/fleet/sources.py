@@ -176,7 +176,7 @@ def _log_dirs(options: LogOptions) -> LogPaths:
 
 
 def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
-    from cli.sources.choose import data_directory, is_log_directory
+    from cli.opening import data_directory, is_log_directory
 
     if source.snapshot is not None:
         raise UsageError(

@@ -50,8 +50,8 @@ def _contents(topics: Sequence[str], form: str) -> str:
 
 
 def _as_json(name: str | None, topics: Sequence[str]) -> str:
+    from cli.output import render
     from cli.render.document import Document
-    from cli.render.formats import render
     from cli.render.output_format import OutputFormat
 
     chosen = topics if name is None else [name]

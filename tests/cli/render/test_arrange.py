@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from cli.errors import UsageError
 from cli.options import OutputOptions
-from cli.output import arranged
+from cli.output import arranged, render
 from cli.render.cells import duration_text
 from cli.render.document import Document, Duration, Heading, Table, Text, columns
-from cli.render.formats import render
 from cli.render.output_format import OutputFormat
 
 ROWS = (

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cli.output import render
 from cli.render.document import Checklist, Code, Document, Heading, Table, Text, columns
-from cli.render.formats import render
 from cli.render.output_format import OutputFormat
 from groups.model import Problem
 

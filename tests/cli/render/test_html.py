@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.output import render
 from cli.render.cells import safe_text
 from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text, columns
-from cli.render.formats import render
 from cli.render.lanes import draw
 from cli.render.output_format import OutputFormat
 from cli.verbs.plan.drawing import timeline_drawing

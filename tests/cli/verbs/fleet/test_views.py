@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cli.render.formats import render
+from cli.output import render
 from cli.render.output_format import OutputFormat
 from cli.verbs.fleet.audit import Audit, fleet_audit_document
 from cli.verbs.fleet.history import History, TableFacts, fleet_history_document
