@@ -38,7 +38,7 @@ Source: org.apache.kafka.timeline.BaseHashTable, SnapshottableHashTable.CurrentI
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -48,7 +48,6 @@ from numpy.typing import NDArray
 from assignors.model import Ints, MemberSpec
 
 DEFAULT_CAPACITY = 16
-MAXIMUM_CAPACITY = 1 << 30
 TREEIFY_THRESHOLD = 8
 
 
@@ -203,7 +202,9 @@ def replay(spreads: Sequence[int], capacity: int, keys: Sequence[Key] | None) ->
 class JavaMap:
     """The keys of a HashMap; iterating gives them in Java's order."""
 
-    def __init__(self, spreads: Sequence[int], capacity: int, keys: Sequence[Key] | None) -> None:
+    def __init__(
+        self, spreads: Sequence[int] | Mapping[int, int], capacity: int, keys: Sequence[Key] | None
+    ) -> None:
         self.spreads, self.keys, self.capacity = spreads, keys, capacity
         self.size = 0
         self.determined = True

@@ -37,7 +37,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.errors import AssignorFailedError, AssignorHangsError
-from assignors.java.hash_map import spread, string_hashes, topic_partition_hashes
+from assignors.java.hash_map import (
+    DEFAULT_CAPACITY,
+    JavaMap,
+    spread,
+    string_hashes,
+    topic_partition_hashes,
+)
 from assignors.java.sticky_claims import Holdings
 from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, places, run_starts, runs
 from assignors.model import NO_GENERATION, Ints, Undetermined
@@ -363,54 +369,6 @@ class BalancingWithStrays(Balancing):
         return shown
 
 
-TREE_LENGTH = 9
-TREE_CAPACITY = 64
-
-
-class PartitionSet:
-    """A `HashSet<TopicPartition>` of partitions of one topic, for as long as its bins are lists."""
-
-    __slots__ = ("bins", "capacity", "size", "tree")
-
-    def __init__(self) -> None:
-        self.bins: dict[int, list[tuple[int, int]]] = {}
-        """Spread hash code and partition, by bin."""
-        self.capacity = 16
-        self.size = 0
-        self.tree = False
-        """Whether some bin became a tree, whose order is not followed here."""
-
-    def add(self, spread: int, partition: int) -> None:
-        """Add a partition that is not in the set."""
-        bin_ = self.bins.setdefault(spread & (self.capacity - 1), [])
-        bin_.append((spread, partition))
-        if len(bin_) >= TREE_LENGTH:
-            if self.capacity < TREE_CAPACITY:
-                self._double()
-            else:
-                self.tree = True
-        self.size += 1
-        if self.size > self.capacity * 3 // 4:
-            self._double()
-
-    def remove(self, spread: int, partition: int) -> None:
-        index = spread & (self.capacity - 1)
-        self.bins[index].remove((spread, partition))
-        if not self.bins[index]:
-            del self.bins[index]
-        self.size -= 1
-
-    def first(self) -> int:
-        return self.bins[min(self.bins)][0][1]
-
-    def _double(self) -> None:
-        self.capacity *= 2
-        entries = [entry for index in sorted(self.bins) for entry in self.bins[index]]
-        self.bins = {}
-        for entry in entries:
-            self.bins.setdefault(entry[0] & (self.capacity - 1), []).append(entry)
-
-
 class Movements:
     """Every partition's way from its first owner to its present one."""
 
@@ -418,9 +376,10 @@ class Movements:
         """`spread_of` gives a partition's spread hash code."""
         self._spread_of = spread_of
         self._way: dict[int, tuple[int, int]] = {}
-        self._by_way: dict[tuple[int, int, int], PartitionSet] = {}
+        self._spreads: dict[int, int] = {}
+        self._by_way: dict[tuple[int, int, int], JavaMap] = {}
         self.guessed: dict[int, int] = {}
-        """Partitions that went back out of a set with a tree in it, and their topics."""
+        """Partitions that went back out of a set whose order nobody outside the JVM can know, and their topics."""
 
     def instead_of(self, partition: int, topic: int, source: int, target: int) -> int:
         """The partition to move where this one would be moved from source to target."""
@@ -429,29 +388,28 @@ class Movements:
         back = self._by_way.get((topic, target, source))
         if back is None:
             return partition
-        first = back.first()
-        if back.tree and back.size > 1:
+        first = next(iter(back))
+        if not back.determined and back.size > 1:
             self.guessed[first] = topic
         return first
 
     def state(self) -> object:
         """All that later answers hang on, to be compared."""
-        sets = {
-            way: (found.capacity, {index: tuple(bin_) for index, bin_ in found.bins.items()})
-            for way, found in self._by_way.items()
-        }
-        return dict(self._way), sets
+        return dict(self._way), {way: (found.capacity, *found) for way, found in self._by_way.items()}
 
     def record(self, partition: int, topic: int, source: int, target: int) -> None:
-        spread = self._spread_of(partition)
+        self._spreads[partition] = self._spread_of(partition)
         known = self._way.pop(partition, None)
         if known is not None:
             key = (topic, *known)
-            self._by_way[key].remove(spread, partition)
+            self._by_way[key].remove(partition)
             if not self._by_way[key].size:
                 del self._by_way[key]
             source = known[0]
             if source == target:
                 return
         self._way[partition] = (source, target)
-        self._by_way.setdefault((topic, source, target), PartitionSet()).add(spread, partition)
+        way = (topic, source, target)
+        if way not in self._by_way:
+            self._by_way[way] = JavaMap(self._spreads, DEFAULT_CAPACITY, None)
+        self._by_way[way].put(partition)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 
+from assignors.assignor import Assignor
 from assignors.errors import AssignorFailedError
-from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec
-
-Assign = Callable[[GroupSpec], Mapping[str, list[tuple[str, int]]]]
+from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec, MemberSpec, Partitions, TopicSpec
 
 RACKS = ("a", "b", "c", "rack-ü")
 COLLIDING = ("AaAa", "AaBB", "BBAa", "BBBB")
 
 
-def group(random: Random, assign: Assign, *, cooperative: bool) -> GroupSpec:
-    """A group that has been through up to three rounds of `assign`, with accidents in between."""
+def claiming_group(random: Random, assignor: Assignor) -> GroupSpec:
+    """A group that has been through up to three rounds of a sticky assignor, with accidents in between."""
+    cooperative = assignor.name == "cooperative-sticky"
     spec = _fresh(random)
     generation = random.choice((1, 1, 7))
     for _ in range(random.choice((0, 1, 1, 2, 3))):
         try:
-            held = assign(spec)
+            held = assignor.assign(DenseGroup.of(spec)).assignment.named()
         except AssignorFailedError:
             break
         spec = _claimed(spec, held, generation, cooperative)
@@ -35,20 +35,20 @@ def group(random: Random, assign: Assign, *, cooperative: bool) -> GroupSpec:
 def _scattered(random: Random, spec: GroupSpec, generation: int, cooperative: bool) -> GroupSpec:
     """Nearly every partition is claimed, by few members and by chance: much to balance."""
     greedy = random.sample(spec.members, random.randint(1, len(spec.members)))[:4]
-    claims: dict[str, list[tuple[str, int]]] = {m.id: [] for m in spec.members}
-    late: dict[str, list[tuple[str, int]]] = {m.id: [] for m in spec.members}
+    claims: dict[str, dict[str, list[int]]] = {m.id: {} for m in spec.members}
+    late: dict[str, dict[str, list[int]]] = {m.id: {} for m in spec.members}
     for topic in spec.topics:
         able = [m for m in greedy if topic.name in m.topics] or greedy
         for number in range(topic.partitions):
             if random.random() < 0.9:
-                claims[random.choice(able).id].append((topic.name, number))
+                claims[random.choice(able).id].setdefault(topic.name, []).append(number)
             if random.random() < 0.4:
-                late[random.choice(spec.members).id].append((topic.name, number))
+                late[random.choice(spec.members).id].setdefault(topic.name, []).append(number)
     members = []
     for m in spec.members:
         old = bool(late[m.id]) and not claims[m.id]
         claim = Claim(
-            partitions=_by_topic(late[m.id] if old else claims[m.id]),
+            partitions=late[m.id] if old else claims[m.id],
             generation=generation - random.randint(1, 2) if old else generation,
         )
         members.append(_claiming(m, claim, cooperative))
@@ -122,13 +122,13 @@ def _shuffled(random: Random, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _claimed(
-    spec: GroupSpec, held: Mapping[str, list[tuple[str, int]]], generation: int, cooperative: bool
+    spec: GroupSpec, held: Mapping[str, Partitions], generation: int, cooperative: bool
 ) -> GroupSpec:
     """Every member claims what it was given."""
     return replace(
         spec,
         members=tuple(
-            _claiming(m, Claim(partitions=_by_topic(held[m.id]), generation=generation), cooperative)
+            _claiming(m, Claim(partitions=held[m.id], generation=generation), cooperative)
             for m in spec.members
         ),
     )
@@ -138,13 +138,6 @@ def _claiming(member: MemberSpec, claim: Claim, cooperative: bool) -> MemberSpec
     if cooperative:
         return replace(member, owned=claim)
     return replace(member, owned=Claim(generation=claim.generation), user_data=claim)
-
-
-def _by_topic(partitions: list[tuple[str, int]]) -> dict[str, list[int]]:
-    result: dict[str, list[int]] = {}
-    for topic, number in partitions:
-        result.setdefault(topic, []).append(number)
-    return result
 
 
 def _changed(random: Random, spec: GroupSpec) -> GroupSpec:

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from assignors.assignor import Assignor, Side
-from assignors.broker.targets import homogeneous
 from assignors.broker.uniform_heterogeneous import MAXIMUM_SWEEPS
 from assignors.model import Claim, DenseGroup, GroupSpec
 from assignors.registry import find
 from tests.assignors.groups import groups
-from tests.assignors.obvious import Owners, level, ranges, round_robin
 
 CLIENT_RANGE, ROUND_ROBIN = find("range", Side.CLIENT), find("roundrobin", Side.CLIENT)
 SERVER_RANGE, UNIFORM = find("range", Side.BROKER), find("uniform", Side.BROKER)
 ALL = [CLIENT_RANGE, ROUND_ROBIN, SERVER_RANGE, UNIFORM]
+Owners = dict[tuple[str, int], str]
+"""Member by topic and partition number."""
 
 
 unhurried = settings(suppress_health_check=[HealthCheck.too_slow])
@@ -90,33 +90,6 @@ def test_a_group_that_the_broker_has_levelled_rests(spec: GroupSpec) -> None:
                 owned.setdefault(topic, []).append(partition)
         members.append(replace(member, owned=Claim(partitions=owned)))
     assert _owners(UNIFORM, replace(spec, members=tuple(members))) == owners
-
-
-@unhurried
-@given(spec=groups())
-def test_ranges_are_the_obvious_ones(spec: GroupSpec) -> None:
-    assert _owners(CLIENT_RANGE, spec) == ranges(spec) == _owners(SERVER_RANGE, spec)
-
-
-@unhurried
-@given(spec=groups())
-def test_round_robin_is_the_obvious_one(spec: GroupSpec) -> None:
-    assert _owners(ROUND_ROBIN, spec) == round_robin(spec)
-
-
-@unhurried
-@given(spec=groups())
-def test_levels_fill_as_if_one_by_one(spec: GroupSpec) -> None:
-    if homogeneous(DenseGroup.of(spec)):
-        return
-    expected = level(spec)
-    counts = Counter({member.id: 0 for member in spec.members})
-    counts.update(expected.values())
-    for topic in spec.topics:
-        loads = [counts[m.id] for m in spec.members if topic.name in m.topics]
-        if loads and max(loads) - min(loads) > 1:
-            return
-    assert _owners(UNIFORM, spec) == expected
 
 
 @unhurried

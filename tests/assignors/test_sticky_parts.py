@@ -6,10 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assignors.java.sticky_balance import Movements, PartitionSet
+from assignors.java.sticky_balance import Movements
 from assignors.java.sticky_general import balance_score
 from assignors.model import level_fill
-from tests.support.plain_java import Buckets
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(0, 60))
@@ -22,33 +21,6 @@ def test_level_fill_serves_the_least_loaded_first_in_line(loads: list[int], amou
         loads[receiver] += 1
     assert len(receivers) == amount
     assert filled.tolist() == loads
-
-
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 40)), max_size=80), st.integers(0, 2**32 - 1))
-def test_a_partition_set_iterates_like_a_hash_set(steps: list[tuple[bool, int]], start: int) -> None:
-    plain, fast, present = Buckets[int](), PartitionSet(), set[int]()
-    for adding, partition in steps:
-        hashed = (start + 31 * partition) % 2**32
-        spread = hashed ^ (hashed >> 16)
-        if adding and partition not in present:
-            plain.add(partition, hashed)
-            fast.add(spread, partition)
-            present.add(partition)
-        elif not adding and partition in present:
-            plain.discard(partition, hashed)
-            fast.remove(spread, partition)
-            present.remove(partition)
-        assert fast.size == len(plain)
-        assert fast.tree == plain.tree
-        if present:
-            assert fast.first() == next(iter(plain))
-
-
-def test_partitions_that_collide_become_a_tree() -> None:
-    found = PartitionSet()
-    for i in range(12):
-        found.add(i * 64, i)
-    assert found.tree
 
 
 def test_a_move_the_other_way_takes_an_earlier_one_back() -> None:
