@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
-import typer
-
 from cli.errors import UsageError
+from cli.options import option
 from cli.output import notice
 from cli.sources.contexts.place import Place
 
-CONSENT_PANEL = "Doing it"
+_consent = partial(option, rich_help_panel="Doing it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,26 +20,15 @@ class ConsentOptions:
     """Whether a change is only shown, or made."""
 
     execute: Annotated[
-        bool,
-        typer.Option(
-            "--execute",
-            help="Make the change that is shown; without it nothing is changed.",
-            rich_help_panel=CONSENT_PANEL,
-        ),
+        bool, _consent("--execute", "Make the change that is shown; without it nothing is changed.")
     ] = False
-    yes: Annotated[
-        bool,
-        typer.Option(
-            "--yes", "-y", help="With --execute: do not ask on the terminal.", rich_help_panel=CONSENT_PANEL
-        ),
-    ] = False
+    yes: Annotated[bool, _consent("--yes -y", "With --execute: do not ask on the terminal.")] = False
     confirm: Annotated[
         str | None,
-        typer.Option(
+        _consent(
             "--confirm",
-            metavar="CONTEXT",
-            help="With --execute: the name of the context that is changed, as a protected one asks for it.",
-            rich_help_panel=CONSENT_PANEL,
+            "With --execute: the name of the context that is changed, as a protected one asks for it.",
+            "CONTEXT",
         ),
     ] = None
     place: Place | None = None

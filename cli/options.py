@@ -10,7 +10,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
@@ -26,67 +26,51 @@ if TYPE_CHECKING:
 SOURCE_PANEL = "Where groups come from"
 
 
+def option(names: str, help_text: str, metavar: str | None = None, **settings: Any) -> Any:
+    """An option for `Annotated`, with its short name after the long one: `--out -o`; `settings` are Typer's."""
+    return typer.Option(*names.split(), metavar=metavar, help=help_text, **settings)
+
+
+_source = partial(option, rich_help_panel=SOURCE_PANEL)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSource:
     """The options that name a source, for this command or as a context."""
 
     bootstrap_server: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap-server",
-            "-b",
-            metavar="HOST:PORT,…",
-            help="A live cluster.",
-            rich_help_panel=SOURCE_PANEL,
-        ),
+        str | None, _source("--bootstrap-server -b", "A live cluster.", "HOST:PORT,…")
     ] = None
     command_config: Annotated[
         Path | None,
-        typer.Option(
-            "--command-config",
-            metavar="FILE",
-            help="Client properties for the live cluster, Java-style or librdkafka's.",
-            rich_help_panel=SOURCE_PANEL,
+        _source(
+            "--command-config", "Client properties for the live cluster, Java-style or librdkafka's.", "FILE"
         ),
     ] = None
-    snapshot: Annotated[
-        Path | None,
-        typer.Option("--snapshot", metavar="FILE", help="A saved snapshot.", rich_help_panel=SOURCE_PANEL),
-    ] = None
+    snapshot: Annotated[Path | None, _source("--snapshot", "A saved snapshot.", "FILE")] = None
     embedded: Annotated[
-        Path | None,
-        typer.Option(
-            "--embedded",
-            metavar="DIR",
-            help="The embedded coordinator's data directory (the default).",
-            rich_help_panel=SOURCE_PANEL,
-        ),
+        Path | None, _source("--embedded", "The embedded coordinator's data directory (the default).", "DIR")
     ] = None
     log_dirs: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--log-dir",
-            metavar="DIR",
-            help="A broker's log directory (its __consumer_offsets-N), read only; repeatable.",
-            rich_help_panel=SOURCE_PANEL,
+        _source(
+            "--log-dir", "A broker's log directory (its __consumer_offsets-N), read only; repeatable.", "DIR"
         ),
     ] = None
     as_of: Annotated[
         str | None,
-        typer.Option(
+        _source(
             "--as-of",
-            metavar="TIME",
-            help="With --log-dir: as it was at 2026-03-01T12:00:00Z, at milliseconds since 1970, or -15m ago.",
-            rich_help_panel=SOURCE_PANEL,
+            "With --log-dir: as it was at 2026-03-01T12:00:00Z, at milliseconds since 1970, or -15m ago.",
+            "TIME",
         ),
     ] = None
     topics_file: Annotated[
         Path | None,
-        typer.Option(
+        _source(
             "--topics",
-            metavar="FILE",
-            help="With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
-            rich_help_panel=SOURCE_PANEL,
+            "With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
+            "FILE",
         ),
     ] = None
 
@@ -97,22 +81,11 @@ class SourceOptions(NamedSource):
 
     context: Annotated[
         str | None,
-        typer.Option(
-            "--context",
-            metavar="NAME",
-            help="A source that the configuration file names: see kohort context list.",
-            rich_help_panel=SOURCE_PANEL,
-        ),
+        _source("--context", "A source that the configuration file names: see kohort context list.", "NAME"),
     ] = None
     timeout_ms: Annotated[
         int,
-        typer.Option(
-            "--timeout",
-            metavar="MS",
-            min=1,
-            help="How long the live cluster may take to answer, in milliseconds.",
-            rich_help_panel=SOURCE_PANEL,
-        ),
+        _source("--timeout", "How long the live cluster may take to answer, in milliseconds.", "MS", min=1),
     ] = 30_000
     place: Place | None = None
     """No option: where the source comes from that the command line itself does not spell out."""
@@ -124,22 +97,15 @@ class SourceOptions(NamedSource):
 class OutputOptions:
     """How the answer is shown."""
 
-    output: Annotated[OutputFormat, typer.Option("--output", help="How to print.")] = OutputFormat.TABLE
+    output: Annotated[OutputFormat, option("--output", "How to print.")] = OutputFormat.TABLE
     columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns", metavar="A,B,…", help="Only these columns, by their headings, in this order."
-        ),
+        str | None, option("--columns", "Only these columns, by their headings, in this order.", "A,B,…")
     ] = None
     sort: Annotated[
         str | None,
-        typer.Option(
-            "--sort",
-            metavar="COLUMN[:desc],…",
-            help="Sort rows by these columns; what is unknown comes last.",
-        ),
+        option("--sort", "Sort rows by these columns; what is unknown comes last.", "COLUMN[:desc],…"),
     ] = None
-    no_header: Annotated[bool, typer.Option("--no-header", help="Leave out the headings of columns.")] = False
+    no_header: Annotated[bool, option("--no-header", "Leave out the headings of columns.")] = False
 
     def __post_init__(self) -> None:
         """Refuse what a format has no use for, before anything is asked or changed."""
@@ -169,21 +135,19 @@ class RepeatOptions:
 
     watch: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--watch",
-            metavar="SECONDS",
+            "Ask again every so many seconds, until Ctrl-C; on a terminal in place, changes marked.",
+            "SECONDS",
             min=0.1,
             max=86_400,
-            help="Ask again every so many seconds, until Ctrl-C; on a terminal in place, changes marked.",
         ),
     ] = None
 
 
 OnlyTopics = Annotated[
     list[str] | None,
-    typer.Option(
-        "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it; repeatable."
-    ),
+    option("--topic", "Only this topic, or these partitions of it; repeatable.", "TOPIC[:0,1]"),
 ]
 """Narrows what is meant: `cli.verbs.offsets.action.parse_scopes` reads it."""
 
@@ -193,10 +157,8 @@ class SelectionOptions:
     """Which groups are meant."""
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Groups by id.")] = None
-    match: Annotated[
-        str | None, typer.Option("--match", metavar="REGEX", help="Groups in whose id this matches (RE2).")
-    ] = None
-    all_groups: Annotated[bool, typer.Option("--all-groups", help="All groups.")] = False
+    match: Annotated[str | None, option("--match", "Groups in whose id this matches (RE2).", "REGEX")] = None
+    all_groups: Annotated[bool, option("--all-groups", "All groups.")] = False
 
 
 def expand(function: Callable[..., None]) -> Callable[..., None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import SelectionOptions, SourceOptions
+from cli.options import SelectionOptions, SourceOptions, option
 
 if TYPE_CHECKING:
     from cli.sources.source import Read, Source
@@ -19,16 +19,11 @@ def snapshot(
     *,
     selection: SelectionOptions,
     file: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--out", metavar="FILE", help="Where to write; YAML, or JSON when it ends in .json."
-        ),
+        Path | None, option("-o --out", "Where to write; YAML, or JSON when it ends in .json.", "FILE")
     ] = None,
     leaders: Annotated[
         bool,
-        typer.Option(
-            "--leaders", help="Note who leads classic groups: reads __consumer_offsets of a live cluster."
-        ),
+        option("--leaders", "Note who leads classic groups: reads __consumer_offsets of a live cluster."),
     ] = False,
     source: SourceOptions,
 ) -> None:

@@ -35,10 +35,11 @@ Typed = Callable[[str], bool]
 def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     """The arguments of a command, its options dataclasses filled in.
 
-    :raises UsageError: two names for the source on one level; a context or a value that does not exist
+    :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change to
+        which nobody could consent
     :raises ConfigFileError: the configuration file is needed and cannot be used
     """
-    from cli.consent import ConsentOptions
+    from cli.consent import ConsentOptions, check_consent
 
     settled = dict(arguments)
     source = next(key for key, value in arguments.items() if isinstance(value, SourceOptions))
@@ -49,6 +50,9 @@ def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
             settled[key] = _output(value, options, typed)
         elif isinstance(value, ConsentOptions):
             settled[key] = replace(value, place=_spelled_out(options))
+    for value in settled.values():
+        if isinstance(value, ConsentOptions):
+            check_consent(value)
     return settled
 
 

@@ -48,11 +48,9 @@ def set_(
     Shows the settings before and after; nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.consent import check_consent
     from cli.opening import opened
     from cli.verbs.config.action import parse_values, plan_config_change
 
-    check_consent(consent)
     changes = parse_values(values)
     with opened(source) as groups:
         carry_out(plan_config_change(groups, group, changes, command="config set"), consent, output)
@@ -73,11 +71,9 @@ def unset(
     Shows the settings before and after; nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.consent import check_consent
     from cli.opening import opened
     from cli.verbs.config.action import plan_config_change
 
-    check_consent(consent)
     with opened(source) as groups:
         change = plan_config_change(groups, group, dict.fromkeys(names), command="config unset")
         carry_out(change, consent, output)

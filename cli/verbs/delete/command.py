@@ -14,12 +14,10 @@ def delete(
     Shows the groups; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.consent import check_consent
     from cli.opening import opened_for_change
     from cli.selection import describe_chosen
     from cli.verbs.delete.action import plan_group_deletions
 
-    check_consent(consent)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         read = describe_chosen(groups, selection, offsets=True)
         carry_out(plan_group_deletions(read, writer=writer), consent, output)

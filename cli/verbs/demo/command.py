@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from cli.options import option
+
 
 def demo(
     directory: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="Where to put it; by default the data directory.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the groups and topics there.")] = False,
+    force: Annotated[bool, option("--force", "Replace the groups and topics there.")] = False,
 ) -> None:
     """Fill an embedded data directory with a sample fleet to try the commands on."""
     from cli.errors import UsageError

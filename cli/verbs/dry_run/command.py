@@ -6,9 +6,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from cli.options import OutputOptions, SelectionOptions, SourceOptions, option
 
 
 class SideOption(Enum):
@@ -29,48 +27,36 @@ def dry_run(
     *,
     selection: SelectionOptions,
     assignor: Annotated[
-        str | None,
-        typer.Option("--assignor", metavar="NAME", help="The assignor; by default the one in use."),
+        str | None, option("--assignor", "The assignor; by default the one in use.", "NAME")
     ] = None,
     side: Annotated[
-        SideOption | None,
-        typer.Option("--side", help="Who computes; by default whoever does for groups of this type."),
+        SideOption | None, option("--side", "Who computes; by default whoever does for groups of this type.")
     ] = None,
     leader: Annotated[
         LeaderOption | None,
-        typer.Option("--leader", help="The leader's library; by default what the members' seems to be."),
+        option("--leader", "The leader's library; by default what the members' seems to be."),
     ] = None,
-    compare: Annotated[bool, typer.Option("--compare", help="Show all assignors side by side.")] = False,
-    add: Annotated[int, typer.Option("--add", metavar="N", min=0, help="As if N members joined.")] = 0,
+    compare: Annotated[bool, option("--compare", "Show all assignors side by side.")] = False,
+    add: Annotated[int, option("--add", "As if N members joined.", "N", min=0)] = 0,
     remove: Annotated[
         list[str] | None,
-        typer.Option(
-            "--remove", metavar="MEMBER", help="As if this member left (member, instance or client id)."
-        ),
+        option("--remove", "As if this member left (member, instance or client id).", "MEMBER"),
     ] = None,
     subscribe: Annotated[
-        list[str] | None,
-        typer.Option("--subscribe", metavar="MEMBER=TOPIC,…", help="As if this member wanted these topics."),
+        list[str] | None, option("--subscribe", "As if this member wanted these topics.", "MEMBER=TOPIC,…")
     ] = None,
     topic_partitions: Annotated[
-        list[str] | None,
-        typer.Option("--topic-partitions", metavar="TOPIC=N", help="As if this topic had N partitions."),
+        list[str] | None, option("--topic-partitions", "As if this topic had N partitions.", "TOPIC=N")
     ] = None,
     rack: Annotated[
-        list[str] | None,
-        typer.Option("--rack", metavar="MEMBER=RACK", help="As if this member were in this rack."),
+        list[str] | None, option("--rack", "As if this member were in this rack.", "MEMBER=RACK")
     ] = None,
     fail_rack: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fail-rack", metavar="RACK", help="As if this rack, its members and replicas, were gone."
-        ),
+        option("--fail-rack", "As if this rack, its members and replicas, were gone.", "RACK"),
     ] = None,
     svg: Annotated[
-        Path | None,
-        typer.Option(
-            "--svg", metavar="FILE", help="Draw ownership before and after; one group, one assignor."
-        ),
+        Path | None, option("--svg", "Draw ownership before and after; one group, one assignor.", "FILE")
     ] = None,
     source: SourceOptions,
     output: OutputOptions,

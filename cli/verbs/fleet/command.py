@@ -6,18 +6,14 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from cli.options import OutputOptions
+from cli.options import OutputOptions, option
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions
 from cli.verbs.plan.client_options import ClientOptions
 
 Report = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--report",
-        metavar="FILE",
-        help="Write a page with plots (FILE.html), or its numbers (FILE.json); repeatable.",
+    option(
+        "--report", "Write a page with plots (FILE.html), or its numbers (FILE.json); repeatable.", "FILE"
     ),
 ]
 
@@ -25,37 +21,33 @@ Report = Annotated[
 def fleet_history(
     *,
     groups: Annotated[
-        list[str] | None,
-        typer.Option("--group", metavar="GROUP", help="Only this group, rebalance by rebalance; repeatable."),
+        list[str] | None, option("--group", "Only this group, rebalance by rebalance; repeatable.", "GROUP")
     ] = None,
     as_of: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--as-of",
-            metavar="TIME",
-            help="With --group: what it was at 2026-03-01T12:00:00Z, milliseconds since 1970, or -2d ago.",
+            "With --group: what it was at 2026-03-01T12:00:00Z, milliseconds since 1970, or -2d ago.",
+            "TIME",
         ),
     ] = None,
     since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="Only rebalances that began at this time or after it."),
+        str | None, option("--since", "Only rebalances that began at this time or after it.", "TIME")
     ] = None,
     until: Annotated[
-        str | None,
-        typer.Option("--until", metavar="TIME", help="Only rebalances that began by this time."),
+        str | None, option("--until", "Only rebalances that began by this time.", "TIME")
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--out",
-            metavar="DIR",
-            help="Keep the tables there, as Parquet; a later run adds what is new. A local path, s3a://… or hdfs://…",
+            "Keep the tables there, as Parquet; a later run adds what is new. A local path, s3a://… or hdfs://…",
+            "DIR",
         ),
     ] = None,
     report: Report = None,
     svg: Annotated[
-        Path | None,
-        typer.Option("--svg", metavar="FILE", help="Draw the rebalances of the one --group along the time."),
+        Path | None, option("--svg", "Draw the rebalances of the one --group along the time.", "FILE")
     ] = None,
     logs: LogOptions,
     spark: SparkOptions,
@@ -96,34 +88,31 @@ def fleet_follow(
     *,
     out: Annotated[
         str,
-        typer.Option(
+        option(
             "--out",
-            metavar="DIR",
-            help="The tables, as Parquet; those that are there are added to. A local path, s3a://… or hdfs://…",
+            "The tables, as Parquet; those that are there are added to. A local path, s3a://… or hdfs://…",
+            "DIR",
         ),
     ],
     checkpoint: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--checkpoint",
-            metavar="DIR",
-            help="Where the stream keeps how far it is; beside --out (DIR-checkpoint) unless told.",
+            "Where the stream keeps how far it is; beside --out (DIR-checkpoint) unless told.",
+            "DIR",
         ),
     ] = None,
     every: Annotated[
-        float,
-        typer.Option("--every", metavar="SECONDS", min=1, max=86_400, help="From one look to the next."),
+        float, option("--every", "From one look to the next.", "SECONDS", min=1, max=86_400)
     ] = 60.0,
     seconds: Annotated[
-        float | None,
-        typer.Option("--for", metavar="SECONDS", min=0, max=31_536_000, help="End after so many seconds."),
+        float | None, option("--for", "End after so many seconds.", "SECONDS", min=0, max=31_536_000)
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Read what there is now, then end: for a timer of your own.")
+        bool, option("--once", "Read what there is now, then end: for a timer of your own.")
     ] = False,
     output: Annotated[
-        FollowOutput,
-        typer.Option("--output", help="A line of text for what comes, or a JSON document a line."),
+        FollowOutput, option("--output", "A line of text for what comes, or a JSON document a line.")
     ] = FollowOutput.TABLE,
     live: LiveOptions,
     spark: SparkOptions,
@@ -159,21 +148,15 @@ class AuditTo(Enum):
 def fleet_audit(
     *,
     to: Annotated[
-        list[AuditTo] | None,
-        typer.Option("--to", help="Where the groups are to go; both unless told; repeatable."),
+        list[AuditTo] | None, option("--to", "Where the groups are to go; both unless told; repeatable.")
     ] = None,
     groups: Annotated[
-        list[str] | None,
-        typer.Option("--group", metavar="GROUP", help="Show what was found of this group; repeatable."),
+        list[str] | None, option("--group", "Show what was found of this group; repeatable.", "GROUP")
     ] = None,
     clients: ClientOptions,
     out: Annotated[
         str | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Write the tables there, as Parquet, in place of those of an earlier audit.",
-        ),
+        option("--out", "Write the tables there, as Parquet, in place of those of an earlier audit.", "DIR"),
     ] = None,
     report: Report = None,
     sources: AuditOptions,

@@ -3,60 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cli.options import option
 
-SPARK_PANEL = "Spark"
-LOGS_PANEL = "What is read"
+_spark = partial(option, rich_help_panel="Spark")
+_logs = partial(option, rich_help_panel="What is read")
 
 
 TopicsFile = Annotated[
     Path | None,
-    typer.Option(
-        "--topics",
-        metavar="FILE",
-        help="With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
-        rich_help_panel=LOGS_PANEL,
+    _logs(
+        "--topics", "With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.", "FILE"
     ),
 ]
 Embedded = Annotated[
-    Path | None,
-    typer.Option(
-        "--embedded",
-        metavar="DIR",
-        help="The embedded coordinator's data directory (the default).",
-        rich_help_panel=LOGS_PANEL,
-    ),
+    Path | None, _logs("--embedded", "The embedded coordinator's data directory (the default).", "DIR")
 ]
 BootstrapServer = Annotated[
     str | None,
-    typer.Option(
-        "--bootstrap-server",
-        "-b",
-        metavar="HOST:PORT,…",
-        help="A live cluster: its __consumer_offsets, through Spark's Kafka source.",
-        rich_help_panel=LOGS_PANEL,
+    _logs(
+        "--bootstrap-server -b",
+        "A live cluster: its __consumer_offsets, through Spark's Kafka source.",
+        "HOST:PORT,…",
     ),
 ]
 CommandConfig = Annotated[
     Path | None,
-    typer.Option(
-        "--command-config",
-        metavar="FILE",
-        help="Client properties for the live cluster, Java-style or librdkafka's.",
-        rich_help_panel=LOGS_PANEL,
-    ),
+    _logs("--command-config", "Client properties for the live cluster, Java-style or librdkafka's.", "FILE"),
 ]
 ContextName = Annotated[
     str | None,
-    typer.Option(
-        "--context",
-        metavar="NAME",
-        help="A source that the configuration file names: see kohort context list.",
-        rich_help_panel=LOGS_PANEL,
-    ),
+    _logs("--context", "A source that the configuration file names: see kohort context list.", "NAME"),
 ]
 
 
@@ -75,11 +55,10 @@ class LogOptions:
 
     log_dirs: Annotated[
         list[str] | None,
-        typer.Option(
+        _logs(
             "--log-dir",
-            metavar="DIR",
-            help="A broker's log directory, or part of it: a path, s3a://… or hdfs://…; repeatable.",
-            rich_help_panel=LOGS_PANEL,
+            "A broker's log directory, or part of it: a path, s3a://… or hdfs://…; repeatable.",
+            "DIR",
         ),
     ] = None
     bootstrap_server: BootstrapServer = None
@@ -95,20 +74,18 @@ class AuditOptions:
 
     snapshots: Annotated[
         list[str] | None,
-        typer.Option(
+        _logs(
             "--snapshots",
-            metavar="DIR",
-            help="Snapshots of any clusters: a directory with all below it, or a file; repeatable.",
-            rich_help_panel=LOGS_PANEL,
+            "Snapshots of any clusters: a directory with all below it, or a file; repeatable.",
+            "DIR",
         ),
     ] = None
     log_dirs: Annotated[
         list[str] | None,
-        typer.Option(
+        _logs(
             "--log-dir",
-            metavar="DIR",
-            help="A broker's log directory: a path, s3a://… or hdfs://…; repeatable, all of one cluster.",
-            rich_help_panel=LOGS_PANEL,
+            "A broker's log directory: a path, s3a://… or hdfs://…; repeatable, all of one cluster.",
+            "DIR",
         ),
     ] = None
     embedded: Embedded = None
@@ -121,32 +98,17 @@ class SparkOptions:
 
     master: Annotated[
         str | None,
-        typer.Option(
+        _spark(
             "--master",
-            metavar="URL",
-            help="Spark's master: spark://HOST:7077, yarn, …; by default this machine, local[*].",
-            rich_help_panel=SPARK_PANEL,
+            "Spark's master: spark://HOST:7077, yarn, …; by default this machine, local[*].",
+            "URL",
         ),
     ] = None
     conf: Annotated[
         list[str] | None,
-        typer.Option(
-            "--conf",
-            metavar="NAME=VALUE",
-            help="A setting of Spark, as spark.driver.memory=4g; repeatable.",
-            rich_help_panel=SPARK_PANEL,
-        ),
+        _spark("--conf", "A setting of Spark, as spark.driver.memory=4g; repeatable.", "NAME=VALUE"),
     ] = None
     jars: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--jars",
-            metavar="JAR,…",
-            help="Jars for Spark, as those of its Kafka source or of S3A.",
-            rich_help_panel=SPARK_PANEL,
-        ),
+        list[str] | None, _spark("--jars", "Jars for Spark, as those of its Kafka source or of S3A.", "JAR,…")
     ] = None
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", "--spark-log", help="Show Spark's own log.", rich_help_panel=SPARK_PANEL),
-    ] = False
+    verbose: Annotated[bool, _spark("--verbose --spark-log", "Show Spark's own log.")] = False

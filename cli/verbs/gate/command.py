@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand
 
-from cli.options import OutputOptions, SourceOptions
+from cli.options import OutputOptions, SourceOptions, option
 
 DEFAULT_WAIT_S = 300
 
@@ -40,40 +40,35 @@ def gate(
     plan: Annotated[
         Path, typer.Argument(metavar="PLAN", help="The plan: what `kohort plan --output yaml` or json wrote.")
     ],
-    step: Annotated[
-        str,
-        typer.Option("--step", metavar="N", help="The step, by number or id; 0: may the first one begin?"),
-    ],
+    step: Annotated[str, option("--step", "The step, by number or id; 0: may the first one begin?", "N")],
     number: Annotated[
-        int | None,
-        typer.Option("--round", metavar="K", help="Ask after round K of the step, for the next one."),
+        int | None, option("--round", "Ask after round K of the step, for the next one.", "K")
     ] = None,
     wait: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--wait",
-            metavar="[SECONDS]",
+            f"Wait until it opens, {DEFAULT_WAIT_S} seconds unless told; ends early when the group strayed.",
+            "[SECONDS]",
             min=0,
             max=604_800,
-            help=f"Wait until it opens, {DEFAULT_WAIT_S} seconds unless told; ends early when the group strayed.",
         ),
     ] = None,
     group: Annotated[
-        str | None,
-        typer.Option("--group", metavar="GROUP", help="Refuse a plan for another group than this."),
+        str | None, option("--group", "Refuse a plan for another group than this.", "GROUP")
     ] = None,
     accept_changes: Annotated[
         bool,
-        typer.Option(
+        option(
             "--accept-changes",
-            help="Judge although the group reads other topics, or more partitions, than planned.",
+            "Judge although the group reads other topics, or more partitions, than planned.",
         ),
     ] = False,
     no_notes: Annotated[
         bool,
-        typer.Option(
+        option(
             "--no-notes",
-            help="Do not write PLAN.gates: who was there when a gate opened, for the next step's gate.",
+            "Do not write PLAN.gates: who was there when a gate opened, for the next step's gate.",
         ),
     ] = False,
     source: SourceOptions,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from cli.options import option
+
 
 class HelpFormat(Enum):
     """How a text is printed."""
@@ -22,7 +24,7 @@ def help_(
     topic: Annotated[
         list[str] | None, typer.Argument(metavar="[TOPIC]…", help="A topic, or the words of a command.")
     ] = None,
-    output: Annotated[HelpFormat, typer.Option("--output", help="How to print a topic.")] = HelpFormat.TEXT,
+    output: Annotated[HelpFormat, option("--output", "How to print a topic.")] = HelpFormat.TEXT,
 ) -> None:
     """Explain a concept, such as epochs, or show the help of a command; without a topic, list them all."""
     from cli.output import write_out

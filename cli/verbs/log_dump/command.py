@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cli.options import option
+
 
 class DumpFormat(Enum):
     """`--output`. Every one is written while the log is read."""
@@ -27,30 +29,18 @@ def log_dump(
             metavar="FILE…", help="Segments (*.log), partitions' directories, or a broker's log directory."
         ),
     ],
-    groups: Annotated[
-        list[str] | None, typer.Option("--group", metavar="GROUP", help="Only this group; repeatable.")
-    ] = None,
+    groups: Annotated[list[str] | None, option("--group", "Only this group; repeatable.", "GROUP")] = None,
     key_types: Annotated[
         list[str] | None,
-        typer.Option(
-            "--key-type",
-            metavar="TYPE,…",
-            help="Only these record types: 1 or OffsetCommit, 2 or GroupMetadata, …",
-        ),
+        option("--key-type", "Only these record types: 1 or OffsetCommit, 2 or GroupMetadata, …", "TYPE,…"),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="OFFSET|TIME",
-            help="From this offset, or time (2026-03-01T12:00:00Z, -15m), on.",
-        ),
+        option("--from", "From this offset, or time (2026-03-01T12:00:00Z, -15m), on.", "OFFSET|TIME"),
     ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="OFFSET|TIME", help="Up to and with this offset or time.")
-    ] = None,
-    batches: Annotated[bool, typer.Option("--batches", help="Show the batches, not their records.")] = False,
-    output: Annotated[DumpFormat, typer.Option("--output", help="How to print.")] = DumpFormat.TABLE,
+    end: Annotated[str | None, option("--to", "Up to and with this offset or time.", "OFFSET|TIME")] = None,
+    batches: Annotated[bool, option("--batches", "Show the batches, not their records.")] = False,
+    output: Annotated[DumpFormat, option("--output", "How to print.")] = DumpFormat.TABLE,
 ) -> None:
     """Show every record of the coordinator's log, as kafka-dump-log --offsets-decoder does."""
     import time

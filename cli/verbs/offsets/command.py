@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cli.consent import ConsentOptions
-from cli.options import OnlyTopics, OutputOptions, SelectionOptions, SourceOptions
+from cli.options import OnlyTopics, OutputOptions, SelectionOptions, SourceOptions, option
 
-TO_PANEL = "Where to (one of these)"
-_THESE_TOPICS = typer.Option(
-    "--topic", metavar="TOPIC[:0,1]", help="This topic, or these partitions of it; repeatable."
-)
+_THESE_TOPICS = option("--topic", "This topic, or these partitions of it; repeatable.", "TOPIC[:0,1]")
+_scenario = partial(option, rich_help_panel="Where to (one of these)")
 
 
-def _scenario(option: str, help_text: str, metavar: str | None = None) -> Any:
-    return typer.Option(option, metavar=metavar, help=help_text, rich_help_panel=TO_PANEL)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioOptions:
+    """Where a reset goes to."""
 
-
-def reset(
-    *,
-    selection: SelectionOptions,
-    topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
-    all_topics: Annotated[
-        bool, typer.Option("--all-topics", help="Everything that the group has committed.")
-    ] = False,
-    to_earliest: Annotated[bool, _scenario("--to-earliest", "The oldest record that is kept.")] = False,
-    to_latest: Annotated[bool, _scenario("--to-latest", "To the end of the log.")] = False,
+    to_earliest: Annotated[bool, _scenario("--to-earliest", "The oldest record that is kept.")] = False
+    to_latest: Annotated[bool, _scenario("--to-latest", "To the end of the log.")] = False
     to_current: Annotated[
         bool, _scenario("--to-current", "Where it is; the end of the log where nothing is committed.")
-    ] = False,
-    to_offset: Annotated[int | None, _scenario("--to-offset", "This offset.", "OFFSET")] = None,
-    shift_by: Annotated[
-        int | None, _scenario("--shift-by", "N records on, or back where N < 0.", "N")
-    ] = None,
+    ] = False
+    to_offset: Annotated[int | None, _scenario("--to-offset", "This offset.", "OFFSET")] = None
+    shift_by: Annotated[int | None, _scenario("--shift-by", "N records on, or back where N < 0.", "N")] = None
     to_datetime: Annotated[
         str | None,
         _scenario(
@@ -43,15 +34,23 @@ def reset(
             "The first record at or after 2026-03-01T12:00:00.000 (UTC where no zone is given), or -15m ago.",
             "TIME",
         ),
-    ] = None,
+    ] = None
     by_duration: Annotated[
         str | None, _scenario("--by-duration", "The first record of the last PT2H30M, P7D, …", "DURATION")
-    ] = None,
+    ] = None
     from_file: Annotated[
         Path | None,
         _scenario("--from-file", "The offsets of a CSV file: [group,]topic,partition,offset.", "FILE"),
-    ] = None,
-    to_group: Annotated[str | None, _scenario("--to-group", "Where that group is.", "GROUP")] = None,
+    ] = None
+    to_group: Annotated[str | None, _scenario("--to-group", "Where that group is.", "GROUP")] = None
+
+
+def reset(
+    *,
+    selection: SelectionOptions,
+    topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
+    all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
+    scenario: ScenarioOptions,
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,
@@ -62,28 +61,13 @@ def reset(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.consent import check_consent
     from cli.opening import opened_for_change
     from cli.selection import choose_groups
     from cli.verbs.offsets.action import parse_scopes, plan_resets
     from cli.verbs.offsets.reset_request import reset_request
 
-    check_consent(consent)
-    request = reset_request(
-        {
-            "to-earliest": to_earliest,
-            "to-latest": to_latest,
-            "to-current": to_current,
-            "to-offset": to_offset,
-            "shift-by": shift_by,
-            "to-datetime": to_datetime,
-            "by-duration": by_duration,
-            "from-file": from_file,
-            "to-group": to_group,
-        },
-        parse_scopes(topic),
-        all_topics=all_topics,
-    )
+    named = {name.replace("_", "-"): value for name, value in asdict(scenario).items()}
+    request = reset_request(named, parse_scopes(topic), all_topics=all_topics)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
         change = plan_resets(
@@ -95,8 +79,7 @@ def reset(
 def load(
     *,
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="CSV without a header: [group,]topic,partition,offset."),
+        Path, typer.Argument(metavar="FILE", help="CSV without a header: [group,]topic,partition,offset.")
     ],
     groups: Annotated[
         list[str] | None,
@@ -116,12 +99,10 @@ def load(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.consent import check_consent
     from cli.opening import opened_for_change
     from cli.verbs.offsets.action import plan_resets
     from cli.verbs.offsets.reset_request import import_request
 
-    check_consent(consent)
     request, names = import_request(file, groups or ())
     with opened_for_change(source, execute=consent.execute) as (cluster, writer):
         change = plan_resets(
@@ -141,11 +122,9 @@ def export(
     selection: SelectionOptions,
     topic: OnlyTopics = None,
     with_group: Annotated[
-        bool, typer.Option("--with-group", help="With the group's name in each line also for one group.")
+        bool, option("--with-group", "With the group's name in each line also for one group.")
     ] = False,
-    file: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where to write; else standard output.")
-    ] = None,
+    file: Annotated[Path | None, option("-o --out", "Where to write; else standard output.", "FILE")] = None,
     source: SourceOptions,
 ) -> None:
     """Write committed offsets as CSV, as kafka-consumer-groups --export does.
@@ -197,11 +176,9 @@ def clone(
     They are copied as they are, also where the log no longer has them. Nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.consent import check_consent
     from cli.opening import opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_clone
 
-    check_consent(consent)
     scopes = parse_scopes(topic)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
@@ -220,12 +197,10 @@ def delete(
     Shows what would go; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.consent import check_consent
     from cli.opening import opened_for_change
     from cli.selection import choose_groups
     from cli.verbs.offsets.action import parse_scopes, plan_deletions
 
-    check_consent(consent)
     scopes = parse_scopes(topic)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)

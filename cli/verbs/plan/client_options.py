@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cli.options import option
 
-CLIENTS_PANEL = "What the members run"
+_clients = partial(option, rich_help_panel="What the members run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,51 +18,45 @@ class ClientOptions:
 
     client: Annotated[
         list[str] | None,
-        typer.Option(
+        _clients(
             "--client",
-            metavar="[MEMBER=]LIBRARY[:VERSION]",
-            help="The client library of all members, or of one (its id, instance id or client id): "
+            "The client library of all members, or of one (its id, instance id or client id): "
             "java, librdkafka, franz-go, …",
-            rich_help_panel=CLIENTS_PANEL,
+            "[MEMBER=]LIBRARY[:VERSION]",
         ),
     ] = None
     clients: Annotated[
         Path | None,
-        typer.Option(
+        _clients(
             "--clients",
-            metavar="FILE",
-            help="The same for many members: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
-            rich_help_panel=CLIENTS_PANEL,
+            "The same for many members: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
+            "FILE",
         ),
     ] = None
     client_config: Annotated[
         list[str] | None,
-        typer.Option(
+        _clients(
             "--client-config",
-            metavar="[MEMBER|LIBRARY=]FILE",
-            help="The members' configuration: a Java or librdkafka properties file, YAML or JSON.",
-            rich_help_panel=CLIENTS_PANEL,
+            "The members' configuration: a Java or librdkafka properties file, YAML or JSON.",
+            "[MEMBER|LIBRARY=]FILE",
         ),
     ] = None
     regex: Annotated[
         list[str] | None,
-        typer.Option(
-            "--regex",
-            metavar="REGEX",
-            help="A regex that the members subscribe to: a classic group does not show it.",
-            rich_help_panel=CLIENTS_PANEL,
+        _clients(
+            "--regex", "A regex that the members subscribe to: a classic group does not show it.", "REGEX"
         ),
     ] = None
     concurrency: Annotated[
-        int, typer.Option("--concurrency", metavar="N", min=1, help="Members that are restarted together.")
+        int, option("--concurrency", "Members that are restarted together.", "N", min=1)
     ] = 1
     bounce_seconds: Annotated[
         float,
-        typer.Option(
+        option(
             "--bounce-seconds",
-            metavar="S",
+            "How long a restart keeps a member away; 30 is usual for a container. Measure yours.",
+            "S",
             min=0,
             max=86_400,
-            help="How long a restart keeps a member away; 30 is usual for a container. Measure yours.",
         ),
     ] = 30.0

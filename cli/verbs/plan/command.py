@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from cli.options import OutputOptions, SelectionOptions, SourceOptions, option
 from cli.verbs.plan.client_options import ClientOptions
 
 
@@ -26,23 +26,21 @@ def plan(
     *,
     invocation: typer.Context,
     selection: SelectionOptions,
-    to: Annotated[To, typer.Option("--to", help="Where it is to go; generic is classic.")],
+    to: Annotated[To, option("--to", "Where it is to go; generic is classic.")],
     clients: ClientOptions,
     offline: Annotated[
-        bool,
-        typer.Option("--offline", help="Plan to stop all members before any starts on the new protocol."),
+        bool, option("--offline", "Plan to stop all members before any starts on the new protocol.")
     ] = False,
     assignor: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--assignor",
-            metavar="NAME",
-            help="With --to eager or classic: the assignor the group is to use; range unless its members say more.",
+            "With --to eager or classic: the assignor the group is to use; range unless its members say more.",
+            "NAME",
         ),
     ] = None,
     svg: Annotated[
-        Path | None,
-        typer.Option("--svg", metavar="FILE", help="Draw the course of the group, round by round; one plan."),
+        Path | None, option("--svg", "Draw the course of the group, round by round; one plan.", "FILE")
     ] = None,
     source: SourceOptions,
     output: OutputOptions,

@@ -5,42 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from cli.options import option
 from coordinator.store.disk import FsyncPolicy
 
 
 def serve(
     *,
     listen: Annotated[
-        str,
-        typer.Option(
-            "--listen", metavar="HOST:PORT", help="Where to listen, on this machine only; port 0: any."
-        ),
+        str, option("--listen", "Where to listen, on this machine only; port 0: any.", "HOST:PORT")
     ] = "127.0.0.1:9092",
     config: Annotated[
         list[str] | None,
-        typer.Option(
-            "--config", metavar="NAME=VALUE", help="A broker setting, such as group.max.size=100; repeatable."
-        ),
+        option("--config", "A broker setting, such as group.max.size=100; repeatable.", "NAME=VALUE"),
     ] = None,
     topic: Annotated[
-        list[str] | None,
-        typer.Option("--topic", metavar="NAME[:PARTITIONS]", help="A topic that is there from the start."),
+        list[str] | None, option("--topic", "A topic that is there from the start.", "NAME[:PARTITIONS]")
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="Keep groups, offsets and topics in DIR, and go on from what it holds.",
-        ),
+        option("--data", "Keep groups, offsets and topics in DIR, and go on from what it holds.", "DIR"),
     ] = None,
     fsync: Annotated[
         FsyncPolicy | None,
-        typer.Option(
+        option(
             "--fsync",
-            help="With --data: have every answer wait for the disk (the default), or the disk follow once a second.",
+            "With --data: have every answer wait for the disk (the default), or the disk follow once a second.",
         ),
     ] = None,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import OutputOptions, SourceOptions
+from cli.options import OutputOptions, SourceOptions, option
 from groups.regex import ClientEngine
 
 
@@ -15,11 +15,11 @@ def validate_regex(
     *,
     patterns: Annotated[list[str] | None, typer.Argument(metavar="PATTERN…", help="Regexes.")] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Regexes, one a line; - is standard input.")
+        Path | None, option("--file", "Regexes, one a line; - is standard input.", "FILE")
     ] = None,
     client: Annotated[
         ClientEngine | None,
-        typer.Option("--from", help="Compare with what the classic consumer of this library matches."),
+        option("--from", "Compare with what the classic consumer of this library matches."),
     ] = None,
     source: SourceOptions,
     output: OutputOptions,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.options import SourceOptions
+from cli.options import SourceOptions, option
 
 ANSWER_WITHIN_MS = 5_000
 """How long a look may take where nobody chose a time: a view that stands still tells nothing."""
-RECORDING_PANEL = "Recordings"
+_recording = partial(option, rich_help_panel="Recordings")
 
 
 class WatchOutput(Enum):
@@ -29,69 +30,40 @@ def watch(
         typer.Argument(metavar="GROUP…", help="Groups by id; of a recording, all unless some are named."),
     ] = None,
     every: Annotated[
-        float,
-        typer.Option("--every", metavar="SECONDS", min=0.05, max=86_400, help="From one look to the next."),
+        float, option("--every", "From one look to the next.", "SECONDS", min=0.05, max=86_400)
     ] = 0.5,
     seconds: Annotated[
-        float | None,
-        typer.Option("--for", metavar="SECONDS", min=0, max=31_536_000, help="End after so many seconds."),
+        float | None, option("--for", "End after so many seconds.", "SECONDS", min=0, max=31_536_000)
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--until",
-            metavar="stable|empty|EPOCH",
-            help="End when all groups are Stable, have no members, or have reached that epoch with all members; "
+            "End when all groups are Stable, have no members, or have reached that epoch with all members; "
             "status 1 when it ends before.",
+            "stable|empty|EPOCH",
         ),
     ] = None,
-    commits: Annotated[bool, typer.Option("--commits", help="Tell of every commit of offsets, too.")] = False,
+    commits: Annotated[bool, option("--commits", "Tell of every commit of offsets, too.")] = False,
     output: Annotated[
         WatchOutput,
-        typer.Option(
-            "--output", help="A view (in a pipe: a line for what happens), or a JSON document a line."
-        ),
+        option("--output", "A view (in a pipe: a line for what happens), or a JSON document a line."),
     ] = WatchOutput.TABLE,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            "--record",
-            metavar="FILE",
-            help="Write every look to a new file.",
-            rich_help_panel=RECORDING_PANEL,
-        ),
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", help="With --record or --svg: overwrite FILE.", rich_help_panel=RECORDING_PANEL
-        ),
-    ] = False,
-    replay: Annotated[
-        Path | None,
-        typer.Option(
-            "--replay", metavar="FILE", help="Show a recording instead.", rich_help_panel=RECORDING_PANEL
-        ),
-    ] = None,
+    record: Annotated[Path | None, _recording("--record", "Write every look to a new file.", "FILE")] = None,
+    force: Annotated[bool, _recording("--force", "With --record or --svg: overwrite FILE.")] = False,
+    replay: Annotated[Path | None, _recording("--replay", "Show a recording instead.", "FILE")] = None,
     speed: Annotated[
         float | None,
-        typer.Option(
+        _recording(
             "--speed",
-            metavar="TIMES",
+            "With --replay: so many times as fast. Otherwise as it was on a terminal, at once in a pipe.",
+            "TIMES",
             min=0.001,
             max=1_000_000,
-            help="With --replay: so many times as fast. Otherwise as it was on a terminal, at once in a pipe.",
-            rich_help_panel=RECORDING_PANEL,
         ),
     ] = None,
     svg: Annotated[
-        Path | None,
-        typer.Option(
-            "--svg",
-            metavar="FILE",
-            help="With --replay: draw who owned what, and when nobody did.",
-            rich_help_panel=RECORDING_PANEL,
-        ),
+        Path | None, _recording("--svg", "With --replay: draw who owned what, and when nobody did.", "FILE")
     ] = None,
     source: SourceOptions,
 ) -> None:
