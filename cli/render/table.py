@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from textwrap import wrap
+from types import NoneType
 from typing import Any, TextIO
 
-from cli.render.cells import cell_text, safe_text
+from cli.render.cells import MISSING, cell_text, safe_text
 from cli.render.document import Block, Cell, Checklist, Code, Column, Document, Heading, Picture, Table, Text
 
 TEXT_WIDTH = 80
@@ -36,19 +37,16 @@ def render_table(document: Document, stream: TextIO) -> None:
             stream.writelines(line + "\n" for line in _lines(block))
 
 
-def _lines(block: Block) -> Iterator[str]:
+def _lines(block: Block) -> Iterable[str]:
     if isinstance(block, Heading):
-        yield safe_text(block.text)
-    elif isinstance(block, Text | Picture):
-        yield from wrap(
-            safe_text(block.text), TEXT_WIDTH, break_long_words=False, break_on_hyphens=False
-        ) or [""]
-    elif isinstance(block, Code):
-        yield from ("    " + safe_text(line) for line in block.lines)
-    elif isinstance(block, Checklist):
-        yield from (f"[ ] {safe_text(item)}" for item in block.items)
-    else:
-        yield from column_lines(block)
+        return [safe_text(block.text)]
+    if isinstance(block, Text | Picture):
+        return wrap(safe_text(block.text), TEXT_WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
+    if isinstance(block, Code):
+        return ["    " + safe_text(line) for line in block.lines]
+    if isinstance(block, Checklist):
+        return [f"[ ] {safe_text(item)}" for item in block.items]
+    return column_lines(block)
 
 
 def column_lines(table: Table, widths: list[int] | None = None) -> Iterator[str]:
@@ -68,23 +66,17 @@ def column_lines(table: Table, widths: list[int] | None = None) -> Iterator[str]
         widths[:] = needed = list(map(max, needed, widths or needed))
     if ascii_only:
         form = "  ".join(f"%{'' if n else '-'}{w}s" for n, w in zip(numbers, needed, strict=True))
-        for row in zip(*columns, strict=True):
-            yield (form % row).rstrip()
-    else:
-        for row in zip(*columns, strict=True):
-            yield _padded(row, needed, numbers)
+        return ((form % row).rstrip() for row in zip(*columns, strict=True))
+    return (_padded(row, needed, numbers) for row in zip(*columns, strict=True))
 
 
-def _texts(cells: Iterable[Cell]) -> list[str]:
-    """Of a column; most cells are numbers or harmless words, and need no call of their own."""
-    return [
-        str(cell) if type(cell) is int else cell if type(cell) is str and cell.isprintable() else _text(cell)
-        for cell in cells
-    ]
-
-
-def _text(cell: Cell) -> str:
-    return safe_text(cell_text(cell))
+def _texts(cells: Sequence[Cell]) -> list[str]:
+    """Of a column; most hold plain numbers and harmless words only, whose cells need no look of their own."""
+    if set(map(type, cells)) <= {int, str, NoneType}:
+        texts = [MISSING if cell is None else str(cell) for cell in cells]
+        if "".join(texts).isprintable():
+            return texts
+    return [safe_text(cell_text(cell)) for cell in cells]
 
 
 def _padded(row: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:

@@ -237,21 +237,19 @@ def _offsets_table(
     def cells() -> Iterator[Sequence[Cell]]:
         for group in groups:
             for row in offsets[group.id]:
-                epochs = (row.leader_epoch,) if verbose else ()
-                numbers = (row.committed, row.end, row.lag)
                 member = row.member
                 yield (
                     group.id,
                     row.topic,
                     row.partition,
-                    *epochs,
-                    *numbers,
+                    *((row.leader_epoch,) if verbose else ()),
+                    row.committed,
+                    row.end,
+                    row.lag,
                     *(_times(row, view) if more else ()),
-                    *(
-                        (None, None, None)
-                        if member is None
-                        else (member.id, member.client.host, member.client.id)
-                    ),
+                    None if member is None else member.id,
+                    None if member is None else member.client.host,
+                    None if member is None else member.client.id,
                 )
 
     return Table(
