@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from coordinator.store.compaction import Interrupted
+from coordinator.store.cleaner import Interrupted
 from coordinator.store.data_directory import DataDirectory
 from wire.log.errors import DamagedLog, StorageFailed
 

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from coordinator.engine.config import Config, InvalidSetting, parse_integer
-from coordinator.store.compaction import CompactionSettings
+from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import StorageSettings
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits

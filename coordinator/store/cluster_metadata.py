@@ -45,8 +45,6 @@ from wire.messages.schemas.cluster_metadata import (
 
 Fields: TypeAlias = Mapping[str, Any]
 
-CLUSTER_METADATA = "__cluster_metadata"
-
 _SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _FRAME_VERSION = 1
 _SNAPSHOT_HEADER = struct.Struct(">hq")

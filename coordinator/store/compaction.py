@@ -1,298 +1,266 @@
-"""Compaction of a partition: every segment but the one that is written to, reduced to what still counts.
+"""Compaction: which records of a log survive, for every key the last one that counts. `cleaner` writes them.
 
-Theory of operation. What lies before `first_dirty` was compacted before; what was written since then is dirty, and
-says which keys have a later record now. A partition is worth the work once more than half of its bytes are dirty. The
-segments are read one after the other, and neighbours that fit into one segment become one. Nothing here looks at the
-active segment, and nobody else writes to the others, so that compaction runs beside appending, in a thread of its own.
+Theory of operation. A `Survey` has gone through the log and knows which records count. `Retention` goes through it
+again, in the same order, and gives back what is to be in the log afterwards:
 
-Which record survives is decided in `retention`. Memory: the keys of the dirty part, and two segments. Source:
-LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
+- A record whose key has a later one goes, and so does one of a rolled back transaction, and one without a key.
+- A tombstone stays for `delete_retention_ms` after the first compaction that met it: that one writes the moment into
+  the batch (its delete horizon, KIP-534), a later one drops it.
+- The mark that ends a transaction stays as long as a batch of it is in the log, then as long as a tombstone.
+- The last batch of a producer that was heard of lately stays, without records if need be: it holds the sequence
+  number and epoch by which a broker knows the producer. So does the last batch of what is written into one file: it
+  holds the last offset.
 
-A compacted segment takes the place of those it was made of so that a kill at any point loses nothing:
+Batches keep their offsets; one of which everything stays is copied byte for byte. Keys are bytes: what a record
+means, and whether this program knows it, makes no difference.
 
-    0000.log.cleaned    being written: not valid yet
-    0000.log.swap       whole and on the disk: it counts, whatever of the old segments is still there
-    0000.log            in its place
-
-From the moment at which the file is called `.swap`, the old segments within its offsets are only in the way, and
-`list_segments` skips them. What a kill interrupted is done again, or taken back, by `finish` at the next start.
-The names are a broker's, so that each continues an interrupted compaction of the other. The index files go with
-the segment that they belong to; `write_missing_indexes` makes those of the new one. Source: LocalLog.replaceSegments,
-LogLoader.load.
+Source: LogCleaner (Cleaner.cleanInto, CleanedTransactionMetadata), MemoryRecords.filterTo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from coordinator.store.disk import sync
-from coordinator.store.retention import Retention, Survey
-from wire.log.batch_header import CONTROL
+import numpy as np
+from numpy.typing import NDArray
+
+from coordinator.store.transactions import Transactions
+from wire.log.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
+from wire.log.batches import Columns, ControlType, columns_of, records_of, rewrite_batch
+from wire.log.control_records import MalformedControlRecord, ending
 from wire.log.errors import DamagedLog
-from wire.log.indexes import (
-    INDEX_SUFFIXES,
-    OFFSET_INDEX,
-    AbortedTransaction,
-    aborted_transactions,
-    write_indexes,
-)
-from wire.log.segments import MOST_OFFSETS, Segment, base_offset_of, list_segments, read_segment
-
-DAY_MS = 86_400_000
+from wire.log.segments import Segment
+from wire.log.varints import Ints
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionSettings:
-    """A broker's settings for the cleaning of a log, with its defaults.
+class Survey:
+    """See the module. Memory: one entry per key, producer and rolled back transaction."""
 
-    `segment_bytes`: how large a segment may become. `delete_retention_ms`: how long a tombstone can be seen.
-    `producer_expiration_ms`: how long a producer is known that writes nothing any more.
-    """
-
-    segment_bytes: int = 100 << 20
-    min_cleanable_dirty_ratio: float = 0.5
-    delete_retention_ms: int = DAY_MS
-    producer_expiration_ms: int = DAY_MS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
-    """What came of it. From `first_dirty` on the log was not touched."""
-
-    first_dirty: int
-    records_before: int
-    records_after: int
-    bytes_before: int
-    bytes_after: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A segment, and the offset at which the log goes on behind it."""
-
-    path: Path
-    end: int
-
-
-@dataclass(slots=True, kw_only=True)
-class _Group:
-    """Segments that become one; behind them the log goes on at the offset `end`."""
-
-    paths: list[Path]
-    end: int
+    def __init__(self) -> None:
+        self.last: dict[bytes, int] = {}
+        """By key, the offset of the last record that counts."""
+        self.last_batches: dict[int, int] = {}
+        """By producer id, the base offset of its last batch of data or, where it has none, of its last mark."""
+        self._has_data: set[int] = set()
+        self._rolled_back: dict[int, tuple[list[int], list[int]]] = {}
+        self._began: dict[int, int] = {}
+        self._transactions: Transactions[int] = Transactions()
 
     @property
-    def base_offset(self) -> int:
-        return base_offset_of(self.paths[0])
+    def open_from(self) -> int | None:
+        """The first offset of the first transaction that has not ended."""
+        return min(self._began.values(), default=None)
+
+    def add(self, segment: Segment, *, keys: bool = True) -> None:
+        """Look at the next segment; without `keys` only at its producers. :raises DamagedLog:"""
+        batches = segment.batches
+        self._add_producers(batches)
+        marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))
+        if keys and not len(marked):
+            for columns in columns_of(batches):
+                self.last.update(_keys(columns))
+        elif len(marked):
+            self._add_transactions(batches, keys=keys)
+
+    def is_rolled_back(self, producer_id: int, offset: int) -> bool:
+        """Whether the batch of a transaction that begins at `offset` was taken back."""
+        firsts, lasts = self._rolled_back.get(producer_id, ((), ()))
+        index = bisect_right(firsts, offset) - 1
+        return index >= 0 and offset <= lasts[index]
+
+    def _add_producers(self, batches: Batches) -> None:
+        headers = batches.headers
+        for index in np.flatnonzero(headers["producer_id"] >= 0).tolist():
+            header = headers[index]
+            producer_id = int(header["producer_id"])
+            if not header["attributes"] & CONTROL:
+                self._has_data.add(producer_id)
+            elif producer_id in self._has_data:
+                continue
+            self.last_batches[producer_id] = int(header["base_offset"])
+
+    def _add_transactions(self, batches: Batches, *, keys: bool) -> None:
+        for batch in batches:
+            written = _batch_keys(batch, batches.data) if keys and not batch.is_control else {}
+            if batch.is_control:
+                self._end(batch, batches.data)
+            elif not batch.is_transactional:
+                self.last.update(written)
+            elif batch.count:
+                self._began.setdefault(batch.producer_id, batch.base_offset)
+                self._transactions.write(batch.producer_id, written.items())
+
+    def _end(self, batch: Batch, data: bytes) -> None:
+        kind = _ending(batch, data)
+        began = self._began.pop(batch.producer_id, None) if kind is not None else None
+        if began is None:
+            return
+        written = self._transactions.end(batch.producer_id)
+        if kind is ControlType.ABORT:
+            firsts, lasts = self._rolled_back.setdefault(batch.producer_id, ([], []))
+            firsts.append(began)
+            lasts.append(batch.base_offset)
+            return
+        for key, offset in written.items():
+            if self.last.get(key, -1) < offset:
+                self.last[key] = offset
 
 
-class Interrupted(Exception):
-    """Compaction was told to stop; the log is as whole as before."""
-
-
-def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
-    """How much of what may be compacted is dirty: bytes, 0 to 1. `active` is the active segment's base offset.
-
-    :raises OSError:
-    """
-    clean = dirty = 0
-    for span in closed_segments(directory, active):
-        if span.end <= first_dirty:
-            clean += span.path.stat().st_size
-        else:
-            dirty += span.path.stat().st_size
-    return dirty / (clean + dirty) if dirty else 0.0
-
-
-def closed_segments(directory: Path, active: int) -> list[Span]:
-    """The segments before the active one, which has the base offset `active`. :raises DamagedLog: :raises OSError:"""
-    paths = [path for path in list_segments(directory) if base_offset_of(path) < active]
-    ends = [*map(base_offset_of, paths), active][1:]
-    return [Span(path=path, end=end) for path, end in zip(paths, ends, strict=True)]
-
-
-def compact(
-    directory: Path,
-    settings: CompactionSettings,
-    *,
-    first_dirty: int,
-    active: int,
-    now_ms: int,
-    stopped: Callable[[], bool] = lambda: False,
-) -> Compacted:
-    """Compact the segments before the one with the base offset `active`.
-
-    :raises Interrupted: `stopped` said so
-    :raises DamagedLog: a segment cannot be understood; those before it may be compacted
-    :raises OSError: likewise, where it cannot be read or its replacement not be written
-    """
-    spans = closed_segments(directory, active)
-    survey = Survey()
-    for span in spans:
-        _check(stopped)
-        survey.add(_read(span.path), keys=span.end > first_dirty)
-    end = _cleanable_end(spans, survey.open_from, active)
-    retention = Retention(
-        survey,
-        now_ms=now_ms,
-        delete_retention_ms=settings.delete_retention_ms,
-        producer_expiration_ms=settings.producer_expiration_ms,
-    )
-    cleanable = [span for span in spans if span.end <= end]
-    before = sum(span.path.stat().st_size for span in cleanable)
-    for group in _groups(cleanable, settings.segment_bytes):
-        _check(stopped)
-        _compact_group(group, retention)
-    write_missing_indexes(directory, before=end)
-    return Compacted(
-        first_dirty=end,
-        records_before=retention.tally.before,
-        records_after=retention.tally.after,
-        bytes_before=before,
-        bytes_after=sum(span.path.stat().st_size for span in closed_segments(directory, end)),
-    )
-
-
-def _cleanable_end(spans: Sequence[Span], open_from: int | None, active: int) -> int:
-    """The base offset of the first segment that may not be compacted: the one where a transaction is open."""
-    if open_from is None:
-        return active
-    return next(base_offset_of(span.path) for span in spans if span.end > open_from)
-
-
-def _groups(spans: Sequence[Span], segment_bytes: int) -> list[_Group]:
-    """Neighbours that become one segment, as none of them grows."""
-    groups: list[_Group] = []
-    size = 0
-    for span in spans:
-        own = span.path.stat().st_size
-        if groups and size + own <= segment_bytes and span.end - groups[-1].base_offset <= MOST_OFFSETS:
-            groups[-1].paths.append(span.path)
-            groups[-1].end = span.end
-            size += own
-        else:
-            groups.append(_Group(paths=[span.path], end=span.end))
-            size = own
-    return groups
-
-
-def _compact_group(group: _Group, retention: Retention) -> None:
-    cleaned = cleaned_path(group.paths[0].parent, group.base_offset)
-    is_same = len(group.paths) == 1
+def _ending(batch: Batch, data: bytes) -> ControlType | None:
     try:
-        with open(cleaned, "wb") as out:
-            for path in group.paths:
-                retained = retention.retained(_read(path), keep_end=path == group.paths[-1])
-                is_same &= retained.is_same
-                out.writelines(retained.pieces)
-    except BaseException:
-        cleaned.unlink(missing_ok=True)
-        raise
-    if is_same:
-        cleaned.unlink()
-    else:
-        put_in_place(cleaned, group.end)
+        return ending(batch, data)
+    except MalformedControlRecord as error:
+        raise DamagedLog(batch.file, batch.position, str(error)) from None
 
 
-def _read(path: Path) -> Segment:
-    segment = read_segment(path)
-    if segment.torn is not None:
-        raise DamagedLog(path, segment.torn.position, segment.torn.reason)
-    return segment
+def _keys(columns: Columns) -> Iterator[tuple[bytes, int]]:
+    """Keys and offsets, in order; records without a key are passed by."""
+    data = columns.data
+    spans = zip(columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True)
+    return ((data[start:end], offset) for start, end, offset in spans if end >= 0)
 
 
-def _check(stopped: Callable[[], bool]) -> None:
-    if stopped():
-        raise Interrupted
+def _batch_keys(batch: Batch, data: bytes) -> dict[bytes, int]:
+    return {each.key: each.offset for each in records_of(batch, data) if each.key is not None}
 
 
-LOG = ".log"
+Flags: TypeAlias = NDArray[np.bool_]
 
 
-CLEANED = ".cleaned"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retained:
+    """The bytes that stay of a segment, in pieces; `is_same`: they are those that were there."""
+
+    pieces: Iterator[bytes]
+    is_same: bool
 
 
-SWAP = ".swap"
+class Retention:
+    """See the module. Segments are to be given in their order."""
+
+    def __init__(
+        self, survey: Survey, *, now_ms: int, delete_retention_ms: int, producer_expiration_ms: int
+    ) -> None:
+        self.records_before = self.records_after = 0
+        self._survey = survey
+        self._now_ms = now_ms
+        self._horizon_ms = now_ms + delete_retention_ms
+        self._forgotten_ms = now_ms - producer_expiration_ms
+        self._with_batches: set[int] = set()
+        """Producers of whose running transaction a batch was seen."""
+
+    def retained(self, segment: Segment, *, keep_end: bool) -> Retained:
+        """What stays of a segment; with `keep_end` its last batch is part of it. :raises DamagedLog:"""
+        batches = segment.batches
+        fate = self._judge(batches)
+        if keep_end and len(batches):
+            fate.must_stay[-1] = True
+        counts: Ints = batches.headers["count"].astype(np.int64)
+        self.records_before += int(counts.sum())
+        self.records_after += len(fate.kept_offsets)
+        gone = (fate.kept == 0) & ~fate.must_stay
+        same = ~gone & (fate.kept == counts) & ~fate.needs_horizon
+        return Retained(pieces=self._pieces(batches, fate, gone, same), is_same=bool(same.all()))
+
+    def _pieces(self, batches: Batches, fate: _Fate, gone: Flags, same: Flags) -> Iterator[bytes]:
+        """Runs of batches that stay as they are in one piece each, every other one rewritten."""
+        index = 0
+        kinds = np.where(gone, 0, np.where(same, 1, 2))
+        borders = np.flatnonzero(np.diff(kinds)) + 1
+        for end in [*borders.tolist(), len(kinds)]:
+            if index < end and kinds[index] == 1:
+                yield batches.data[int(batches.positions[index]) : int(batches.ends[end - 1])]
+            elif index < end and kinds[index] == 2:
+                for each in range(index, end):
+                    yield self._rewritten(batches, fate, each)
+            index = end
+
+    def _rewritten(self, batches: Batches, fate: _Fate, index: int) -> bytes:
+        batch = batches[index]
+        low, high = np.searchsorted(fate.kept_offsets, (batch.base_offset, batch.next_offset))
+        kept = set(fate.kept_offsets[low:high].tolist())
+        records = [each for each in records_of(batch, batches.data) if each.offset in kept] if kept else []
+        if fate.needs_horizon[index]:
+            batch = replace(
+                batch, base_timestamp=self._horizon_ms, attributes=batch.attributes | DELETE_HORIZON
+            )
+        return rewrite_batch(batch, records)
+
+    def _judge(self, batches: Batches) -> _Fate:
+        fate = self._judge_batches(batches)
+        kept_offsets = []
+        for columns in columns_of(batches):
+            keep = self._keeps(columns, fate)
+            fate.kept += np.bincount(columns.batch_of[keep], minlength=len(batches))
+            with_tombstones = np.unique(columns.batch_of[keep & (columns.value_end < 0)])
+            fate.needs_horizon[with_tombstones] |= fate.without_horizon[with_tombstones]
+            kept_offsets.append(columns.offsets[keep])
+        if kept_offsets:
+            fate.kept_offsets = np.concatenate(kept_offsets)
+        return fate
+
+    def _keeps(self, columns: Columns, fate: _Fate) -> Flags:
+        last = self._survey.last
+        data = columns.data
+        spans = zip(
+            columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True
+        )
+        keep = np.fromiter(
+            (end >= 0 and last.get(data[start:end], -1) <= offset for start, end, offset in spans),
+            dtype=np.bool_,
+            count=len(columns),
+        )
+        keep &= (columns.value_end >= 0) | ~fate.horizon_passed[columns.batch_of]
+        keep &= ~fate.discarded[columns.batch_of]
+        keep |= fate.marks[columns.batch_of]
+        return keep
+
+    def _judge_batches(self, batches: Batches) -> _Fate:
+        """What follows from the headers, and from the marks of transactions."""
+        headers = batches.headers
+        attributes = headers["attributes"]
+        without_horizon = attributes & DELETE_HORIZON == 0
+        fate = _Fate(
+            count=len(batches),
+            without_horizon=without_horizon,
+            horizon_passed=~without_horizon & (headers["base_timestamp"] <= self._now_ms),
+        )
+        for index in np.flatnonzero(headers["producer_id"] >= 0).tolist():
+            self._judge_producer(batches[index], index, fate)
+        for index in np.flatnonzero(attributes & CONTROL | attributes & TRANSACTIONAL).tolist():
+            self._judge_transaction(batches[index], batches.data, index, fate)
+        return fate
+
+    def _judge_producer(self, batch: Batch, index: int, fate: _Fate) -> None:
+        is_last = self._survey.last_batches.get(batch.producer_id) == batch.base_offset
+        fate.must_stay[index] = is_last and batch.max_timestamp >= self._forgotten_ms
+
+    def _judge_transaction(self, batch: Batch, data: bytes, index: int, fate: _Fate) -> None:
+        if not batch.is_control:
+            self._with_batches.add(batch.producer_id)
+            fate.discarded[index] = self._survey.is_rolled_back(batch.producer_id, batch.base_offset)
+            return
+        is_needed = batch.producer_id in self._with_batches or _ending(batch, data) is None
+        self._with_batches.discard(batch.producer_id)
+        fate.discarded[index] = not is_needed and bool(fate.horizon_passed[index])
+        fate.marks[index] = not fate.discarded[index]
+        fate.needs_horizon[index] = not is_needed and bool(fate.without_horizon[index])
 
 
-DELETED = ".deleted"
+class _Fate:
+    """What becomes of each batch of a segment, and the offsets of the records that stay."""
 
-
-def cleaned_path(directory: Path, base_offset: int) -> Path:
-    """Where a compacted segment is to be written."""
-    return directory / f"{base_offset:020d}{LOG}{CLEANED}"
-
-
-def put_in_place(cleaned: Path, next_offset: int) -> None:
-    """Let a written segment replace those below `next_offset`. :raises OSError: `finish` goes on from there"""
-    sync(cleaned)
-    swap = cleaned.rename(cleaned.with_suffix(SWAP))
-    sync(swap.parent)
-    _replace(swap, next_offset)
-
-
-def finish_interrupted(directory: Path) -> None:
-    """Finish or take back what was interrupted here, also by a broker.
-
-    :raises DamagedLog: a `.swap` file is not whole
-    :raises OSError:
-    """
-    given_up = [path for path in directory.iterdir() if path.suffix in (CLEANED, DELETED)]
-    # A broker that splits a segment has the later parts already swapped when an earlier one is not yet written.
-    first_unwritten = min((base_offset_of(path) for path in given_up if path.suffix == CLEANED), default=None)
-    for path in given_up:
-        path.unlink()
-    swaps = sorted(directory.glob(f"*{SWAP}"))
-    for path in swaps:
-        is_invalid = first_unwritten is not None and base_offset_of(path) >= first_unwritten
-        if is_invalid or not path.name.endswith(LOG + SWAP):
-            path.unlink()
-        else:
-            _replace(path, _next_offset(path))
-    if given_up or swaps:
-        sync(directory)
-
-
-def write_missing_indexes(directory: Path, *, before: int) -> None:
-    """Write the index files of the segments below offset `before` that have none.
-
-    :raises DamagedLog: :raises OSError:
-    """
-    paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
-    for number, path in enumerate(paths):
-        if path.with_suffix(OFFSET_INDEX).exists():
-            continue
-        segment = read_segment(path)
-        aborted: Sequence[AbortedTransaction] = ()
-        if (segment.batches.headers["attributes"] & CONTROL).any():
-            # A transaction that was rolled back may have begun in any segment before.
-            log = (read_segment(each).batches for each in paths[: number + 1])
-            *_, aborted = aborted_transactions(log)
-        write_indexes(segment, aborted)
-
-
-def delete_indexes(log: Path) -> None:
-    """Delete the index files of a segment that is about to change. :raises OSError:"""
-    for suffix in INDEX_SUFFIXES:
-        log.with_suffix(suffix).unlink(missing_ok=True)
-
-
-def _replace(swap: Path, next_offset: int) -> None:
-    """Everything from `.swap` on; may be done again after any part of it."""
-    log = swap.with_suffix("")
-    for path in swap.parent.iterdir():
-        is_old = path != log and path.suffix in (LOG, *INDEX_SUFFIXES)
-        if is_old and base_offset_of(log) <= base_offset_of(path) < next_offset:
-            path.unlink()
-    sync(log.parent)
-    swap.replace(log)
-    sync(log.parent)
-
-
-def _next_offset(swap: Path) -> int:
-    segment = read_segment(swap)
-    if segment.torn is not None:
-        raise DamagedLog(swap, segment.torn.position, segment.torn.reason)
-    return segment.next_offset
+    def __init__(self, *, count: int, without_horizon: Flags, horizon_passed: Flags) -> None:
+        self.without_horizon = without_horizon
+        self.horizon_passed = horizon_passed
+        self.must_stay: Flags = np.zeros(count, dtype=np.bool_)
+        self.discarded: Flags = np.zeros(count, dtype=np.bool_)
+        """None of the records counts."""
+        self.marks: Flags = np.zeros(count, dtype=np.bool_)
+        """A control batch that stays."""
+        self.needs_horizon: Flags = np.zeros(count, dtype=np.bool_)
+        self.kept: Ints = np.zeros(count, dtype=np.int64)
+        self.kept_offsets: Ints = np.zeros(0, dtype=np.int64)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coordinator.store.partition_files import Fate, parse_partition_name
+from coordinator.store.partition_files import Fate, partition_directories
 from wire.log.errors import DamagedLog
 from wire.log.segments import list_segments, read_segment
 
@@ -53,8 +53,6 @@ class Reach:
 
 
 EMPTY = Reach(-1, 0)
-
-
 _LISTINGS = 4
 
 
@@ -67,14 +65,11 @@ def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list
     notices = []
     for directory in directories:
         try:
-            entries = sorted(directory.iterdir())
+            for entry, name in partition_directories(directory):
+                if name.topic == topic and name.fate is Fate.NONE:
+                    copies.setdefault(name.partition, []).append(entry)
         except OSError as error:
             notices.append(failure(directory, error).leading_to("nothing in it was read", is_problem=True))
-            continue
-        for entry in entries:
-            name = parse_partition_name(entry.name)
-            if name is not None and name.topic == topic and name.fate is Fate.NONE and entry.is_dir():
-                copies.setdefault(name.partition, []).append(entry)
     return copies, notices
 
 

@@ -30,7 +30,7 @@ from uuid import uuid4
 
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record, Written
-from coordinator.store.compaction import Compacted, CompactionSettings, compact, dirty_ratio
+from coordinator.store.cleaner import Compacted, CompactionSettings, compact, dirty_ratio
 from coordinator.store.directory_files import (
     CLEANER,
     GroupConfigs,

@@ -27,6 +27,7 @@ from coordinator.store.transactions import Transactions
 from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
 from wire.log.batches import Columns, ControlType
 from wire.log.control_records import MalformedControlRecord, control_type_of
+from wire.log.offset_columns import NO_TYPE, key_types
 from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
 from wire.log.varints import Ints
 
@@ -36,8 +37,6 @@ NOWHERE = -1
 """Before every place in the log."""
 
 _TYPE_BYTES = 2
-_NO_TYPE = -(1 << 15) - 1
-"""Of a key that is null or too short to tell one."""
 _PREFIXES = {number: number.to_bytes(_TYPE_BYTES) for number in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)}
 
 
@@ -92,7 +91,7 @@ class Digest:
         if self._as_of_ms is not None:
             chosen = columns.timestamps <= self._as_of_ms
         self.records += int(chosen.sum())
-        types = _key_types(columns)
+        types = key_types(np.frombuffer(columns.data, np.uint8), columns.key_start, columns.key_end)
         control = chosen & (headers["attributes"] & CONTROL != 0)[columns.batch_of]
         offsets = chosen & ~control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
         self._add_others(columns, types, chosen & ~control & ~offsets)
@@ -105,7 +104,7 @@ class Digest:
     def _add_others(self, columns: Columns, types: Ints, others: Flags) -> None:
         for lane in np.flatnonzero(others).tolist():
             position, key = int(columns.offsets[lane]), columns.key(lane)
-            if key is None or types[lane] == _NO_TYPE:
+            if key is None or types[lane] == NO_TYPE:
                 self.malformed.append((position, "the record has no key that tells its type"))
             else:
                 self._others.append(Event(position, Kind.PLAIN, key, columns.value(lane)))
@@ -180,16 +179,6 @@ def _place(written: _Written | None) -> int:
 def _group(key: bytes) -> bytes:
     """The group in an offset's key without its type; of a malformed one it does not matter."""
     return key[2 : 2 + int.from_bytes(key[:2])]
-
-
-def _key_types(columns: Columns) -> Ints:
-    """The type of each key."""
-    octets = np.frombuffer(columns.data, dtype=np.uint8)
-    types = np.full(len(columns), _NO_TYPE, dtype=np.int64)
-    lanes = np.flatnonzero(columns.key_end - columns.key_start >= _TYPE_BYTES)
-    starts = columns.key_start[lanes]
-    types[lanes] = octets[starts].astype(np.int8).astype(np.int64) << 8 | octets[starts + 1]
-    return types
 
 
 def _keys(columns: Columns, lanes: Ints) -> list[bytes]:

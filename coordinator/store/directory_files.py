@@ -12,7 +12,7 @@
 `meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. The settings of groups
 are a file of Kohort's own: a broker keeps them in its metadata log (ConfigRecord, resource type GROUP).
 
-Source: MetaProperties, OffsetCheckpointFile, CheckpointFile.
+Source: MetaProperties, OffsetCheckpointFile.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ from typing import TypeAlias
 from uuid import UUID
 
 from coordinator.store.disk import write_atomically
+from coordinator.store.partition_files import read_checkpoint_lines, write_checkpoint_lines
 from wire.java_properties import BadProperty, parse_properties
 from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 META_PROPERTIES = "meta.properties"
-
-
 _NODE_ID = {0: "broker.id", 1: "node.id"}
 
 
@@ -96,60 +95,24 @@ def _escaped(value: str) -> str:
 
 
 CLEANER = "cleaner-offset-checkpoint"
-
-
-CHECKPOINT_VERSION = 0
-
-
 Checkpoint: TypeAlias = Mapping[tuple[str, int], int]
 """By topic and partition."""
 
 
 def read_checkpoint(path: Path) -> dict[tuple[str, int], int]:
     """What the file says; nothing where there is none. :raises DamagedLog: :raises OSError:"""
-    try:
-        text = path.read_bytes().decode("utf-8", errors="replace")
-    except FileNotFoundError:
-        return {}
-    lines = text.splitlines(keepends=True)
-    if not lines:  # so a new broker has it
-        return {}
-    if lines[0].strip() != str(CHECKPOINT_VERSION):
-        raise DamagedLog(path, 0, f"a checkpoint file begins with its version, {CHECKPOINT_VERSION}")
-    count = _number(lines[1]) if len(lines) > 1 else None
-    if count is None or count != len(lines) - 2:
-        raise DamagedLog(
-            path, len(lines[0].encode()), f"{len(lines) - 2} lines follow, not as many as announced"
-        )
-    offsets = {}
-    position = len("".join(lines[:2]).encode())
-    for line in lines[2:]:
-        topic, *numbers = line.split() or [""]
-        values = [_number(each) for each in numbers]
-        if len(values) != 2 or values[0] is None or values[1] is None:
-            raise DamagedLog(path, position, "a line is no topic, partition and offset")
-        offsets[topic, values[0]] = values[1]
-        position += len(line.encode())
-    return offsets
+    lines = read_checkpoint_lines(path, ("topic", "partition", "offset"))
+    return {(topic, partition): offset for topic, partition, offset in lines}
 
 
 def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
     """Replace the file. :raises OSError: the old one is still there"""
     lines = [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
-    write_atomically(path, "\n".join([str(CHECKPOINT_VERSION), str(len(lines)), *lines]) + "\n")
-
-
-def _number(text: str) -> int | None:
-    stripped = text.strip()
-    return int(stripped) if stripped.isascii() and stripped.isdigit() and len(stripped) <= 19 else None
+    write_checkpoint_lines(path, lines)
 
 
 GROUP_CONFIGS = "group-configs.json"
-
-
 GROUP_CONFIGS_FORMAT = 1
-
-
 GroupConfigs: TypeAlias = Mapping[str, Mapping[str, str]]
 """Names and values of settings, by group."""
 

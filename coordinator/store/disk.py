@@ -23,14 +23,15 @@ from typing import Self, TypeVar
 from wire.log.errors import DirectoryInUse, StorageFailed
 
 UNFINISHED = ".tmp"
-
-
 SIDE_BY_SIDE = 16
+LOCK_FILE = ".lock"
 
+_TAKEN = (errno.EACCES, errno.EAGAIN)
+_SET_FOR_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
+# struct flock of Linux: type, whence, start, length 0 (to the end of all files), process id 0.
+_WHOLE_FILE = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 T = TypeVar("T")
-
-
 R = TypeVar("R")
 
 
@@ -91,19 +92,6 @@ def _pool() -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="fsync")
-
-
-LOCK_FILE = ".lock"
-
-
-_TAKEN = (errno.EACCES, errno.EAGAIN)
-
-
-_SET_FOR_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
-
-
-# struct flock of Linux: type, whence, start, length 0 (to the end of all files), process id 0.
-_WHOLE_FILE = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 
 class DirectoryLock:

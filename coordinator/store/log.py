@@ -9,7 +9,7 @@ Theory of operation. A batch is written where the last one ends, by one call if 
 in the middle is cut off again, so that the file always ends with a whole batch while the process lives. What a kill
 leaves half written is cut off when the log is opened. A segment that is full is synchronised before the next one
 comes into being: only the active segment can have a torn tail, in any other it is damage. Its index files are made
-when it is full or the log is closed (`swap.write_missing_indexes`), not at every append: a broker makes those that
+when it is full or the log is closed (`cleaner.write_missing_indexes`), not at every append: a broker makes those that
 are missing itself.
 
 Source: UnifiedLog.append, maybeRoll; LogSegment.shouldRoll, recover.
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Self, TypeAlias
 from uuid import UUID
 
-from coordinator.store.compaction import delete_indexes, finish_interrupted, write_missing_indexes
+from coordinator.store.cleaner import delete_indexes, finish_interrupted, write_missing_indexes
 from coordinator.store.disk import sync
 from coordinator.store.partition_files import (
     LeaderEpoch,

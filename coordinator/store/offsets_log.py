@@ -28,7 +28,7 @@ from coordinator.store.log import KeyAndValue, PartitionLog, SegmentLimits, prep
 from coordinator.store.partition_files import (
     OFFSETS_TOPIC,
     Fate,
-    parse_partition_name,
+    partition_directories,
     partition_for,
     partitions_for,
     read_topic_id,
@@ -212,11 +212,10 @@ def _close(log: PartitionLog) -> None:
 
 def _existing(root: Path) -> dict[int, Path]:
     """The directories of the partitions, by number."""
-    names = {path: parse_partition_name(path.name) for path in root.iterdir() if path.is_dir()}
     return {
         name.partition: path
-        for path, name in names.items()
-        if name is not None and name.topic == OFFSETS_TOPIC and name.fate is Fate.NONE
+        for path, name in partition_directories(root)
+        if name.topic == OFFSETS_TOPIC and name.fate is Fate.NONE
     }
 
 

@@ -1,4 +1,4 @@
-"""The directory of a partition: its name, and the two small files beside its segments.
+"""The directory of a partition: its name, and the two small files next to its segments; checkpoint files.
 
     orders-7                         the name; `orders-7.<32 hex digits>-delete`, `-stray`: about to be deleted,
                                      `-future`: being moved there from another disk
@@ -9,11 +9,11 @@
                                      0 0         leader epoch, the first offset that this leader wrote
                                      3 1500
 
-Source: UnifiedLog, PartitionMetadataFile, LeaderEpochCheckpointFile; ReplicationUtils for the partition of a group.
+Source: UnifiedLog, PartitionMetadataFile, LeaderEpochCheckpointFile, CheckpointFile, ReplicationUtils.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -24,6 +24,10 @@ from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 OFFSETS_TOPIC = "__consumer_offsets"
+CLUSTER_METADATA = "__cluster_metadata"
+LONGEST_NAME = 255
+"""Of a directory; the name of a deleted topic is cut to fit."""
+
 PARTITION_METADATA = "partition.metadata"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 
@@ -52,6 +56,14 @@ class PartitionName:
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+def partition_directories(root: Path) -> Iterator[tuple[Path, PartitionName]]:
+    """The directories of partitions in a log directory, in the order of their names. :raises OSError:"""
+    for path in sorted(root.iterdir()):
+        name = parse_partition_name(path.name)
+        if name is not None and path.is_dir():
+            yield path, name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,26 +139,50 @@ def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
     :raises DamagedLog: if a line is no epoch, or the number of lines is another than announced
     :raises OSError: if the file cannot be read
     """
-    path = directory / LEADER_EPOCHS
-    try:
-        lines = _lines(path)
-    except FileNotFoundError:
-        return ()
-    if len(lines) < 2:
-        return ()
-    if _number(lines[0].text, _INT32) != _VERSION:
-        raise DamagedLog(path, 0, f"version {lines[0].text!r} where {_VERSION} is expected")
-    if _number(lines[1].text, _INT32) != len(lines) - 2:
-        raise DamagedLog(
-            path, lines[1].position, f"{lines[1].text!r} epochs are announced, {len(lines) - 2} lines follow"
-        )
-    return tuple([_leader_epoch(path, line) for line in lines[2:]])
+    return tuple(
+        LeaderEpoch(epoch=epoch, start_offset=offset)
+        for _, epoch, offset in read_checkpoint_lines(directory / LEADER_EPOCHS, ("leader epoch", "offset"))
+    )
 
 
 def write_leader_epochs(directory: Path, epochs: Sequence[LeaderEpoch]) -> None:
     """Write `leader-epoch-checkpoint`. :raises OSError: the old one is still there"""
-    lines = [str(_VERSION), str(len(epochs)), *(f"{each.epoch} {each.start_offset}" for each in epochs)]
-    write_atomically(directory / LEADER_EPOCHS, "".join(f"{line}\n" for line in lines))
+    write_checkpoint_lines(
+        directory / LEADER_EPOCHS, [f"{each.epoch} {each.start_offset}" for each in epochs]
+    )
+
+
+def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The lines of a checkpoint file, whose last two fields are an int32 and an int64; "" where there are no others.
+
+    Nothing where there is no file, or nothing in it but a version. `fields` are their names.
+
+    :raises DamagedLog: a line has other fields, or the number of lines is another than announced
+    :raises OSError: the file cannot be read
+    """
+    try:
+        lines = _lines(path)
+    except FileNotFoundError:
+        return []
+    if lines and _number(lines[0].text, _INT32) != _VERSION:
+        raise DamagedLog(path, 0, f"version {lines[0].text!r} of a checkpoint where {_VERSION} is expected")
+    if len(lines) > 1 and _number(lines[1].text, _INT32) != len(lines) - 2:
+        raise DamagedLog(
+            path, lines[1].position, f"{lines[1].text!r} lines are announced, {len(lines) - 2} follow"
+        )
+    found = []
+    for line in lines[2:]:
+        words = line.text.split()
+        numbers = [_number(word, limit) for word, limit in zip(words[-2:], (_INT32, _INT64), strict=False)]
+        if len(words) != len(fields) or numbers[0] is None or numbers[1] is None:
+            raise DamagedLog(path, line.position, f"{line.text!r} is no {', '.join(fields)}")
+        found.append((" ".join(words[:-2]), numbers[0], numbers[1]))
+    return found
+
+
+def write_checkpoint_lines(path: Path, lines: Sequence[str]) -> None:
+    """Replace a checkpoint file. :raises OSError: the old one is still there"""
+    write_atomically(path, "".join(f"{line}\n" for line in (_VERSION, len(lines), *lines)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +198,6 @@ def _lines(path: Path) -> list[_Line]:
         lines.append(_Line(raw.decode(errors="replace").rstrip("\r\n"), position))
         position += len(raw)
     return lines
-
-
-def _leader_epoch(path: Path, line: _Line) -> LeaderEpoch:
-    words = line.text.split()
-    numbers = [_number(word, limit) for word, limit in zip(words, (_INT32, _INT64), strict=False)]
-    if len(words) != 2 or numbers[0] is None or numbers[1] is None:
-        raise DamagedLog(path, line.position, f"{line.text!r} is no leader epoch and offset")
-    return LeaderEpoch(epoch=numbers[0], start_offset=numbers[1])
 
 
 def _number(text: str, limit: int) -> int | None:

@@ -26,19 +26,17 @@ from uuid import UUID, uuid4
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.disk import UNFINISHED, side_by_side, sync
 from coordinator.store.partition_files import (
+    CLUSTER_METADATA,
+    LONGEST_NAME,
     OFFSETS_TOPIC,
     PARTITION_METADATA,
     Fate,
     PartitionName,
-    parse_partition_name,
+    partition_directories,
     read_topic_id,
     write_topic_id,
 )
 from wire.log.errors import StorageFailed
-
-CLUSTER_METADATA = "__cluster_metadata"
-LONGEST_NAME = 255
-"""Of a directory; the name of a deleted topic is cut to fit."""
 
 _OURS = {PARTITION_METADATA, PARTITION_METADATA + UNFINISHED}
 
@@ -122,9 +120,8 @@ class TopicDirectories:
         return (topic for topic in topics if topic is not None)
 
     def _partitions(self) -> Iterator[_Partition]:
-        for path in sorted(self._root.iterdir()):
-            name = parse_partition_name(path.name) if path.is_dir() else None
-            if name is not None and name.topic not in (OFFSETS_TOPIC, CLUSTER_METADATA):
+        for path, name in partition_directories(self._root):
+            if name.topic not in (OFFSETS_TOPIC, CLUSTER_METADATA):
                 inside = {each.name for each in path.iterdir()}
                 yield _Partition(path=path, name=name, topic_id=read_topic_id(path), is_ours=inside <= _OURS)
 

@@ -17,15 +17,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.store.cluster_metadata import CLUSTER_METADATA, ClusterMetadata, read_cluster_metadata
+from coordinator.store.cluster_metadata import ClusterMetadata, read_cluster_metadata
 from coordinator.store.copies import Notice, failure, find_copies, rank
-from coordinator.store.partition_files import Fate, PartitionName, parse_partition_name, read_topic_id
+from coordinator.store.partition_files import (
+    CLUSTER_METADATA,
+    LONGEST_NAME,
+    Fate,
+    PartitionName,
+    partition_directories,
+    read_topic_id,
+)
 from coordinator.store.replay import HeardTopic
 from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid
-
-LONGEST_NAME = 255
-"""Of a directory. A deleted one of this length may have lost a part of the topic's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,14 +96,11 @@ class _Places:
     def look_at(self, directory: Path) -> None:
         """Look at the partitions in a log directory."""
         try:
-            entries = sorted(directory.iterdir())
+            for entry, name in partition_directories(directory):
+                if name.topic != CLUSTER_METADATA:
+                    self._add(entry, name)
         except OSError as error:
             self.notices.append(failure(directory, error))
-            return
-        for entry in entries:
-            name = parse_partition_name(entry.name)
-            if name is not None and name.topic != CLUSTER_METADATA and entry.is_dir():
-                self._add(entry, name)
 
     def _add(self, directory: Path, name: PartitionName) -> None:
         try:
@@ -107,6 +108,7 @@ class _Places:
         except (DamagedLog, OSError) as error:
             self.notices.append(failure(directory, error))
             return
+        # A deleted one of this length may have lost a part of the topic's name.
         is_cut = name.fate is Fate.DELETE and len(directory.name) >= LONGEST_NAME
         if topic_id is not None and not is_cut:
             self.names.setdefault(topic_id, name.topic)

@@ -19,8 +19,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from coordinator.engine.records import PartitionMetadataRecord
-from coordinator.store.cluster_metadata import CLUSTER_METADATA
-from coordinator.store.partition_files import PARTITION_METADATA, parse_partition_name
+from coordinator.store.partition_files import CLUSTER_METADATA, PARTITION_METADATA, parse_partition_name
 from coordinator.store.records import OtherRecord, decode_record
 from coordinator.store.share_groups import topic_names_in
 from coordinator.store.topic_names import KnownTopics, known_topics

@@ -7,7 +7,8 @@ Source: ControlRecordType, EndTransactionMarker.
 import struct
 from enum import IntEnum
 
-from wire.log.log_records import LogRecord
+from wire.log.batch_header import Batch
+from wire.log.log_records import LogRecord, records_of
 
 _KEY = struct.Struct(">hh")
 _END_OF_TRANSACTION = struct.Struct(">hi")
@@ -43,6 +44,17 @@ def control_type_of(key: bytes) -> ControlType:
     if version < 0:
         raise MalformedControlRecord(f"the key of a control record has version {version}")
     return ControlType(number) if number in _NUMBERS else ControlType.UNKNOWN
+
+
+def ending(batch: Batch, data: bytes) -> ControlType | None:
+    """How a control batch ends a transaction, ABORT or COMMIT, if it does; an empty one (its mark is gone) does not.
+
+    :raises MalformedControlRecord: the key does not hold a type
+    :raises DamagedLog: the records are not as announced
+    """
+    records = records_of(batch, data)
+    kind = control_type(records[0]) if records else None
+    return kind if kind in (ControlType.ABORT, ControlType.COMMIT) else None
 
 
 def coordinator_epoch(value: bytes | None) -> int:

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from wire.log.batch_header import CONTROL, NO_TIMESTAMP, TRANSACTIONAL, Batch, Batches
-from wire.log.control_records import ControlType, MalformedControlRecord, control_type
-from wire.log.log_records import records_of
+from wire.log.control_records import ControlType, MalformedControlRecord, ending
 from wire.log.segments import Segment
 from wire.log.varints import Ints
 
@@ -83,7 +82,10 @@ def _follow(batch: Batch, data: bytes, started: dict[int, int]) -> AbortedTransa
     if not batch.is_control:
         started.setdefault(batch.producer_id, batch.base_offset)
         return None
-    kind = _ending(batch, data)
+    try:
+        kind = ending(batch, data)
+    except MalformedControlRecord:
+        return None
     if kind is None:
         return None
     first_offset = started.pop(batch.producer_id, None)
@@ -95,17 +97,6 @@ def _follow(batch: Batch, data: bytes, started: dict[int, int]) -> AbortedTransa
         last_offset=batch.base_offset,
         last_stable_offset=min(started.values(), default=batch.base_offset + 1),
     )
-
-
-def _ending(batch: Batch, data: bytes) -> ControlType | None:
-    """How a control batch ends a transaction, if it does. One emptied by compaction does not say so any more."""
-    for record in records_of(batch, data)[:1]:
-        try:
-            kind = control_type(record)
-        except MalformedControlRecord:
-            return None
-        return kind if kind in (ControlType.ABORT, ControlType.COMMIT) else None
-    return None
 
 
 def _file(segment: Segment, suffix: str) -> Path:

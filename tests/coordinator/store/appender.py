@@ -22,7 +22,7 @@ from uuid import UUID
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord
 from coordinator.engine.topics import TopicInfo
-from coordinator.store.compaction import CompactionSettings
+from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits

@@ -10,7 +10,7 @@ from typing import Any
 
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import CommittedOffset, OffsetRecord
-from coordinator.store.compaction import CompactionSettings
+from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import DataDirectory, Recovered, StorageSettings
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits

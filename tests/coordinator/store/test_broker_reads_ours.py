@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, TopicPartition
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import CommittedOffset, OffsetRecord
-from coordinator.store.compaction import CompactionSettings
+from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import DataDirectory, StorageSettings
 from coordinator.store.loader import load
 from coordinator.store.log import SegmentLimits

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.store.compaction import (
+from coordinator.store.cleaner import (
     Compacted,
     CompactionSettings,
     Interrupted,

@@ -1,0 +1,275 @@
+"""Cleaning of a partition: every segment but the one that is written to is compacted.
+
+Theory of operation. What lies before `first_dirty` was compacted before; what was written since then is dirty, and
+says which keys have a later record now. A partition is worth the work once more than half of its bytes are dirty. The
+segments are read one after the other, and neighbours that fit into one segment become one. Nothing here looks at the
+active segment, and nobody else writes to the others, so that compaction runs beside appending, in a thread of its own.
+
+Which records survive is decided in `compaction`. Memory: the keys of the dirty part, and two segments. Source:
+LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
+
+A compacted segment takes the place of those it was made of so that a kill at any point loses nothing:
+
+    0000.log.cleaned    being written: not valid yet
+    0000.log.swap       whole and on the disk: it counts, whatever of the old segments is still there
+    0000.log            in its place
+
+From the moment at which the file is called `.swap`, the old segments within its offsets are only in the way, and
+`list_segments` skips them. What a kill interrupted is done again, or taken back, by `finish` at the next start.
+The names are a broker's, so that each continues an interrupted compaction of the other. The index files go with
+the segment that they belong to; `write_missing_indexes` makes those of the new one. Source: LocalLog.replaceSegments,
+LogLoader.load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coordinator.store.compaction import Retention, Survey
+from coordinator.store.disk import sync
+from wire.log.batch_header import CONTROL
+from wire.log.errors import DamagedLog
+from wire.log.indexes import (
+    INDEX_SUFFIXES,
+    OFFSET_INDEX,
+    AbortedTransaction,
+    aborted_transactions,
+    write_indexes,
+)
+from wire.log.segments import MOST_OFFSETS, Segment, base_offset_of, list_segments, read_segment, segment_name
+
+LOG, CLEANED, SWAP, DELETED = ".log", ".cleaned", ".swap", ".deleted"
+DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionSettings:
+    """A broker's settings for the cleaning of a log, with its defaults.
+
+    `segment_bytes`: how large a segment may become. `delete_retention_ms`: how long a tombstone can be seen.
+    `producer_expiration_ms`: how long a producer is known that writes nothing any more.
+    """
+
+    segment_bytes: int = 100 << 20
+    min_cleanable_dirty_ratio: float = 0.5
+    delete_retention_ms: int = DAY_MS
+    producer_expiration_ms: int = DAY_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """What came of it. From `first_dirty` on the log was not touched."""
+
+    first_dirty: int
+    records_before: int
+    records_after: int
+    bytes_before: int
+    bytes_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A segment, and the offset at which the log goes on behind it."""
+
+    path: Path
+    end: int
+
+
+@dataclass(slots=True, kw_only=True)
+class _Group:
+    """Segments that become one; behind them the log goes on at the offset `end`."""
+
+    paths: list[Path]
+    end: int
+
+    @property
+    def base_offset(self) -> int:
+        return base_offset_of(self.paths[0])
+
+
+class Interrupted(Exception):
+    """Compaction was told to stop; the log is as whole as before."""
+
+
+def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
+    """How much of what may be compacted is dirty: bytes, 0 to 1. `active` is the active segment's base offset.
+
+    :raises OSError:
+    """
+    clean = dirty = 0
+    for span in closed_segments(directory, active):
+        if span.end <= first_dirty:
+            clean += span.path.stat().st_size
+        else:
+            dirty += span.path.stat().st_size
+    return dirty / (clean + dirty) if dirty else 0.0
+
+
+def closed_segments(directory: Path, active: int) -> list[Span]:
+    """The segments before the active one, which has the base offset `active`. :raises DamagedLog: :raises OSError:"""
+    paths = [path for path in list_segments(directory) if base_offset_of(path) < active]
+    ends = [*map(base_offset_of, paths), active][1:]
+    return [Span(path=path, end=end) for path, end in zip(paths, ends, strict=True)]
+
+
+def compact(
+    directory: Path,
+    settings: CompactionSettings,
+    *,
+    first_dirty: int,
+    active: int,
+    now_ms: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Compacted:
+    """Compact the segments before the one with the base offset `active`.
+
+    :raises Interrupted: `stopped` said so
+    :raises DamagedLog: a segment cannot be understood; those before it may be compacted
+    :raises OSError: likewise, where it cannot be read or its replacement not be written
+    """
+    spans = closed_segments(directory, active)
+    survey = Survey()
+    for span in spans:
+        _check(stopped)
+        survey.add(_read(span.path), keys=span.end > first_dirty)
+    end = _cleanable_end(spans, survey.open_from, active)
+    retention = Retention(
+        survey,
+        now_ms=now_ms,
+        delete_retention_ms=settings.delete_retention_ms,
+        producer_expiration_ms=settings.producer_expiration_ms,
+    )
+    cleanable = [span for span in spans if span.end <= end]
+    before = sum(span.path.stat().st_size for span in cleanable)
+    for group in _groups(cleanable, settings.segment_bytes):
+        _check(stopped)
+        _compact_group(group, retention)
+    write_missing_indexes(directory, before=end)
+    return Compacted(
+        first_dirty=end,
+        records_before=retention.records_before,
+        records_after=retention.records_after,
+        bytes_before=before,
+        bytes_after=sum(span.path.stat().st_size for span in closed_segments(directory, end)),
+    )
+
+
+def _cleanable_end(spans: Sequence[Span], open_from: int | None, active: int) -> int:
+    """The base offset of the first segment that may not be compacted: the one where a transaction is open."""
+    if open_from is None:
+        return active
+    return next(base_offset_of(span.path) for span in spans if span.end > open_from)
+
+
+def _groups(spans: Sequence[Span], segment_bytes: int) -> list[_Group]:
+    """Neighbours that become one segment, as none of them grows."""
+    groups: list[_Group] = []
+    size = 0
+    for span in spans:
+        own = span.path.stat().st_size
+        if groups and size + own <= segment_bytes and span.end - groups[-1].base_offset <= MOST_OFFSETS:
+            groups[-1].paths.append(span.path)
+            groups[-1].end = span.end
+            size += own
+        else:
+            groups.append(_Group(paths=[span.path], end=span.end))
+            size = own
+    return groups
+
+
+def _compact_group(group: _Group, retention: Retention) -> None:
+    cleaned = group.paths[0].parent / f"{segment_name(group.base_offset)}{CLEANED}"
+    is_same = len(group.paths) == 1
+    try:
+        with open(cleaned, "wb") as out:
+            for path in group.paths:
+                retained = retention.retained(_read(path), keep_end=path == group.paths[-1])
+                is_same &= retained.is_same
+                out.writelines(retained.pieces)
+    except BaseException:
+        cleaned.unlink(missing_ok=True)
+        raise
+    if is_same:
+        cleaned.unlink()
+    else:
+        _put_in_place(cleaned, group.end)
+
+
+def _read(path: Path) -> Segment:
+    segment = read_segment(path)
+    if segment.torn is not None:
+        raise DamagedLog(path, segment.torn.position, segment.torn.reason)
+    return segment
+
+
+def _check(stopped: Callable[[], bool]) -> None:
+    if stopped():
+        raise Interrupted
+
+
+def _put_in_place(cleaned: Path, next_offset: int) -> None:
+    """Let a written segment replace those below `next_offset`. :raises OSError: `finish` goes on from there"""
+    sync(cleaned)
+    swap = cleaned.rename(cleaned.with_suffix(SWAP))
+    sync(swap.parent)
+    _replace(swap, next_offset)
+
+
+def finish_interrupted(directory: Path) -> None:
+    """Finish or take back what was interrupted here, also by a broker.
+
+    :raises DamagedLog: a `.swap` file is not whole
+    :raises OSError:
+    """
+    given_up = [path for path in directory.iterdir() if path.suffix in (CLEANED, DELETED)]
+    # A broker that splits a segment has the later parts already swapped when an earlier one is not yet written.
+    first_unwritten = min((base_offset_of(path) for path in given_up if path.suffix == CLEANED), default=None)
+    for path in given_up:
+        path.unlink()
+    swaps = sorted(directory.glob(f"*{SWAP}"))
+    for path in swaps:
+        is_invalid = first_unwritten is not None and base_offset_of(path) >= first_unwritten
+        if is_invalid or not path.name.endswith(LOG + SWAP):
+            path.unlink()
+        else:
+            _replace(path, _read(path).next_offset)
+    if given_up or swaps:
+        sync(directory)
+
+
+def write_missing_indexes(directory: Path, *, before: int) -> None:
+    """Write the index files of the segments below offset `before` that have none.
+
+    :raises DamagedLog: :raises OSError:
+    """
+    paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
+    for number, path in enumerate(paths):
+        if path.with_suffix(OFFSET_INDEX).exists():
+            continue
+        segment = read_segment(path)
+        aborted: Sequence[AbortedTransaction] = ()
+        if (segment.batches.headers["attributes"] & CONTROL).any():
+            # A transaction that was rolled back may have begun in any segment before.
+            log = (read_segment(each).batches for each in paths[: number + 1])
+            *_, aborted = aborted_transactions(log)
+        write_indexes(segment, aborted)
+
+
+def delete_indexes(log: Path) -> None:
+    """Delete the index files of a segment that is about to change. :raises OSError:"""
+    for suffix in INDEX_SUFFIXES:
+        log.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def _replace(swap: Path, next_offset: int) -> None:
+    """Everything from `.swap` on; may be done again after any part of it."""
+    log = swap.with_suffix("")
+    for path in swap.parent.iterdir():
+        is_old = path != log and path.suffix in (LOG, *INDEX_SUFFIXES)
+        if is_old and base_offset_of(log) <= base_offset_of(path) < next_offset:
+            path.unlink()
+    sync(log.parent)
+    swap.replace(log)
+    sync(log.parent)
