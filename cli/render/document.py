@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -154,3 +154,24 @@ class Document:
 def columns(*names: str) -> tuple[Column, ...]:
     """Columns by heading; a leading `#` on the argument marks numbers and `##` also prints one `#`."""
     return tuple(Column(name[1:], number=True) if name.startswith("#") else Column(name) for name in names)
+
+
+def table_of(items: Iterable[Any], *shown: str | tuple[str, str | Callable[[Any], Cell]]) -> Table:
+    """A row per object or mapping. Its column `#GAIN-S` shows the field `gain_s`, unless another one or a function is
+    given with the heading."""
+    pairs = [(each, _field(each)) if isinstance(each, str) else each for each in shown]
+    rows = [[value(item) if callable(value) else _value(item, value) for _, value in pairs] for item in items]
+    return Table(columns=columns(*(name for name, _ in pairs)), rows=rows)
+
+
+def fields(item: Any, *names: str) -> dict[str, Any]:
+    """Some fields of an object by name, for a document's data."""
+    return {name: getattr(item, name) for name in names}
+
+
+def _field(heading: str) -> str:
+    return heading.lstrip("#").replace("-", "_").lower()
+
+
+def _value(item: Any, name: str) -> Any:
+    return item[name] if isinstance(item, Mapping) else getattr(item, name)

@@ -9,19 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
-from cli.render.document import Block, Document, Heading, Table, Text, columns
+from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.fleet.options import AuditOptions, LogOptions, SparkOptions
 from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from groups.model import Cause, Problem
-from migration.client_config import ClientConfig
-from migration.clients import DeclaredClients
-from migration.model import Destination
 
 if TYPE_CHECKING:
-    from pipeline.audit import AuditRun, MigrationRank, Snapshots
-    from pipeline.history import Logs, Quarantined
+    from pipeline.audit import AuditRun, Snapshots
+    from pipeline.history import Logs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +27,8 @@ class AuditRequest:
 
     snapshots: tuple[str, ...] = ()
     logs: LogPaths | None = None
-    destinations: tuple[Destination, ...]
-    told: DeclaredClients
-    configs: tuple[ClientConfig, ...] = ()
-    regexes: tuple[str, ...] = ()
-    concurrency: int = 1
-    bounce_s: float
+    judged: Mapping[str, Any]
+    """Fields of `pipeline.audit.AuditSettings`, which exists only where Spark does."""
     groups: tuple[str, ...] = ()
     out: str | None = None
     reports: tuple[Path, ...] = ()
@@ -90,14 +83,7 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
     with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
         from pipeline.audit import AuditSettings, audit
 
-        judged = AuditSettings(
-            destinations=request.destinations,
-            told=request.told,
-            configs=request.configs,
-            regexes=request.regexes,
-            concurrency=request.concurrency,
-            bounce_s=request.bounce_s,
-        )
+        judged = AuditSettings(**request.judged)
         run = audit(spark, request.sources(), judged, out=request.out, progress=progress.audit)
         progress.say("reading tables")
         return _answer(request, run)
@@ -129,16 +115,9 @@ def _answer(request: AuditRequest, run: AuditRun) -> Audit:
     there = {row["group"] for row in rows}
     missing = [group for group in request.groups if group not in there]
     return Audit(
-        groups=run.groups,
-        verdicts=run.verdicts,
-        blocked_by=run.blocked_by,
-        first=run.first,
-        regexes_lost=run.regexes_lost,
+        run=run,
         rows=rows,
         regexes=regexes,
-        quarantined=run.quarantined,
-        quarantined_total=run.quarantined_total,
-        tables=run.paths,
         shows_groups=bool(request.groups),
         problems=tuple(
             Problem(subject=group, message="is in none of the sources", cause=Cause.ABSENT)
@@ -155,21 +134,13 @@ QUARANTINE_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What an audit found, as far as it was asked for. Mappings are by destination."""
+    """What an audit found, as far as it was asked for."""
 
-    groups: int
-    verdicts: Mapping[str, Mapping[str, int]]
-    blocked_by: Mapping[str, Mapping[str, int]]
-    first: Mapping[str, Sequence[MigrationRank]]
-    regexes_lost: int
+    run: AuditRun
     rows: Sequence[Row]
     """In the schema AUDIT; none where only sums were asked for."""
     regexes: Sequence[Row]
     """In the schema AUDIT_REGEXES."""
-    quarantined: Sequence[Quarantined]
-    quarantined_total: int
-    tables: Mapping[str, str]
-    """Paths by name; empty where they were not kept."""
     shows_groups: bool = False
     """To people; programs get all there are."""
     problems: tuple[Problem, ...] = ()
@@ -180,136 +151,94 @@ def fleet_audit_document(audit: Audit) -> Document:
     return Document(
         command="fleet audit",
         data=_data(audit),
-        blocks=list(_named(audit) if audit.shows_groups else _sums(audit)),
+        blocks=list(_named(audit) if audit.shows_groups else _sums(audit.run)),
         errors=audit.problems,
         remarks=tuple(_remarks(audit)),
     )
 
 
 def _data(audit: Audit) -> dict[str, Any]:
+    run = audit.run
     return {
-        "audited": audit.groups,
+        "audited": run.groups,
         "destinations": [
             {
                 "destination": destination,
                 "verdicts": dict(verdicts),
                 "blocked_by": [
                     {"rule": rule, "groups": count}
-                    for rule, count in audit.blocked_by.get(destination, {}).items()
+                    for rule, count in run.blocked_by.get(destination, {}).items()
                 ],
-                "first": [asdict(group) for group in audit.first.get(destination, ())],
+                "first": [asdict(group) for group in run.first.get(destination, ())],
             }
-            for destination, verdicts in audit.verdicts.items()
+            for destination, verdicts in run.verdicts.items()
         ],
-        "regexes_lost": audit.regexes_lost,
+        "regexes_lost": run.regexes_lost,
         "groups": [dict(row) for row in audit.rows],
         "regexes": [dict(row) for row in audit.regexes],
-        "quarantined": [asdict(each) for each in audit.quarantined],
-        "quarantined_total": audit.quarantined_total,
-        "tables": dict(audit.tables),
+        "quarantined": [asdict(each) for each in run.quarantined],
+        "quarantined_total": run.quarantined_total,
+        "tables": dict(run.paths),
     }
 
 
-def _sums(audit: Audit) -> Iterator[Block]:
+def _sums(run: AuditRun) -> Iterator[Block]:
     outcomes = ("ready", "warnings", "blocked", "arrived")
     yield Table(
         columns=columns("TO", "##GROUPS", *(f"##{outcome.upper()}" for outcome in outcomes)),
         rows=[
             (destination, sum(verdicts.values()), *(verdicts.get(outcome, 0) for outcome in outcomes))
-            for destination, verdicts in audit.verdicts.items()
+            for destination, verdicts in run.verdicts.items()
         ],
     )
-    for destination in audit.verdicts:
-        reasons = list(audit.blocked_by.get(destination, {}).items())
-        first = audit.first.get(destination, ())[:FIRST_SHOWN]
+    for destination in run.verdicts:
+        reasons = list(run.blocked_by.get(destination, {}).items())
+        first = run.first.get(destination, ())[:FIRST_SHOWN]
         if reasons:
             yield Heading(f"What blocks the way to {destination}")
             yield Table(columns=columns("RULE", "##GROUPS"), rows=reasons)
         if first:
             yield Heading(f"Which to migrate to {destination} first")
-            yield _first(first)
-    if audit.regexes_lost:
+            names = ("#RANK", "GROUP", "SOURCE", "VERDICT", "##MEMBERS", "##PARTITIONS", "#GAIN-S", "#RISK")
+            yield table_of(first, *names, ("WAY", "path"))
+    if run.regexes_lost:
         yield Text(
-            f"{audit.regexes_lost} regexes match less, or nothing, once the broker judges them: "
+            f"{run.regexes_lost} regexes match less, or nothing, once the broker judges them: "
             "the table audit_regexes says which."
         )
-    if audit.quarantined:
+    if run.quarantined:
         yield Heading("Not read")
-        yield Table(
-            columns=columns("FILE", "NOT-READ"),
-            rows=[(each.file, each.reason) for each in audit.quarantined[:QUARANTINE_SHOWN]],
-        )
-
-
-def _first(groups: Sequence[MigrationRank]) -> Table:
-    return Table(
-        columns=columns(
-            "#RANK", "GROUP", "SOURCE", "VERDICT", "##MEMBERS", "##PARTITIONS", "#GAIN-S", "#RISK", "WAY"
-        ),
-        rows=[
-            (
-                each.rank,
-                each.group,
-                each.source,
-                each.verdict,
-                each.members,
-                each.partitions,
-                each.gain_s,
-                each.risk,
-                each.path,
-            )
-            for each in groups
-        ],
-    )
+        yield table_of(run.quarantined[:QUARANTINE_SHOWN], "FILE", ("NOT-READ", "reason"))
 
 
 def _named(audit: Audit) -> Iterator[Block]:
-    yield Table(
-        columns=columns("GROUP", "SOURCE", "TO", "VERDICT", "#RANK", "#GAIN-S", "#RISK", "##MOVED", "WAY"),
-        rows=[
-            (
-                row["group"],
-                row["source"],
-                row["destination"],
-                "arrived" if row["arrived"] else row["verdict"],
-                row["rank"],
-                row["gain_s"],
-                row["risk"],
-                None if row["dry_run"] is None else row["dry_run"]["moved"],
-                row["path"],
-            )
-            for row in audit.rows
-        ],
+    yield table_of(
+        audit.rows,
+        "GROUP",
+        "SOURCE",
+        ("TO", "destination"),
+        ("VERDICT", lambda row: "arrived" if row["arrived"] else row["verdict"]),
+        "#RANK",
+        "#GAIN-S",
+        "#RISK",
+        ("##MOVED", lambda row: row["dry_run"] and row["dry_run"]["moved"]),
+        ("WAY", "path"),
     )
-    findings = [
-        (row["group"], row["destination"], each["level"], each["rule"], each["message"], each["remedy"])
-        for row in audit.rows
-        for each in row["findings"]
-    ]
+    findings = [(row["group"], row["destination"], each) for row in audit.rows for each in row["findings"]]
     if findings:
-        yield Table(columns=columns("GROUP", "TO", "LEVEL", "RULE", "FINDING", "REMEDY"), rows=findings)
-    if audit.regexes:
+        names = ("level", "rule", "message", "remedy")
         yield Table(
-            columns=columns(
-                "GROUP", "PATTERN", "VALID", "LIBRARY", "##BROKER", "##CLIENT", "##JAVA", "REWRITE"
-            ),
-            rows=[
-                (
-                    row["group"],
-                    row["pattern"],
-                    row["valid"],
-                    row["library"],
-                    row["broker_topics"],
-                    row["client_topics"],
-                    row["java_topics"],
-                    row["rewritten"],
-                )
-                for row in audit.regexes
-            ],
+            columns=columns("GROUP", "TO", "LEVEL", "RULE", "FINDING", "REMEDY"),
+            rows=[(group, to, *(each[name] for name in names)) for group, to, each in findings],
+        )
+    if audit.regexes:
+        topics = [(f"##{who.upper()}", f"{who}_topics") for who in ("broker", "client", "java")]
+        yield table_of(
+            audit.regexes, "GROUP", "PATTERN", "VALID", "LIBRARY", *topics, ("REWRITE", "rewritten")
         )
 
 
 def _remarks(audit: Audit) -> Iterator[str]:
-    total = audit.quarantined_total
+    total = audit.run.quarantined_total
     if total:
         yield f"{total} file{'' if total == 1 else 's or groups'} could not be read; --output json says which, and why"

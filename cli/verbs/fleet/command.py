@@ -171,19 +171,17 @@ def fleet_audit(
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
     from cli.verbs.fleet.audit import AuditRequest, carry_out, fleet_audit_document, sources_of
-    from cli.verbs.plan.action import bounce_of, configs_of, told_of
+    from cli.verbs.plan.action import what_clients_are
     from migration.model import Destination
 
     snapshots, logs = sources_of(sources)
     request = AuditRequest(
         snapshots=snapshots,
         logs=logs,
-        destinations=tuple(Destination(each.value) for each in dict.fromkeys(to or AuditTo)),
-        told=told_of(clients.client or (), clients.clients),
-        configs=configs_of(clients.client_config or ()),
-        regexes=tuple(clients.regex or ()),
-        concurrency=clients.concurrency,
-        bounce_s=bounce_of(clients.bounce_seconds),
+        judged={
+            "destinations": tuple(Destination(each.value) for each in dict.fromkeys(to or AuditTo)),
+            **what_clients_are(clients),
+        },
         groups=tuple(dict.fromkeys(groups or ())),
         out=out,
         reports=tuple(report or ()),

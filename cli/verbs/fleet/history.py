@@ -6,14 +6,14 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.counts import counted
 from cli.errors import UsageError
-from cli.render.document import Block, Cell, Document, Duration, Table, columns
+from cli.render.document import Block, Cell, Document, Duration, Table, columns, fields, table_of
 from cli.times import format_moment, parse_moment
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
@@ -94,7 +94,7 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
         source = request.source.open(spark)
         run = run_history(spark, source, out, progress=progress.history)
         held_back = source.held_back if isinstance(source, Reading) else 0
-        return replace(_Answer(spark, request, run, progress).history(), held_back=held_back)
+        return _Answer(spark, request, run, progress).history(held_back)
 
 
 def _input_bytes(request: HistoryRequest) -> int | None:
@@ -125,46 +125,22 @@ class _Answer:
     ) -> None:
         self._spark, self._request, self._run, self._progress = spark, request, run, progress
 
-    def history(self) -> History:
-        request, run = self._request, self._run
+    def history(self, held_back: int) -> History:
+        request = self._request
         self._progress.say("reading tables")
         groups = self._groups()
         described = self._described()
         problems = tuple(self._missing(groups, described))
-        shows = bool(request.groups)
-        rebalances = self._rebalances() if shows or request.for_programs else []
+        rebalances = self._rebalances() if request.groups or request.for_programs else []
         self._write_reports()
         self._draw({row["group"] for row in groups})
         return History(
-            records=run.records,
-            by_key_version=run.by_key_version,
+            request=request,
+            run=self._run,
             groups=groups,
             rebalances=rebalances,
-            quarantined=[
-                {
-                    "source": each.source,
-                    "file": each.file,
-                    "position": each.position,
-                    "offset": each.offset,
-                    "reason": each.reason,
-                }
-                for each in run.quarantined
-            ],
-            quarantined_total=run.quarantined_total,
-            tables=[
-                TableFacts(
-                    name=each.name,
-                    path=None if request.out is None else each.path,
-                    rows=each.rows,
-                    added=each.added,
-                )
-                for each in run.tables.values()
-            ],
-            since_ms=request.since_ms,
-            until_ms=request.until_ms,
-            as_of_ms=request.as_of_ms,
             described=[each.group for each in described if each.group is not None],
-            shows_rebalances=shows,
+            held_back=held_back,
             problems=problems,
         )
 
@@ -255,36 +231,17 @@ QUARANTINE_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableFacts:
-    """A table: `path` None where it was not kept, its rows, and those that this run added."""
-
-    name: str
-    path: str | None
-    rows: int
-    added: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class History:
     """What a run found, as far as it was asked for."""
 
-    records: int
-    by_key_version: Mapping[int | None, int]
-    """None: the ends of transactions, which have no key of a type."""
+    request: HistoryRequest
+    run: HistoryRun
     groups: Sequence[Row]
     """In the schema OVERVIEW, those that rebalanced longest first."""
     rebalances: Sequence[Row]
     """In the schema REBALANCES, by group and epoch; none where only groups were asked for."""
-    quarantined: Sequence[Row]
-    quarantined_total: int
-    tables: Sequence[TableFacts]
-    since_ms: int | None = None
-    until_ms: int | None = None
-    as_of_ms: int | None = None
     described: Sequence[Group] = ()
-    """The groups as they were at `as_of_ms`."""
-    shows_rebalances: bool = False
-    """To people; programs get all there are."""
+    """The groups as they were at the moment that was asked for."""
     held_back: int = 0
     """Offsets of the live topic that stand behind transactions that are open."""
     problems: tuple[Problem, ...] = ()
@@ -302,25 +259,27 @@ def fleet_history_document(history: History) -> Document:
 
 
 def _data(history: History) -> dict[str, Any]:
-    counts = sorted((number, n) for number, n in history.by_key_version.items() if number is not None)
+    request, run = history.request, history.run
+    counts = sorted((number, n) for number, n in run.by_key_version.items() if number is not None)
     data: dict[str, Any] = {
-        "records": history.records,
+        "records": run.records,
         "by_key_version": {str(number): n for number, n in counts},
-        "transaction_ends": history.by_key_version.get(None, 0),
-        "since": _moment(history.since_ms),
-        "until": _moment(history.until_ms),
+        "transaction_ends": run.by_key_version.get(None, 0),
+        "since": _moment(request.since_ms),
+        "until": _moment(request.until_ms),
         "groups": [_row(row) for row in history.groups],
         "rebalances": [_row(row) for row in history.rebalances],
-        "quarantined": [dict(row) for row in history.quarantined],
-        "quarantined_total": history.quarantined_total,
+        "quarantined": [asdict(each) for each in run.quarantined],
+        "quarantined_total": run.quarantined_total,
         "tables": {
-            each.name: {"path": each.path, "rows": each.rows, "added": each.added} for each in history.tables
+            each.name: {"path": each.path if request.out else None, **fields(each, "rows", "added")}
+            for each in run.tables.values()
         },
     }
-    if history.as_of_ms is None:
+    if request.as_of_ms is None:
         return {**data, "as_of": None}
     described = _described(history, DescribeMode.OFFSETS).data["groups"]
-    return {**data, "as_of": {"time": _moment(history.as_of_ms), "groups": described}}
+    return {**data, "as_of": {"time": _moment(request.as_of_ms), "groups": described}}
 
 
 def _described(history: History, mode: DescribeMode) -> Document:
@@ -339,94 +298,60 @@ def _moment(at_ms: int | None) -> str | None:
 
 
 def _blocks(history: History) -> Iterator[Block]:
-    if history.as_of_ms is not None:
+    request, run = history.request, history.run
+    if request.as_of_ms is not None:
         for mode in (DescribeMode.STATE, DescribeMode.MEMBERS, DescribeMode.OFFSETS):
             yield from _described(history, mode).blocks
         return
-    if history.shows_rebalances:
+    if request.groups:
         yield _rebalances(history.rebalances)
         return
     yield _groups(history.groups)
-    yield _records(history)
-    kept = [each for each in history.tables if each.path is not None]
-    if kept:
-        rows = [(each.name, each.rows, each.added, each.path) for each in kept]
-        yield Table(columns=columns("TABLE", "#ROWS", "#ADDED", "PATH"), rows=rows)
-    if history.quarantined:
-        yield _quarantine(history)
+    yield _records(run)
+    if request.out is not None:
+        yield table_of(run.tables.values(), ("TABLE", "name"), "#ROWS", "#ADDED", "PATH")
+    if run.quarantined:
+        shown = run.quarantined[:QUARANTINE_SHOWN]
+        yield table_of(shown, "FILE", "#POSITION", "#OFFSET", ("NOT-READ", "reason"))
 
 
 def _groups(groups: Sequence[Row]) -> Table:
-    names = (
-        "##REBALANCES",
-        "##JOINED",
-        "##LEFT",
-        "##MOVED",
-        "#REBALANCING",
-        "##STORMS",
-        "##ZOMBIES",
-        "##RESETS",
-    )
-    return Table(
-        columns=columns("GROUP", "TYPE", *names, "LAST-REBALANCE"),
-        rows=[
-            (
-                row["group"],
-                row["migration"] if row["migration"] == "mixed" else row["type"],
-                row["rebalances"],
-                row["joined"],
-                row["left"],
-                row["moved"],
-                _duration(row["rebalancing_s"]),
-                row["storms"],
-                row["zombies"],
-                row["resets"],
-                _moment(row["last_rebalance"]),
-            )
-            for row in groups
-        ],
+    return table_of(
+        groups,
+        "GROUP",
+        ("TYPE", lambda row: row["migration"] if row["migration"] == "mixed" else row["type"]),
+        *("##REBALANCES", "##JOINED", "##LEFT", "##MOVED"),
+        ("#REBALANCING", lambda row: _duration(row["rebalancing_s"])),
+        *("##STORMS", "##ZOMBIES", "##RESETS"),
+        ("LAST-REBALANCE", lambda row: _moment(row["last_rebalance"])),
     )
 
 
 def _rebalances(rebalances: Sequence[Row]) -> Table:
-    names = (
-        "#EPOCH",
-        "START",
-        "#DURATION",
-        "CAUSE",
-        "PROTOCOL",
-        "ASSIGNOR",
-        "##BEFORE",
-        "##MEMBERS",
-        "##MOVED",
-        "##REVOKED",
-    )
-    return Table(columns=columns("GROUP", *names, "JOINED", "LEFT"), rows=list(map(_rebalance, rebalances)))
-
-
-def _rebalance(row: Row) -> tuple[Cell, ...]:
-    return (
-        row["group"],
-        row["epoch"],
-        _moment(row["end"] if row["start"] is None else row["start"]),
-        _duration(row["duration_s"]),
-        row["cause"],
-        row["protocol"],
-        row["assignor"],
-        row["members_before"],
-        row["members"],
-        row["moved"],
-        row["revoked"],
-        ", ".join(row["joined"]),
-        ", ".join(row["left"]),
+    return table_of(
+        rebalances,
+        *("GROUP", "#EPOCH"),
+        ("START", lambda row: _moment(row["end"] if row["start"] is None else row["start"])),
+        ("#DURATION", lambda row: _duration(row["duration_s"])),
+        *(
+            "CAUSE",
+            "PROTOCOL",
+            "ASSIGNOR",
+            ("##BEFORE", "members_before"),
+            "##MEMBERS",
+            "##MOVED",
+            "##REVOKED",
+        ),
+        ("JOINED", lambda row: ", ".join(row["joined"])),
+        ("LEFT", lambda row: ", ".join(row["left"])),
     )
 
 
-def _records(history: History) -> Table:
+def _records(run: HistoryRun) -> Table:
     rows = [
         (number, _name(number), count)
         for number, count in sorted(
-            history.by_key_version.items(), key=lambda item: -1 if item[0] is None else item[0]
+            run.by_key_version.items(), key=lambda item: -1 if item[0] is None else item[0]
         )
     ]
     return Table(columns=columns("#TYPE", "NAME", "##RECORDS"), rows=rows)
@@ -438,18 +363,8 @@ def _name(number: int | None) -> str:
     return RECORD_TYPES[number].name if number in RECORD_TYPES else "unknown"
 
 
-def _quarantine(history: History) -> Table:
-    return Table(
-        columns=columns("FILE", "#POSITION", "#OFFSET", "NOT-READ"),
-        rows=[
-            (row["file"], row["position"], row["offset"], row["reason"])
-            for row in history.quarantined[:QUARANTINE_SHOWN]
-        ],
-    )
-
-
 def _remarks(history: History) -> Iterator[str]:
-    total = history.quarantined_total
+    total = history.run.quarantined_total
     if total:
         things = "1 record, part or file" if total == 1 else f"{total} records, parts or files"
         yield f"{things} could not be read; --output json and the table quarantine say which, and why"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 import typer
 from typer.core import TyperOption
@@ -18,6 +19,7 @@ from cli.selection import describe_chosen
 from cli.sources.permissions import ending
 from cli.sources.source import Read, Source
 from cli.verbs.plan.client_files import read_client_config, read_clients
+from cli.verbs.plan.client_options import ClientOptions
 from groups.group_spec import wanted_topics
 from groups.model import Group, Problem
 from groups.what_if import WhatIf
@@ -102,6 +104,17 @@ def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
     if len(set(places)) < len(places):
         raise UsageError("--client-config names the same file twice")
     return configs
+
+
+def what_clients_are(options: ClientOptions) -> dict[str, Any]:
+    """What the options say of the members: fields of a `PlanRequest`, and of the settings of an audit."""
+    return {
+        "told": told_of(options.client or (), options.clients),
+        "configs": configs_of(options.client_config or ()),
+        "regexes": tuple(options.regex or ()),
+        "concurrency": options.concurrency,
+        "bounce_s": bounce_of(options.bounce_seconds),
+    }
 
 
 def plan_groups(

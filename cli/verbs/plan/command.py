@@ -55,29 +55,23 @@ def plan(
     from cli.verbs.plan.action import (
         PlanRequest,
         assignor_of,
-        bounce_of,
-        configs_of,
         connection_of,
         document_of,
         plan_groups,
         status_of,
-        told_of,
         typed_again,
+        what_clients_are,
     )
     from migration.commands import PLAN_FILE
     from migration.model import Destination
 
     request = PlanRequest(
         destination=Destination("classic" if to is To.GENERIC else to.value),
-        told=told_of(clients.client or (), clients.clients),
-        regexes=tuple(clients.regex or ()),
-        configs=configs_of(clients.client_config or ()),
         offline=offline,
-        concurrency=clients.concurrency,
-        bounce_s=bounce_of(clients.bounce_seconds),
         assignor=assignor_of(assignor, to.value),
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
+        **what_clients_are(clients),
     )
     with opened(source) as groups:
         plans, problems = plan_groups(groups, selection, request)

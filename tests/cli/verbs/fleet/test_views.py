@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from cli.output import render
 from cli.render.output_format import OutputFormat
 from cli.verbs.fleet.audit import Audit, fleet_audit_document
-from cli.verbs.fleet.history import History, TableFacts, fleet_history_document
+from cli.verbs.fleet.history import History, HistoryRequest, fleet_history_document
+from cli.verbs.fleet.sources import LogPaths
 from groups.model import Group, GroupState, GroupType
-from pipeline.audit import MigrationRank
-from pipeline.history import Quarantined
+from pipeline.audit import AuditRun, MigrationRank
+from pipeline.history import HistoryRun, HistoryTable, Quarantined
 from tests.cli.schemas import faults, load
 
 START_MS = 1_780_000_000_000
@@ -53,26 +55,29 @@ REBALANCE: dict[str, Any] = {
     "revoked": 12,
     "skipped": 0,
 }
-QUARANTINED = {
-    "source": "__consumer_offsets-3",
-    "file": "/d/__consumer_offsets-3/00000000000000000000.log",
-    "position": 61,
-    "offset": None,
-    "reason": "ends in the middle of a batch",
-}
+QUARANTINED = Quarantined(
+    source="__consumer_offsets-3",
+    file="/d/__consumer_offsets-3/00000000000000000000.log",
+    position=61,
+    offset=None,
+    reason="ends in the middle of a batch",
+)
 
 
-def history(**changes: Any) -> History:
-    values: dict[str, Any] = {
-        "records": 12,
-        "by_key_version": {None: 2, 1: 9, 2: 1},
-        "groups": [GROUP],
-        "rebalances": [REBALANCE],
-        "quarantined": [],
-        "quarantined_total": 0,
-        "tables": [TableFacts(name="rebalances", path="/t/rebalances", rows=1, added=1)],
-    }
-    return History(**{**values, **changes})
+def history(
+    quarantined: tuple[Quarantined, ...] = (), request: Mapping[str, Any] | None = None, **changes: Any
+) -> History:
+    run = HistoryRun(
+        out="/t",
+        records=12,
+        added=12,
+        by_key_version={None: 2, 1: 9, 2: 1},
+        tables={"rebalances": HistoryTable(name="rebalances", path="/t/rebalances", rows=1, added=1)},
+        quarantined=quarantined,
+        quarantined_total=len(quarantined),
+    )
+    asked = HistoryRequest(source=LogPaths(), out="/t", **request or {})
+    return History(request=asked, run=run, **{"groups": [GROUP], "rebalances": [REBALANCE], **changes})
 
 
 def printed(document: Any, output: OutputFormat = OutputFormat.TABLE) -> str:
@@ -82,7 +87,7 @@ def printed(document: Any, output: OutputFormat = OutputFormat.TABLE) -> str:
 
 
 def test_a_row_per_group() -> None:
-    document = fleet_history_document(history(quarantined=[QUARANTINED], quarantined_total=1))
+    document = fleet_history_document(history(quarantined=(QUARANTINED,)))
     assert printed(document) == (
         "GROUP     TYPE   #REBALANCES  #JOINED  #LEFT  #MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS"
         "  LAST-REBALANCE\n"
@@ -119,7 +124,7 @@ def test_a_time_that_is_not_known_is_not_told_as_none() -> None:
 
 
 def test_the_rebalances_of_a_group() -> None:
-    document = fleet_history_document(history(shows_rebalances=True))
+    document = fleet_history_document(history(request={"groups": ("payments",)}))
     assert printed(document, OutputFormat.CSV) == (
         "GROUP,EPOCH,START,DURATION,CAUSE,PROTOCOL,ASSIGNOR,#BEFORE,#MEMBERS,#MOVED,#REVOKED,JOINED,LEFT\n"
         'payments,7,2026-05-28T20:26:40.000Z,3.500,join,classic,range,2,3,4,12,"c-1, c-2",\n'
@@ -128,7 +133,7 @@ def test_the_rebalances_of_a_group() -> None:
 
 
 def test_programs_get_everything() -> None:
-    data = fleet_history_document(history(quarantined=[QUARANTINED], quarantined_total=1)).as_data()
+    data = fleet_history_document(history(quarantined=(QUARANTINED,))).as_data()
     assert faults(data) == []
     assert (data["command"], data["records"], data["transaction_ends"]) == ("fleet history", 12, 2)
     assert data["by_key_version"] == {"1": 9, "2": 1}
@@ -140,7 +145,7 @@ def test_programs_get_everything() -> None:
 
 def test_what_a_group_was() -> None:
     group = Group(id="payments", type=GroupType.CLASSIC, state=GroupState.EMPTY, generation=6)
-    document = fleet_history_document(history(as_of_ms=START_MS, described=[group]))
+    document = fleet_history_document(history(request={"as_of_ms": START_MS}, described=[group]))
     assert faults(document.as_data()) == []
     assert document.as_data()["as_of"]["groups"][0]["generation"] == 6
     assert printed(document).splitlines()[1].split()[:1] == ["payments"]
@@ -154,18 +159,15 @@ RANKED = MigrationRank(
 
 def audit(**changes: Any) -> Audit:
     values: dict[str, Any] = {
+        "audit": None,
         "groups": 3,
         "verdicts": {"cooperative": {"arrived": 1, "ready": 2}, "consumer": {"blocked": 2, "ready": 1}},
         "blocked_by": {"cooperative": {}, "consumer": {"assignment-user-data": 2}},
         "first": {"cooperative": (RANKED,), "consumer": ()},
-        "regexes_lost": 0,
-        "rows": [],
-        "regexes": [],
-        "quarantined": (),
-        "quarantined_total": 0,
-        "tables": {},
+        "regexes": None,
+        "paths": {},
     }
-    return Audit(**{**values, **changes})
+    return Audit(run=AuditRun(**{**values, **changes}), rows=[], regexes=[])
 
 
 def test_the_sums_of_an_audit() -> None:
