@@ -147,7 +147,7 @@ class Document:
 
     def as_data(self) -> dict[str, Any]:
         """The JSON document, schema in docs/schemas."""
-        errors = [{"subject": error.subject, "message": error.message} for error in self.errors]
+        errors = [fields(error, "subject", "message") for error in self.errors]
         return {"kohort": FORMAT_VERSION, "command": self.command, **self.data, "errors": errors}
 
 

@@ -11,7 +11,7 @@ from cli.changing import ClusterChange, Outcome
 from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
-from cli.render.document import Document, Table, columns
+from cli.render.document import Document, fields, table_of
 from cli.sources.group_settings import GroupSettings
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
@@ -52,20 +52,15 @@ def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> Non
 
 def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
     """What is in force for a group."""
-    shown = list(configs)
     data = [
         {
-            "name": config.name,
-            "value": config.value,
+            **fields(config, "name", "value"),
             "source": config.origin.value,
-            "default": config.default,
-            "minimum": config.minimum,
-            "maximum": config.maximum,
+            **fields(config, "default", "minimum", "maximum"),
         }
-        for config in shown
+        for config in configs
     ]
-    rows = [(c.name, c.value, c.origin.value, c.default, c.minimum, c.maximum) for c in shown]
-    table = Table(columns=columns("NAME", "VALUE", "SOURCE", "DEFAULT", "#MINIMUM", "#MAXIMUM"), rows=rows)
+    table = table_of(data, "NAME", "VALUE", "SOURCE", "DEFAULT", "#MINIMUM", "#MAXIMUM")
     return Document(command="config get", data={"group": group, "settings": data}, blocks=[table])
 
 
@@ -114,18 +109,11 @@ class ConfigChange(ClusterChange[SettingsPlan]):
         return {(plan.group, None): self.settings.alter(plan.group, plan.changes, validate_only=False)}
 
     def document(self) -> Document:
-        rows = [
-            (name, self.configs[name].value, self._after(name), self.configs[name].default)
-            for name in self.plan.changes
-        ]
+        settings = [self._data(name) for name in self.plan.changes]
         return Document(
             command=self.command,
-            data={
-                "group": self.plan.group,
-                "executed": self.outcome is not None,
-                "settings": [self._data(name) for name in self.plan.changes],
-            },
-            blocks=[Table(columns=columns("NAME", "CURRENT", "NEW", "DEFAULT"), rows=rows)],
+            data={"group": self.plan.group, "executed": self.outcome is not None, "settings": settings},
+            blocks=[table_of(settings, "NAME", ("CURRENT", "before"), ("NEW", "after"), "DEFAULT")],
             errors=tuple(self.errors),
         )
 
@@ -140,9 +128,7 @@ class ConfigChange(ClusterChange[SettingsPlan]):
             "before": config.value,
             "source_before": config.origin.value,
             "after": self._after(name),
-            "default": config.default,
-            "minimum": config.minimum,
-            "maximum": config.maximum,
+            **fields(config, "default", "minimum", "maximum"),
             "applied": self.applied(self.plan.group),
         }
 

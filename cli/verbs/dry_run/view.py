@@ -9,7 +9,7 @@ from assignors.diff import Balance, MemberDiff
 from assignors.model import Partitions, Undetermined
 from assignors.rebalance import Procedure
 from cli.render.cells import partitions_text
-from cli.render.document import Block, Document, Heading, Table, Text, columns
+from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
 from groups.dry_run import DryRun
 from groups.model import Problem
 
@@ -26,24 +26,18 @@ def dry_run_document(
 
 def _data(run: DryRun) -> dict[str, Any]:
     return {
-        "group": run.group,
-        "assignor": run.assignor,
+        **fields(run, "group", "assignor"),
         "side": run.side.value,
         "leader": run.leader and {"library": run.leader.library.value, "known_by": run.leader.known_by},
         "procedure": run.procedure.value,
         "rebalances": [
             {
                 "assignment": {member: _plain(owned) for member, owned in rebalance.assignment.items()},
-                "moved": rebalance.moved,
-                "revoked": rebalance.revoked,
-                "without_owner": rebalance.without_owner,
+                **fields(rebalance, "moved", "revoked", "without_owner"),
             }
             for rebalance in run.rebalances
         ],
-        "rests": run.rests,
-        "failure": run.failure,
-        "moved": run.moved,
-        "minimum_moved": run.minimum_moved,
+        **fields(run, "rests", "failure", "moved", "minimum_moved"),
         "balance": {
             "before": _balance_data(run.before),
             "after": _balance_data(run.after),
@@ -51,7 +45,7 @@ def _data(run: DryRun) -> dict[str, Any]:
         },
         "members": [_member_data(member) for member in run.members],
         "undetermined": [_undetermined_data(run, item) for item in run.undetermined],
-        "oddities": [{"subject": item.subject, "message": item.message} for item in run.oddities],
+        "oddities": [fields(item, "subject", "message") for item in run.oddities],
     }
 
 
@@ -62,22 +56,14 @@ def _undetermined_data(run: DryRun, item: Undetermined) -> dict[str, str]:
 
 def _balance_data(balance: Balance) -> dict[str, Any]:
     return {
-        "least": balance.least,
-        "most": balance.most,
-        "spread": balance.spread,
+        **fields(balance, "least", "most", "spread"),
         "standard_deviation": round(balance.standard_deviation, 4),
     }
 
 
 def _member_data(member: MemberDiff) -> dict[str, Any]:
-    return {
-        "id": member.id,
-        "before": _plain(member.before),
-        "after": _plain(member.after),
-        "kept": _plain(member.kept),
-        "gained": _plain(member.gained),
-        "lost": _plain(member.lost),
-    }
+    partitions = fields(member, "before", "after", "kept", "gained", "lost")
+    return {"id": member.id, **{name: _plain(each) for name, each in partitions.items()}}
 
 
 def _plain(partitions: Partitions) -> dict[str, list[int]]:
@@ -93,26 +79,19 @@ def _blocks(run: DryRun) -> Iterator[Block]:
         for number, rebalance in enumerate(run.rebalances, 1)
     ]
     yield Table(columns=columns("#REBALANCE", "#MOVED", "#REVOKED", "#WITHOUT-OWNER"), rows=rows)
-    yield Table(
-        columns=columns("MEMBER", "#BEFORE", "#AFTER", "#KEPT", "GAINED", "LOST"),
-        rows=[
-            (
-                member.id,
-                _count(member.before),
-                _count(member.after),
-                _count(member.kept),
-                partitions_text(member.gained),
-                partitions_text(member.lost),
-            )
-            for member in run.members
-        ],
+    yield table_of(
+        run.members,
+        ("MEMBER", "id"),
+        ("#BEFORE", lambda member: _count(member.before)),
+        ("#AFTER", lambda member: _count(member.after)),
+        ("#KEPT", lambda member: _count(member.kept)),
+        ("GAINED", lambda member: partitions_text(member.gained)),
+        ("LOST", lambda member: partitions_text(member.lost)),
     )
     if run.oddities:
-        rows_odd = [(item.subject, item.message) for item in run.oddities]
-        yield Table(columns=columns("ODD", "WHAT"), rows=rows_odd)
+        yield table_of(run.oddities, ("ODD", "subject"), ("WHAT", "message"))
     if run.undetermined:
-        rows_open = [(item.subject, item.why) for item in run.undetermined]
-        yield Table(columns=columns("UNDETERMINED", "WHY"), rows=rows_open)
+        yield table_of(run.undetermined, ("UNDETERMINED", "subject"), "WHY")
 
 
 def _summary(run: DryRun) -> str:
@@ -144,35 +123,17 @@ def _spread(balance: Balance) -> str:
 
 
 def _comparison(runs: Sequence[DryRun]) -> Table:
-    names = (
-        "GROUP",
-        "ASSIGNOR",
-        "SIDE",
-        "#ROUNDS",
-        "#MOVED",
-        "#FEWEST",
-        "#REVOKED",
-        "#UNOWNED",
-        "#SPREAD",
-        "#STD-DEV",
-    )
-    return Table(
-        columns=columns(*names),
-        rows=[
-            (
-                run.group,
-                run.assignor,
-                run.side.value,
-                len(run.rebalances),
-                f"{run.moved}{_share(run)}",
-                run.minimum_moved,
-                sum(rebalance.revoked for rebalance in run.rebalances),
-                max(rebalance.without_owner for rebalance in run.rebalances),
-                run.after.spread,
-                run.after.standard_deviation,
-            )
-            for run in runs
-        ],
+    return table_of(
+        runs,
+        *("GROUP", "ASSIGNOR"),
+        ("SIDE", lambda run: run.side.value),
+        ("#ROUNDS", lambda run: len(run.rebalances)),
+        ("#MOVED", lambda run: f"{run.moved}{_share(run)}"),
+        ("#FEWEST", "minimum_moved"),
+        ("#REVOKED", lambda run: sum(each.revoked for each in run.rebalances)),
+        ("#UNOWNED", lambda run: max(each.without_owner for each in run.rebalances)),
+        ("#SPREAD", lambda run: run.after.spread),
+        ("#STD-DEV", lambda run: run.after.standard_deviation),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cli.render.document import Block, Document, Heading, Table, Text, columns
+from cli.render.document import Block, Document, Heading, Text, fields, table_of
 from cli.verbs.gate.action import GateAnswer, GateQuestion
-from migration.gate import Awaited, Check, Judgement
+from migration.gate import Judgement
 
 _ANSWERS = {True: "yes", False: "no", None: None}
 
@@ -40,16 +40,10 @@ def _data(question: GateQuestion, found: Judgement | None) -> dict[str, Any]:
             "title": steps[strayed.back_to].title,
         },
         "refused": bool(judgement.differences),
-        "differences": [
-            {"what": one.what, "plan": one.plan, "now": one.now} for one in judgement.differences
-        ],
-        "waiting_for": [_awaited(one) for one in judgement.waiting_for],
-        "checks": [{"check": one.check, "holds": one.holds, "text": one.text} for one in judgement.checks],
+        "differences": [fields(one, "what", "plan", "now") for one in judgement.differences],
+        "waiting_for": [fields(one, "label", "id", "host", "why") for one in judgement.waiting_for],
+        "checks": [fields(one, "check", "holds", "text") for one in judgement.checks],
     }
-
-
-def _awaited(one: Awaited) -> dict[str, Any]:
-    return {"label": one.label, "id": one.id, "host": one.host, "why": one.why}
 
 
 def _blocks(question: GateQuestion, judgement: Judgement | None) -> Iterator[Block]:
@@ -58,20 +52,17 @@ def _blocks(question: GateQuestion, judgement: Judgement | None) -> Iterator[Blo
     yield Heading(_title(question), level=1)
     if judgement.differences:
         yield Text("Refused: this plan is not that of the group, or no longer. Make a new one (kohort plan).")
-        rows = [(one.what, one.plan, one.now) for one in judgement.differences]
-        yield Table(columns=columns("WHAT", "PLAN", "NOW"), rows=rows)
+        yield table_of(judgement.differences, "WHAT", "PLAN", "NOW")
         return
     yield Text(_answer(question, judgement))
-    yield Table(
-        columns=columns("HOLDS", "CHECK", "WHAT-IS-SEEN"), rows=[_row(one) for one in judgement.checks]
-    )
+    holds = ("HOLDS", lambda check: _ANSWERS[check.holds])
+    yield table_of(judgement.checks, holds, "CHECK", ("WHAT-IS-SEEN", "text"))
     if judgement.waiting_for:
-        awaited = [(one.label, one.id, one.host, one.why) for one in judgement.waiting_for]
-        yield Table(columns=columns("WAITING-FOR", "CONSUMER-ID", "HOST", "WHY"), rows=awaited)
+        who = (("WAITING-FOR", "label"), ("CONSUMER-ID", "id"))
+        yield table_of(judgement.waiting_for, *who, "HOST", "WHY")
     if judgement.open is False and not judgement.strayed and question.step and question.step.dangers:
         yield Heading("What may be wrong")
-        dangers = [(one.what, one.symptom, one.then) for one in question.step.dangers]
-        yield Table(columns=columns("DANGER", "SYMPTOM", "THEN"), rows=dangers)
+        yield table_of(question.step.dangers, ("DANGER", "what"), "SYMPTOM", "THEN")
 
 
 def _title(question: GateQuestion) -> str:
@@ -80,10 +71,6 @@ def _title(question: GateQuestion) -> str:
         return f"{group}: before step 1 of {len(steps)}"
     of_round = f", round {question.round} of {len(question.step.rounds)}" if question.round else ""
     return f"{group}: step {question.position + 1} of {len(steps)}{of_round}: {question.step.title}"
-
-
-def _row(check: Check) -> tuple[str | None, str, str]:
-    return _ANSWERS[check.holds], check.check, check.text
 
 
 def _answer(question: GateQuestion, judgement: Judgement) -> str:

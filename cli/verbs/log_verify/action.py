@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.progress import Progress
-from cli.render.document import Block, Document, Table, columns
+from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of_part
 from cli.verbs.log_dump.segments import Segment, damage_of, partition_directories, shown_path
@@ -187,20 +187,16 @@ def log_verify_document(partitions: Sequence[Checked], errors: tuple[Problem, ..
 
 def _data(checked: Checked) -> dict[str, Any]:
     return {
-        "directory": checked.directory,
-        "segments": checked.segments,
-        "batches": checked.batches,
-        "records": checked.records,
+        **fields(checked, "directory", "segments", "batches", "records"),
         "control_records": checked.control,
         "keys": [
             {"type": number, "name": _name(number), "records": count}
             for number, count in sorted(checked.keys.items())
         ],
-        "first_offset": checked.first_offset,
-        "last_offset": checked.last_offset,
+        **fields(checked, "first_offset", "last_offset"),
         "first_timestamp": checked.first_ms,
         "last_timestamp": checked.last_ms,
-        "problems": [{"subject": each.subject, "message": each.message} for each in checked.problems],
+        "problems": [fields(each, "subject", "message") for each in checked.problems],
     }
 
 
@@ -209,32 +205,21 @@ def _name(number: int) -> str | None:
 
 
 def _blocks(partitions: Sequence[Checked]) -> Iterator[Block]:
-    names = ("##PROBLEMS", "#SEGMENTS", "#BATCHES", "#RECORDS", "#CONTROL", "#FIRST-OFFSET", "#LAST-OFFSET")
-    yield Table(
-        columns=columns("DIRECTORY", *names, "FIRST-TIME", "LAST-TIME"),
-        rows=[
-            (
-                checked.directory,
-                len(checked.problems),
-                checked.segments,
-                checked.batches,
-                checked.records,
-                checked.control,
-                checked.first_offset,
-                checked.last_offset,
-                _time(checked.first_ms),
-                _time(checked.last_ms),
-            )
-            for checked in partitions
-        ],
+    yield table_of(
+        partitions,
+        "DIRECTORY",
+        ("##PROBLEMS", lambda checked: len(checked.problems)),
+        *("#SEGMENTS", "#BATCHES", "#RECORDS", "#CONTROL", "#FIRST-OFFSET", "#LAST-OFFSET"),
+        ("FIRST-TIME", lambda checked: _time(checked.first_ms)),
+        ("LAST-TIME", lambda checked: _time(checked.last_ms)),
     )
     total = sum((checked.keys for checked in partitions), start=Counter[int]())
     if total:
         rows = [(number, _name(number) or "unknown", count) for number, count in sorted(total.items())]
         yield Table(columns=columns("#TYPE", "NAME", "#RECORDS"), rows=rows)
-    problems = [(each.subject, each.message) for checked in partitions for each in checked.problems]
+    problems = [problem for checked in partitions for problem in checked.problems]
     if problems:
-        yield Table(columns=columns("WHERE", "PROBLEM"), rows=problems)
+        yield table_of(problems, ("WHERE", "subject"), ("PROBLEM", "message"))
 
 
 def _time(moment: int | None) -> str | None:

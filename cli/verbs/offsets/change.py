@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from cli.changing import Outcome, Planned, WrittenChange
 from cli.counts import counted
-from cli.render.document import Document, Table, columns
+from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from groups.model import Cause, Problem
 from groups.offsets.model import GroupChange, OffsetChange, Place
@@ -90,40 +90,29 @@ class OffsetsChange(_OfOffsets[GroupChange]):
 
     def _change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
         return {
-            "topic": change.topic,
-            "partition": change.partition,
-            "before": change.before,
-            "after": change.after,
-            "earliest": change.earliest,
-            "end": change.end,
-            "lag_before": change.lag_before,
-            "lag_after": change.lag_after,
-            "remark": change.remark,
+            **fields(change, "topic", "partition", "before", "after", "earliest", "end"),
+            **fields(change, "lag_before", "lag_after", "remark"),
             "applied": self.applied(group, change.place),
         }
 
     def _table(self) -> Table:
-        remarks = any(change.remark for plan in self.plans for change in plan.changes)
-        names = [
-            "GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET", "#NEW-OFFSET", "#LOG-END-OFFSET", "#LAG", "#NEW-LAG",
-            *["REMARK"] * remarks,
-        ]  # fmt: skip
-        rows = [
-            (
-                plan.group,
-                change.topic,
-                change.partition,
-                change.before,
-                change.after,
-                change.end,
-                change.lag_before,
-                change.lag_after,
-                *[change.remark or ""] * remarks,
-            )
-            for plan in self.plans
-            for change in plan.changes
+        changes = [(plan.group, change) for plan in self.plans for change in plan.changes]
+        names = ["topic", "partition", "before", "after", "end", "lag_before", "lag_after"]
+        headings = [
+            "TOPIC",
+            "#PARTITION",
+            "#CURRENT-OFFSET",
+            "#NEW-OFFSET",
+            "#LOG-END-OFFSET",
+            "#LAG",
+            "#NEW-LAG",
         ]
-        return Table(columns=columns(*names), rows=rows)
+        remarks = any(change.remark for _, change in changes)
+        rows = [
+            (group, *fields(change, *names).values(), *[change.remark or ""] * remarks)
+            for group, change in changes
+        ]
+        return Table(columns=columns("GROUP", *headings, *["REMARK"] * remarks), rows=rows)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns
+from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.plan.timeline import timeline_blocks
 from groups.model import Problem
 from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.course import Manner
-from migration.model import Danger, Expectation, Level, Plan, PlannedMember, Step, Stray, Verdict, names_of
+from migration.model import Expectation, Level, Plan, PlannedMember, Step, Stray, Verdict, names_of
 from migration.plan_file import plan_to_data
 from migration.rules.case import without_members
 
@@ -37,8 +37,8 @@ def _blocks(plan: Plan, write: str | None) -> Iterator[Block]:
     yield Text(_VERDICTS[plan.verdict])
     if plan.findings:
         yield Heading("Findings")
-        rows = [(f.level.value, f.rule, f.member, f.message, f.remedy, f.source) for f in plan.findings]
-        yield Table(columns=columns("LEVEL", "RULE", "MEMBER", "FINDING", "REMEDY", "SOURCE"), rows=rows)
+        level = ("LEVEL", lambda finding: finding.level.value)
+        yield table_of(plan.findings, level, "RULE", "MEMBER", ("FINDING", "message"), "REMEDY", "SOURCE")
     if plan.steps:
         yield from _overview(plan, write)
     elif plan.verdict is not Verdict.BLOCKED:
@@ -47,8 +47,7 @@ def _blocks(plan: Plan, write: str | None) -> Iterator[Block]:
         yield from _step_blocks(plan, number, step)
     if plan.alternatives:
         yield Heading("Ways not taken")
-        rows_of_ways = [(way.title, way.why_not) for way in plan.alternatives]
-        yield Table(columns=columns("WAY", "WHY NOT"), rows=rows_of_ways)
+        yield table_of(plan.alternatives, ("WAY", "title"), ("WHY NOT", "why_not"))
 
 
 def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
@@ -115,11 +114,12 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
         yield from _expectation(step.expectation)
     if step.dangers:
         yield Text("What can go wrong:")
-        names = columns("DANGER", "WHAT IT LOOKS LIKE", "THEN")
-        yield Table(columns=names, rows=[_danger(one) for one in step.dangers])
+        yield table_of(step.dangers, ("DANGER", "what"), ("WHAT IT LOOKS LIKE", "symptom"), "THEN")
     if step.strays:
         yield Text("When the check says that the group has strayed:")
-        yield Table(columns=columns("IT SAYS", "GO BACK TO"), rows=[_stray(plan, one) for one in step.strays])
+        yield table_of(
+            step.strays, ("IT SAYS", "message"), ("GO BACK TO", lambda stray: _back_to(plan, stray))
+        )
     if step.way_back:
         yield Text(f"Way back: {step.way_back}")
 
@@ -173,13 +173,9 @@ def _is_assumed(line: str) -> bool:
     return line.startswith("Assumed:")
 
 
-def _danger(danger: Danger) -> tuple[str, str, str]:
-    return danger.what, danger.symptom, danger.then
-
-
-def _stray(plan: Plan, stray: Stray) -> tuple[str, str]:
+def _back_to(plan: Plan, stray: Stray) -> str:
     number = next((n for n, step in enumerate(plan.steps, 1) if step.id == stray.back_to), None)
-    return stray.message, f"step {number}" if number else stray.back_to
+    return f"step {number}" if number else stray.back_to
 
 
 def _count(number: int, noun: str) -> str:
@@ -188,20 +184,14 @@ def _count(number: int, noun: str) -> str:
 
 def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> Document:
     """A row per group in the order given; for programs, the whole of every plan."""
-    table = Table(
-        columns=columns("GROUP", "FROM", "VERDICT", "##BLOCKERS", "##WARNINGS", "CLIENTS", "FIRST REASON"),
-        rows=[
-            (
-                plan.group,
-                plan.origin,
-                plan.verdict.value,
-                _count_of(plan, Level.BLOCKER),
-                _count_of(plan, Level.WARNING),
-                ", ".join(plan.clients) or None,
-                _first_reason(plan),
-            )
-            for plan in plans
-        ],
+    table = table_of(
+        plans,
+        *("GROUP", ("FROM", "origin")),
+        ("VERDICT", lambda plan: plan.verdict.value),
+        ("##BLOCKERS", lambda plan: _count_of(plan, Level.BLOCKER)),
+        ("##WARNINGS", lambda plan: _count_of(plan, Level.WARNING)),
+        ("CLIENTS", lambda plan: ", ".join(plan.clients) or None),
+        ("FIRST REASON", _first_reason),
     )
     data = {"plans": [plan_document(plan, ()).data for plan in plans]}
     return Document(command="plan", data=data, blocks=[table], errors=problems)

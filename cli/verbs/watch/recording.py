@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, TextIO
 
 from cli.errors import CommandError, UsageError
-from cli.render.document import FORMAT_VERSION
+from cli.render.document import FORMAT_VERSION, fields
 from cli.times import format_moment, parse_moment
 from cli.verbs.watch.event_text import happening_text
 from cli.verbs.watch.lag import lags_of
@@ -59,8 +59,7 @@ def header_document(header: Header) -> dict[str, Any]:
     return {
         **_begin("header", header.at_ms),
         "groups": list(header.groups),
-        "source": header.source,
-        "every_ms": header.every_ms,
+        **fields(header, "source", "every_ms"),
     }
 
 
@@ -74,7 +73,7 @@ def observation_document(seen: Observation) -> dict[str, Any]:
         "groups": {name: tree["groups"].get(name) for name in seen.groups},
         "topics": tree["topics"],
         "lag": {name: _lag(seen, group) for name, group in there.items()},
-        "errors": [{"subject": each.subject, "message": each.message} for each in seen.problems],
+        "errors": [fields(each, "subject", "message") for each in seen.problems],
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from typing import Protocol
 from cli.counts import counted
 from cli.output import notice, write_out
 from cli.render.cells import safe_text
-from cli.render.document import Cell, Table, columns
+from cli.render.document import Table, table_of
 from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.watch.event_text import clock_text, duration_text, epoch_words, places_text, told_lines
@@ -277,19 +277,20 @@ def _members_table(group: Group, width: int) -> Table:
     found = inspect(group)
     has_targets = any(each.member.target is not None for each in found.members)
     most = _most_of_a_name(width)
-    changes = ["GAINS", "GIVES-UP"] if has_targets else []
+    return table_of(
+        sorted(found.members, key=_by_label),
+        ("MEMBER", lambda each: _short(each.label, most)),
+        ("PROTOCOL", lambda each: each.member.protocol and each.member.protocol.value),
+        "#EPOCH",
+        ("##OWNS", lambda each: _count(each.member.owned)),
+        *[("GAINS", lambda each: _without(each.member.target, each.member.owned))] * has_targets,
+        *[("GIVES-UP", lambda each: _without(each.member.owned, each.member.target))] * has_targets,
+        ("OWNS", lambda each: places_text(each.member.owned or {}) or None),
+    )
 
-    def row(each: InspectedMember) -> list[Cell]:
-        member = each.member
-        protocol = member.protocol and member.protocol.value
-        count = None if member.owned is None else sum(map(len, member.owned.values()))
-        cells: list[Cell] = [_short(each.label, most), protocol, each.epoch, count]
-        if has_targets:
-            cells += [_without(member.target, member.owned), _without(member.owned, member.target)]
-        return [*cells, None if member.owned is None else places_text(member.owned) or None]
 
-    names = ["MEMBER", "PROTOCOL", "#EPOCH", "##OWNS", *changes, "OWNS"]
-    return Table(columns=columns(*names), rows=list(map(row, sorted(found.members, key=_by_label))))
+def _count(owned: Partitions | None) -> int | None:
+    return None if owned is None else sum(map(len, owned.values()))
 
 
 def _by_label(found: InspectedMember) -> tuple[str, str]:
@@ -329,29 +330,23 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
 
 def _lags_table(course: WatchState, name: str, found: WatchedGroup, width: int) -> Table:
     most = _most_of_a_name(width)
-    partitions: dict[str, int] = {}
-    for topic, _ in found.wanted:
-        partitions[topic] = partitions.get(topic, 0) + 1
-    unowned: dict[str, int] = {}
-    for topic, _ in found.unowned:
-        unowned[topic] = unowned.get(topic, 0) + 1
+    partitions, unowned = (Counter(topic for topic, _ in places) for places in (found.wanted, found.unowned))
 
-    def row(lag: TopicLag) -> list[Cell]:
+    def zero_in(lag: TopicLag) -> str | None:
         seconds = lag.seconds_to_zero
-        return [
-            _short(lag.topic, most),
-            partitions.get(lag.topic, 0),
-            unowned.get(lag.topic, 0),
-            lag.lag,
-            lag.unknown or None,
-            _rate(lag.consumed_per_s),
-            _rate(lag.produced_per_s),
-            duration_text(seconds * 1000) if seconds else None,
-        ]
+        return duration_text(seconds * 1000) if seconds else None
 
-    names = ["TOPIC", "##PARTITIONS", "##UNOWNED", "#LAG", "#NO-LAG", "#READ/S", "#WRITTEN/S", "#ZERO-IN"]
-    rows = [row(lag) for lag in topic_lags(name, course.window, partitions)]
-    return Table(columns=columns(*names), rows=rows)
+    return table_of(
+        topic_lags(name, course.window, partitions),
+        ("TOPIC", lambda lag: _short(lag.topic, most)),
+        ("##PARTITIONS", lambda lag: partitions[lag.topic]),
+        ("##UNOWNED", lambda lag: unowned[lag.topic]),
+        "#LAG",
+        ("#NO-LAG", lambda lag: lag.unknown or None),
+        ("#READ/S", lambda lag: _rate(lag.consumed_per_s)),
+        ("#WRITTEN/S", lambda lag: _rate(lag.produced_per_s)),
+        ("#ZERO-IN", zero_in),
+    )
 
 
 def _rate(per_second: float | None) -> str | None:
