@@ -42,9 +42,7 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
     again = np.flatnonzero(np.bincount(partitions, minlength=group.partition_count) > 1)
     if len(again):
         raise RuleBrokenError(assignor.name, Rule.TWICE, _name(group, int(again[0])))
-    subscribed = np.zeros((len(members), len(group.spec.topics)), dtype=bool)
-    subscribed[group.subscriptions.row_of, group.subscriptions.values] = True
-    foreign = np.flatnonzero(~subscribed[owners, group.partition_topic[partitions]])
+    foreign = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])
     if len(foreign):
         raise RuleBrokenError(assignor.name, Rule.NON_SUBSCRIBER, _who(group, rows, int(foreign[0])))
     if RebalanceProtocol.COOPERATIVE in assignor.protocols:
@@ -71,13 +69,12 @@ def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Se
     `name` is the assignor's.
     """
     member_index = {member.id: i for i, member in enumerate(group.spec.members)}
-    topic_index = {topic.name: i for i, topic in enumerate(group.spec.topics)}
     rows: list[list[int]] = [[] for _ in group.spec.members]
     for member, topics in named.items():
         if member not in member_index:
             raise RuleBrokenError(name, Rule.NON_MEMBER, member)
         for topic, partitions in topics.items():
-            index = topic_index.get(topic)
+            index = group.topic_index.get(topic)
             count = 0 if index is None else group.spec.topics[index].partitions
             for partition in partitions:
                 if index is None or not 0 <= partition < count:

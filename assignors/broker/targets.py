@@ -65,7 +65,7 @@ def topic_id(group: DenseGroup, topic: int) -> UUID:
 
 def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
     """Topics of the member in the order of its set of names, which is that of `subscribedTopicIds()`."""
-    index = {topic.name: i for i, topic in enumerate(group.spec.topics)}
+    index = group.topic_index
     names = list(dict.fromkeys(member.topics))
     order = map_order(
         string_hashes(names),
@@ -90,15 +90,6 @@ def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list
     return [topics[i] for i in by_id.indices.tolist()]
 
 
-def topic_of_ids(group: DenseGroup) -> Ints:
-    """Topic of every dense partition id, strays included; -1 where the topic is gone."""
-    if not group.strays:
-        return group.partition_topic
-    index = {topic.name: i for i, topic in enumerate(group.spec.topics)}
-    strays = np.array([index.get(name, -1) for name, _ in group.strays], dtype=np.int64)
-    return np.concatenate((group.partition_topic, strays))
-
-
 def homogeneous(group: DenseGroup) -> bool:
     """Whether the broker takes the members' subscriptions for equal (modern.ModernGroup.subscriptionType).
 
@@ -117,8 +108,8 @@ def homogeneous(group: DenseGroup) -> bool:
 class Targets:
     """Iteration over the targets of members, in Java's order."""
 
-    def __init__(self, group: DenseGroup, topic_of: Ints, java: Java) -> None:
-        self.group, self.topic_of, self.java = group, topic_of, java
+    def __init__(self, group: DenseGroup, java: Java) -> None:
+        self.group, self.java = group, java
         self.hashes = uuid_hashes([topic_id(group, t) for t in range(len(group.spec.topics))])
 
     def of(self, member: int) -> Iterator[tuple[int, Ints]]:
@@ -148,7 +139,7 @@ class Targets:
 
     def _row(self, member: int) -> tuple[Ints, Ints]:
         row = self.group.owned.partitions[member]
-        return row, self.topic_of[row]
+        return row, self.group.topic_of[row]
 
     def _set(self, ids: Ints) -> Ints:
         distinct = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.int64)
@@ -182,8 +173,8 @@ class TargetMaps:
 
     def __init__(self, group: DenseGroup) -> None:
         self._group = group
-        self._topic_of: list[int] = topic_of_ids(group).tolist()
-        targets = Targets(group, topic_of_ids(group), Java())
+        self._topic_of: list[int] = group.topic_of.tolist()
+        targets = Targets(group, Java())
         self._spreads: list[int] = spread(targets.hashes).tolist()
         self._keys = [uuid_sort_key(topic_id(group, topic)) for topic in range(len(group.spec.topics))]
         self._present = [targets.topics(member) for member in range(len(group.spec.members))]

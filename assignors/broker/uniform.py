@@ -33,7 +33,6 @@ from assignors.broker.targets import (
     homogeneous,
     no_changes,
     subscribed_topics,
-    topic_of_ids,
 )
 from assignors.broker.uniform_heterogeneous import assign_heterogeneous
 from assignors.errors import AssignorFailedError
@@ -104,7 +103,7 @@ def _change(
     group: DenseGroup, topics: Sequence[int], plan: _Plan, unassigned: Ints, receivers: Ints, maps: TargetMaps
 ) -> None:
     """Do to the maps of targets what the assignor did: all give up what is too much, then some get more."""
-    topic_of = topic_of_ids(group)
+    topic_of = group.topic_of
     subscribed = [False] * len(group.spec.topics)
     for topic in topics:
         subscribed[topic] = True
@@ -153,7 +152,7 @@ class _Claims:
         if group.strays or len(topics) < len(group.spec.topics):
             subscribed = np.zeros(len(group.spec.topics) + 1, dtype=bool)
             subscribed[topics] = True
-            kept = subscribed[topic_of_ids(group)[values]]
+            kept = subscribed[group.topic_of[values]]
             values, members = values[kept], members[kept]
         owners = np.full(group.partition_count + len(group.strays), -1, dtype=np.int32)
         owners[values] = members
@@ -187,7 +186,7 @@ def _cut(
         has_extra = extras > 0
         quota = each + has_extra
         if sizes[member] > quota:
-            targets = targets or Targets(group, topic_of_ids(group), java)
+            targets = targets or Targets(group, java)
             for ids in _beyond(targets, member, set(topics), quota):
                 plan.given_up.append(ids)
                 plan.losers.append(member)

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.broker.targets import Changes, Java, TargetMaps, Targets, no_changes, topic_id, topic_of_ids
+from assignors.broker.targets import Changes, Java, TargetMaps, Targets, no_changes, topic_id
 from assignors.errors import AssignorFailedError
 from assignors.java.hash_map import hash_map_order, uuid_sort_key
-from assignors.model import Assignment, DenseGroup, Ints, Rows, level_fill
+from assignors.model import Assignment, DenseGroup, Ints, Rows, level_fill, places, stable_order
 
 MAXIMUM_SWEEPS = 16
 
@@ -75,10 +75,9 @@ class _State:
         rows = self.group.owned.partitions
         if not len(rows.values):
             return
-        rank = np.empty(len(self.order), dtype=np.int32)
-        rank[self.order] = np.arange(len(self.order), dtype=np.int32)
+        rank = places(self.order).astype(np.int32)
         members = np.repeat(np.arange(len(rows)), rows.lengths)
-        topics = topic_of_ids(self.group)[rows.values]
+        topics = self.group.topic_of[rows.values]
         subscribed = self.group.subscribed()[members, topics] & (topics >= 0)
         if not subscribed.all():
             values, members = rows.values[subscribed], members[subscribed]
@@ -104,8 +103,7 @@ class _State:
 
     def _fail(self, java: Java) -> None:
         """A claim beyond a topic's partitions: Java's array says so for the first that it meets."""
-        topic_of = topic_of_ids(self.group)
-        targets = Targets(self.group, topic_of, java)
+        targets = Targets(self.group, java)
         subscribed = self.group.subscribed()
         for member in self.order.tolist():
             for topic, ids in targets.of(member):
@@ -196,11 +194,7 @@ class _State:
     def _by_load(self, subscribers: Ints) -> Ints:
         """Least loaded first, map order among equals."""
         loads = self.loads[subscribers]
-        low = loads.min()
-        if int(loads.max()) - int(low) < 2**16:
-            # Sixteen-bit keys are radix sorted.
-            return subscribers[np.argsort((loads - low).astype(np.uint16), kind="stable")]
-        return subscribers[np.argsort(loads, kind="stable")]
+        return subscribers[stable_order(loads - loads.min())]
 
     def finish(self) -> Assignment:
         owned = self.owners >= 0

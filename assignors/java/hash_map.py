@@ -45,7 +45,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.model import Ints, MemberSpec
+from assignors.model import Ints, MemberSpec, stable_order
 
 DEFAULT_CAPACITY = 16
 TREEIFY_THRESHOLD = 8
@@ -138,7 +138,7 @@ def map_order(hashes: Ints, *, capacity: int = DEFAULT_CAPACITY, keys: Sequence[
         indices, determined = replay(spreads.tolist(), capacity, keys)
         return Order(np.array(indices, dtype=np.int64), determined)
     bins = spreads & (grown_capacity(len(hashes), capacity) - 1)
-    return Order(_stable_argsort(bins))
+    return Order(stable_order(bins))
 
 
 def _threshold(capacity: int) -> int:
@@ -158,13 +158,6 @@ def _overfull(spreads: Ints, capacity: int) -> bool:
         if size <= _threshold(capacity):
             return False
         capacity *= 2
-
-
-def _stable_argsort(keys: Ints) -> Ints:
-    # Sixteen-bit keys are radix sorted, an order of magnitude faster than wider ones.
-    if len(keys) and keys.max() < 2**16:
-        return np.argsort(keys.astype(np.uint16), kind="stable")
-    return np.argsort(keys, kind="stable")
 
 
 def _signed(hashes: NDArray[np.uint32] | Ints) -> Ints:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from assignors.java.hash_map import static_first
-from assignors.model import Assignment, DenseGroup, Ints, Result, Rows
+from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, places
 
 Racks = frozenset[str]
 
@@ -205,8 +205,7 @@ def _alike_ranges(group: DenseGroup, members: Ints) -> Assignment:
     """Every member subscribes to the same topics: all ranges at once, one per member and topic."""
     rows = group.subscriptions
     topics = rows.values[: int(rows.start[1])] if len(members) else rows.values
-    rank = np.empty((len(members), 1), dtype=np.int64)
-    rank[members, 0] = np.arange(len(members))
+    rank = places(members)[:, np.newaxis]
     each, extra = np.divmod(np.diff(group.topic_start)[topics], max(1, len(members)))
     length = each + (rank < extra)
     first = group.topic_start[topics] + rank * each + np.minimum(rank, extra)

@@ -32,6 +32,7 @@ AbstractStickyAssignor.PartitionMovements.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +46,8 @@ from assignors.java.hash_map import (
     topic_partition_hashes,
 )
 from assignors.java.sticky_claims import Holdings
-from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, places, run_starts, runs
-from assignors.model import NO_GENERATION, Ints, Undetermined
+from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, run_starts, runs
+from assignors.model import NO_GENERATION, Ints, Undetermined, places
 
 NO_LIST = (
     'Cannot invoke "java.util.List.size()" because the return value of "java.util.Map.get(Object)" is null'
@@ -248,24 +249,20 @@ def _previous_owners(question: StickyGroup) -> Ints | None:
 class BalancingWithStrays(Balancing):
     """Like `Balancing`, for any holdings."""
 
-    def __init__(
-        self,
-        question: StickyGroup,
-        subscribers: Subscribers,
-        held: Holdings,
-        counts: Ints,
-        fixed: NDArray[np.bool_],
-        racks: Racks | None,
-    ) -> None:
-        super().__init__(question, subscribers, held, counts, fixed, racks)
-        turn = places(question.hash_order)
-        self._turn = places(question.owners_order)
-        self._place = places(question.by_id)
-        self._in_map_order = [
-            row[np.argsort(turn[row])]
-            for row in map(subscribers.members.__getitem__, range(len(subscribers.members)))
-        ]
-        self._known_balanced: bool | None = None
+    _known_balanced: bool | None = None
+
+    @cached_property
+    def _turn(self) -> Ints:
+        return places(self.question.owners_order)
+
+    @cached_property
+    def _place(self) -> Ints:
+        return places(self.question.by_id)
+
+    @cached_property
+    def _in_map_order(self) -> list[Ints]:
+        turn, rows = places(self.question.hash_order), self.subscribers.members
+        return [rows[kind][np.argsort(turn[rows[kind]])] for kind in range(len(rows))]
 
     def _visit(self, blocks: list[tuple[Ints, int]]) -> bool:
         modified = False

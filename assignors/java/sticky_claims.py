@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java.sticky_group import StickyGroup, places, run_starts
-from assignors.model import Assignment, Ints, Rows, Undetermined
+from assignors.java.sticky_group import StickyGroup, run_starts
+from assignors.model import Assignment, Ints, Rows, Undetermined, places
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,8 +25,8 @@ import numpy as np
 
 from assignors.errors import AssignorFailedError
 from assignors.java.sticky_claims import Granted, Holdings, take_unassigned
-from assignors.java.sticky_group import Racks, StickyGroup, places, run_starts
-from assignors.model import Ints
+from assignors.java.sticky_group import Racks, StickyGroup, run_starts
+from assignors.model import Ints, places
 
 
 def assign_equal(question: StickyGroup, settled: Granted, racks: Racks | None) -> Holdings:

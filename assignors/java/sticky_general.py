@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from assignors.java.sticky_balance import Balancing, BalancingWithStrays
 from assignors.java.sticky_claims import Granted, Holdings, StickyOutcome, take_unassigned
-from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, places, runs, subscribers_of
-from assignors.model import Ints, level_fill
+from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, runs, subscribers_of
+from assignors.model import Ints, level_fill, places
 
 
 def assign_general(question: StickyGroup, settled: Granted, racks: Racks | None) -> StickyOutcome:

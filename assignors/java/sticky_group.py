@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.java.hash_map import hash_map_order, utf16
-from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows
+from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows, places, stable_order
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,7 +93,7 @@ class StickyGroup:
         if any(
             len(m.topics) > n for m, n in zip(self.group.spec.members, rows.lengths.tolist(), strict=True)
         ):
-            index = {topic.name: i for i, topic in enumerate(self.group.spec.topics)}
+            index = self.group.topic_index
             rows = Rows.of([[index[t] for t in m.topics if t in index] for m in self.group.spec.members])
         if self.takes_part.all():
             return rows
@@ -135,8 +135,7 @@ class StickyGroup:
     @cached_property
     def stray_topics(self) -> Ints:
         """The topic of each stray that takes part, else -1."""
-        index = {topic.name: i for i, topic in enumerate(self.group.spec.topics)}
-        topics = np.array([index.get(name, -1) for name, _ in self.group.strays], dtype=np.int64)
+        topics = self.group.topic_of[self.group.partition_count :]
         if not len(self.takes_part):
             return topics
         return np.where(self.takes_part[topics], topics, -1)
@@ -166,13 +165,6 @@ class StickyGroup:
         shift: Ints = np.repeat(start - (ends - lengths), lengths)
         shift += np.arange(len(shift))
         return shift
-
-
-def places(order: Ints) -> Ints:
-    """The place of each index in an order of all of them."""
-    inverse = np.empty(len(order), dtype=np.int64)
-    inverse[order] = np.arange(len(order))
-    return inverse
 
 
 def _sorted_names(names: Iterable[str]) -> Ints:
@@ -219,8 +211,8 @@ def subscribers_of(question: StickyGroup) -> Subscribers:
     listed, topics = question.listed, len(question.group.spec.topics)
     rank = places(question.by_id)
     # Two stable sorts: by member id, then by topic.
-    by_member = _stable_order(rank[listed.row_of])
-    by_topic = by_member[_stable_order(listed.values[by_member])]
+    by_member = stable_order(rank[listed.row_of])
+    by_topic = by_member[stable_order(listed.values[by_member])]
     members = listed.row_of[by_topic]
     potential = np.bincount(listed.values, minlength=topics)
     start = np.concatenate(([0], np.cumsum(potential)))
@@ -240,13 +232,6 @@ def subscribers_of(question: StickyGroup) -> Subscribers:
 def _unique(row: Ints) -> Ints:
     """Without repetition; equals stand side by side."""
     return row[np.concatenate(([True], row[1:] != row[:-1]))]
-
-
-def _stable_order(keys: Ints) -> Ints:
-    # Sixteen-bit keys are radix sorted.
-    if len(keys) and int(keys.max()) < 2**16:
-        return np.argsort(keys.astype(np.uint16), kind="stable")
-    return np.argsort(keys, kind="stable")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from assignors.librdkafka.order import NOBODY, metadata_order, readable, utf8, without_unreadable
 from assignors.librdkafka.sticky_balance import Board, FreedMemoryError, MoveByMove
-from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined, level_fill
+from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined, level_fill, places
 
 FREED = (
     "librdkafka's leader reads memory that it has freed while it moves partitions back: what it assigns to members "
@@ -79,8 +79,7 @@ class _Plan:
         plain = group.subscribers(np.arange(len(group.spec.members)))
         self.subscribers = [plain[t] for t in range(len(group.spec.topics))]
         ids = [utf8(member.id) for member in group.spec.members]
-        self.rank = np.empty(len(ids), dtype=np.int64)
-        self.rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        self.rank = places(np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64))
         sizes = np.diff(group.topic_start)
         self.assignable = [t for t, subs in enumerate(self.subscribers) if len(subs) and sizes[t]]
         self.identical = all(len(self.subscribers[t]) == len(members) for t in self.assignable)

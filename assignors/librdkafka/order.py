@@ -131,7 +131,7 @@ def no_order(members: Sequence[MemberSpec]) -> tuple[Undetermined, ...]:
 
 def metadata_order(group: DenseGroup) -> list[int]:
     """Topics as the broker's Metadata response lists them to the leader."""
-    index = {topic.name: i for i, topic in enumerate(group.spec.topics)}
+    index = group.topic_index
     asked = dict.fromkeys(name for m in group.spec.members if readable(m) for name in m.topics)
     return [index[name] for name in scala_set_order(list(asked)) if name in index]
 

@@ -19,20 +19,17 @@ from numpy.typing import NDArray
 
 from wire.log.batch_header import Batches
 from wire.log.errors import DamagedLog
-from wire.log.varints import Ints
-
-_OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
-_TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
-_TRANSACTION = np.dtype(
-    [
-        ("version", ">i2"),
-        ("producer_id", ">i8"),
-        ("first_offset", ">i8"),
-        ("last_offset", ">i8"),
-        ("last_stable_offset", ">i8"),
-    ]
+from wire.log.indexes import (
+    ABORTED_ENTRY,
+    ABORTED_VERSION,
+    OFFSET_ENTRY,
+    OFFSET_INDEX,
+    TIME_ENTRY,
+    TIME_INDEX,
+    TRANSACTION_INDEX,
+    index_path,
 )
-_VERSION = 0
+from wire.log.varints import Ints
 
 
 def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator[DamagedLog]:
@@ -41,13 +38,12 @@ def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator
     An index that is not there is none: a broker makes it anew. :raises OSError: one cannot be read
     """
     checks = (
-        (".index", _OFFSET_ENTRY, _offset_index),
-        (".timeindex", _TIME_ENTRY, _time_index),
-        (".txnindex", _TRANSACTION, _transaction_index),
+        (OFFSET_INDEX, OFFSET_ENTRY, _offset_index),
+        (TIME_INDEX, TIME_ENTRY, _time_index),
+        (TRANSACTION_INDEX, ABORTED_ENTRY, _transaction_index),
     )
     for suffix, entry, check in checks:
-        stem, _, ending = segment.name.partition(".log")
-        path = segment.with_name(f"{stem}{suffix}{ending}")
+        path = index_path(segment, suffix)
         try:
             data = path.read_bytes()
         except FileNotFoundError:
@@ -115,7 +111,7 @@ def _transaction_index(entries: NDArray[np.void], base_offset: int, batches: Bat
     versions = entries["version"]
     end = int(batches.last_offsets[-1]) if len(batches) else base_offset - 1
     return _first(
-        (versions != _VERSION, lambda i: f"version {versions[i]}; {_VERSION} is known"),
+        (versions != ABORTED_VERSION, lambda i: f"version {versions[i]}; {ABORTED_VERSION} is known"),
         (first > last, lambda i: f"a transaction from offset {first[i]} to {last[i]}"),
         ((last < base_offset) | (last > end), lambda i: f"offset {last[i]} is not in the segment"),
         (_not_above(last), lambda i: f"offset {last[i]} is not above the one before"),

@@ -11,9 +11,8 @@ Relative offsets count from the segment's base offset. A segment that ends no tr
 Source: LogSegment.recover, OffsetIndex, TimeIndex, AbortedTxn, ProducerStateManager.
 """
 
-import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +30,18 @@ INDEX_SUFFIXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
 INTERVAL_BYTES = 4096
 """`index.interval.bytes`."""
 
-_OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
-_TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
-_ABORTED = struct.Struct(">hqqqq")
-_ABORTED_VERSION = 0
+OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
+TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
+ABORTED_ENTRY = np.dtype(
+    [
+        ("version", ">i2"),
+        ("producer_id", ">i8"),
+        ("first_offset", ">i8"),
+        ("last_offset", ">i8"),
+        ("last_stable_offset", ">i8"),
+    ]
+)
+ABORTED_VERSION = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +63,15 @@ def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) 
     `aborted` are the transactions whose marks stand in it (`aborted_transactions`). :raises OSError:
     """
     entries = _index_entries(segment.batches)
-    _file(segment, OFFSET_INDEX).write_bytes(_offset_index(segment, entries))
-    _file(segment, TIME_INDEX).write_bytes(_time_index(segment, entries))
-    transactions = b"".join(map(_aborted_entry, aborted))
+    index_path(segment.path, OFFSET_INDEX).write_bytes(_offset_index(segment, entries))
+    index_path(segment.path, TIME_INDEX).write_bytes(_time_index(segment, entries))
+    transactions = np.array(
+        [(ABORTED_VERSION, *astuple(each)) for each in aborted], dtype=ABORTED_ENTRY
+    ).tobytes()
     if transactions:
-        _file(segment, TRANSACTION_INDEX).write_bytes(transactions)
+        index_path(segment.path, TRANSACTION_INDEX).write_bytes(transactions)
     else:
-        _file(segment, TRANSACTION_INDEX).unlink(missing_ok=True)
+        index_path(segment.path, TRANSACTION_INDEX).unlink(missing_ok=True)
 
 
 def aborted_transactions(log: Iterable[Batches]) -> Iterator[list[AbortedTransaction]]:
@@ -99,10 +108,10 @@ def _follow(batch: Batch, data: bytes, started: dict[int, int]) -> AbortedTransa
     )
 
 
-def _file(segment: Segment, suffix: str) -> Path:
-    """Beside the segment, and with what follows `.log` in its name (`.cleaned`, `.swap`)."""
-    stem, _, rest = segment.path.name.partition(".log")
-    return segment.path.with_name(f"{stem}{suffix}{rest}")
+def index_path(log: Path, suffix: str) -> Path:
+    """Next to the segment, and with what follows `.log` in its name (`.cleaned`, `.swap`)."""
+    stem, _, rest = log.name.partition(".log")
+    return log.with_name(f"{stem}{suffix}{rest}")
 
 
 def _index_entries(batches: Batches) -> Ints:
@@ -117,7 +126,7 @@ def _index_entries(batches: Batches) -> Ints:
 
 
 def _offset_index(segment: Segment, entries: Ints) -> bytes:
-    index = np.empty(len(entries), dtype=_OFFSET_ENTRY)
+    index = np.empty(len(entries), dtype=OFFSET_ENTRY)
     index["offset"] = segment.batches.last_offsets[entries] - segment.base_offset
     index["position"] = segment.batches.positions[entries]
     return index.tobytes()
@@ -133,17 +142,7 @@ def _time_index(segment: Segment, entries: Ints) -> bytes:
     points = np.append(entries, len(batches) - 1)
     timestamps = largest[points]
     rising = timestamps > np.concatenate(([NO_TIMESTAMP], np.maximum(timestamps[:-1], NO_TIMESTAMP)))
-    index = np.empty(int(rising.sum()), dtype=_TIME_ENTRY)
+    index = np.empty(int(rising.sum()), dtype=TIME_ENTRY)
     index["timestamp"] = timestamps[rising]
     index["offset"] = (batches.last_offsets[first[points]] - segment.base_offset)[rising]
     return index.tobytes()
-
-
-def _aborted_entry(transaction: AbortedTransaction) -> bytes:
-    return _ABORTED.pack(
-        _ABORTED_VERSION,
-        transaction.producer_id,
-        transaction.first_offset,
-        transaction.last_offset,
-        transaction.last_stable_offset,
-    )

@@ -6,7 +6,7 @@
 A negative length is null. Source: org.apache.kafka.common.record.DefaultRecord.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -93,7 +93,7 @@ class _Reader:
             self._refuse(f"has a length of {size} where {self._end - self._position} bytes are left")
         self._end = self._position + size
         self._skip_attributes()
-        timestamp_delta = self._long("timestamp")
+        timestamp_delta = self._int("timestamp", read_long)
         offset_delta = self._int("offset")
         key = self._bytes("key")
         value = self._bytes("value")
@@ -140,21 +140,11 @@ class _Reader:
         self._position = start + size
         return self._payload[start : self._position]
 
-    def _int(self, what: str) -> int:
+    def _int(self, what: str, read: Callable[[bytes, int], tuple[int, int]] = read_int) -> int:
         try:
-            value, position = read_int(self._payload, self._position)
+            value, position = read(self._payload, self._position)
         except BadVarint:
             self._refuse(f"has no end to its {what}")
-        return self._behind(what, value, position)
-
-    def _long(self, what: str) -> int:
-        try:
-            value, position = read_long(self._payload, self._position)
-        except BadVarint:
-            self._refuse(f"has no end to its {what}")
-        return self._behind(what, value, position)
-
-    def _behind(self, what: str, value: int, position: int) -> int:
         if position > self._end:
             self._refuse(f"ends before its {what}")
         self._position = position

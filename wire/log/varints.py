@@ -27,7 +27,8 @@ class BadVarint(ValueError):
 def read_int(data: bytes | memoryview, position: int) -> tuple[int, int]:
     """The signed 32-bit value at `position`, and the position behind it. :raises BadVarint: if it does not end"""
     raw, position = _read(data, position, INT_BYTES)
-    return _int32(raw), position
+    raw &= 0xFFFFFFFF
+    return (raw >> 1) ^ -(raw & 1), position
 
 
 def read_long(data: bytes | memoryview, position: int) -> tuple[int, int]:
@@ -81,11 +82,6 @@ def _read(data: bytes | memoryview, position: int, most: int) -> tuple[int, int]
             return raw, position
         shift += 7
     raise BadVarint
-
-
-def _int32(raw: int) -> int:
-    raw &= 0xFFFFFFFF
-    return (raw >> 1) ^ -(raw & 1)
 
 
 def _read_many(data: Octets, positions: Ints, most: int) -> tuple[Ints, Ints]:
