@@ -102,11 +102,6 @@ def test_a_topic_sent_twice_has_the_partitions_of_both() -> None:
     assert read_assignment(data).partitions == {"orders": (1, 1)}
 
 
-def test_broken_utf8_is_replaced_as_java_does() -> None:
-    data = bytes.fromhex("0000" + "00000001" + "0002" + "ff61" + "ffffffff")
-    assert read_subscription(data).topics == ("\ufffda",)
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [

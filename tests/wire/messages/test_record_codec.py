@@ -182,22 +182,6 @@ def _classic(protocol_type: str, subscription: bytes, assignment: bytes) -> dict
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (b"a\xffb", "a\ufffdb"),
-        (b"\xe2\x82", "\ufffd"),
-        (b"\xf0\x9f\x98a", "\ufffda"),
-        (b"\xed\xa0\x80a", "\ufffda"),
-        (b"\xed\xa0", "\ufffd"),
-        (b"\xed\xa0a", "\ufffda"),
-        (b"\xeda", "\ufffda"),
-    ],
-)
-def test_broken_text_is_replaced_as_java_does(text: bytes, expected: str) -> None:
-    assert decode_key(b"\0\2" + len(text).to_bytes(2, "big") + text) == (2, {"group": expected})
-
-
 @pytest.mark.parametrize("number", [9, 18, 24, -1, 0x7FFF])
 def test_a_key_of_an_unknown_type(number: int) -> None:
     with pytest.raises(UnknownKeyType, match=rf"^unknown record type {number}$") as caught:
