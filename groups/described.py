@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from groups.listing import GroupType, Problem, state_of
+from groups.listing import GroupState, GroupType, Problem
 from groups.model import Group, Member, Node, Partitions, Subscription, UserData
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
@@ -45,7 +45,7 @@ def modern_group(
     kind: GroupType,
     group_id: str,
     *,
-    state: str | None,
+    state: GroupState,
     assignor: str | None,
     group_epoch: int,
     assignment_epoch: int,
@@ -59,7 +59,7 @@ def modern_group(
     return Group(
         id=group_id,
         type=kind,
-        state=state_of(state),
+        state=state,
         protocol_type=kind.value,
         protocol=assignor or None,
         coordinator=coordinator,

@@ -18,8 +18,6 @@ from uuid import UUID
 
 from pyspark.sql import functions as f
 
-from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import (
     CommittedOffset,
@@ -27,7 +25,7 @@ from coordinator.engine.records import (
     OffsetRecord,
     TargetMemberRecord,
 )
-from coordinator.store import described_groups
+from coordinator.store.described_groups import committed_offsets, described_group
 from coordinator.store.digest import Digest
 from coordinator.store.records import OtherRecord, decode_record, encode_record
 from coordinator.store.replay import Replay
@@ -252,23 +250,10 @@ def _described(
 ) -> tuple[Group | None, tuple[Problem, ...]]:
     known = {
         **{topic_id: topic.name for topic_id, topic in replay.heard.items()},
-        **replay.share.topic_names,
         **names,
     }
-    problems: tuple[Problem, ...] = ()
-    stored = replay.engine.state.groups.get(group)
-    share, streams = replay.share.finished(), replay.streams.finished()
-    if isinstance(stored, ClassicGroup):
-        found, problems = described_groups.classic_group(stored)
-    elif isinstance(stored, ConsumerGroup):
-        found = described_groups.consumer_group(stored, known)
-    elif group in share:
-        found = described_groups.share_group(share[group], known)
-    elif group in streams:
-        found = described_groups.streams_group(streams[group])
-    else:
-        return None, ()
-    if found.type is GroupType.SHARE:
+    state = replay.engine.state
+    found, problems = described_group(state, replay.others.by_id, group, known)
+    if found is None or found.type is GroupType.SHARE:
         return found, problems  # a share group's offsets are in __share_group_state
-    offsets = replay.engine.state.offsets.get(group, {})
-    return replace(found, offsets=described_groups.committed_offsets(offsets)), problems
+    return replace(found, offsets=committed_offsets(state.offsets.get(group, {}))), problems

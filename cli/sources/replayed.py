@@ -11,18 +11,17 @@ from uuid import UUID
 
 from cli.errors import CommandError
 from cli.sources.source import FileSource, Read
-from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import Group as StoredGroup
-from coordinator.store import described_groups
 from coordinator.store.copies import Notice
-from coordinator.store.described_log import described, silent, sized_topics
+from coordinator.store.described_groups import (
+    committed_offsets,
+    described_group,
+    listed_group,
+    silent,
+    sized_topics,
+)
 from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
-from coordinator.store.share_groups import ShareGroup
-from coordinator.store.streams_groups import StreamsGroup
 from coordinator.store.topic_names import KnownTopic, KnownTopics
-from groups.listing import state_of
 from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
 from wire.log.errors import DamagedLog
 
@@ -82,11 +81,7 @@ class ReplayedSource(FileSource):
 
     def list_groups(self) -> Read[GroupListing]:
         log = self.log
-        rows = [
-            *map(_listing, log.state.groups.values()),
-            *(_other_listing(GroupType.SHARE, group) for group in log.share.values()),
-            *(_other_listing(GroupType.STREAMS, group) for group in log.streams.values()),
-        ]
+        rows = map(listed_group, [*log.state.groups.values(), *log.others.values()])
         return Read(self._with_defaults(sorted(rows, key=lambda row: row.id)), self._untold())
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
@@ -114,7 +109,7 @@ class ReplayedSource(FileSource):
         )
 
     def _group(self, name: str) -> tuple[Group | None, tuple[Problem, ...]]:
-        group, oddities = described(self.log, name, self.topic_names)
+        group, oddities = described_group(self.log.state, self.log.others, name, self.topic_names)
         if group is not None:
             return group, oddities
         # Where a part of the log cannot be read, the group may stand there.
@@ -127,7 +122,7 @@ class ReplayedSource(FileSource):
         if group.type is GroupType.SHARE:
             return group  # a share group's are in __share_group_state
         stored = self.log.state.offsets.get(group.id, {})
-        return replace(group, offsets=described_groups.committed_offsets(stored))
+        return replace(group, offsets=committed_offsets(stored))
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """Without end offsets, which the coordinator's log does not know.
@@ -184,34 +179,6 @@ class ReplayedSource(FileSource):
                 f"{', '.join(guessed[:3])}{more}: taken to have as many partitions as these directories show; "
                 "where another broker may have more, --topics FILE says how many there are"
             )
-
-
-def _listing(group: StoredGroup) -> GroupListing:
-    """Of a classic or consumer group, without a look at its members."""
-    if isinstance(group, ConsumerGroup):
-        protocol, members = described_groups.wished_assignor(group), len(group.members)
-    elif isinstance(group, ClassicGroup):
-        protocol, members = described_groups.shown_protocol(group), len(group.members)
-    else:
-        raise TypeError(f"{group.id} is of a type that the coordinator does not keep")
-    return GroupListing(
-        id=group.id,
-        type=group.type,
-        state=state_of(group.state_name),
-        protocol_type=group.protocol_type,
-        protocol=protocol,
-        members=members,
-    )
-
-
-def _other_listing(kind: GroupType, group: ShareGroup | StreamsGroup) -> GroupListing:
-    return GroupListing(
-        id=group.id,
-        type=kind,
-        state=state_of(group.state),
-        protocol_type=kind.value,
-        members=len(group.members),
-    )
 
 
 def _merged(topic: KnownTopic, known: KnownTopic | None) -> KnownTopic:

@@ -55,7 +55,7 @@ def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordi
     return described.modern_group(
         kind,
         group.group_id,
-        state=group.group_state,
+        state=state_of(group.group_state),
         assignor=getattr(group, "assignor_name", None),
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,

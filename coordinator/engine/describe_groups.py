@@ -139,7 +139,7 @@ def _described(group: ClassicGroup) -> DescribedGroup:
     protocol = group.protocol if group.state is GroupState.STABLE else None
     return DescribedGroup(
         group=group.id,
-        state=group.state_name,
+        state=group.state.value,
         protocol_type=group.protocol_type,
         protocol=protocol or "",
         members=tuple(
@@ -171,7 +171,7 @@ def _describe_consumer(ctx: Context, group_id: str) -> DescribedConsumerGroup:
         return DescribedConsumerGroup(group=group_id, error=error.code, message=error.message)
     return DescribedConsumerGroup(
         group=group_id,
-        state=group.state_name,
+        state=group.state.value,
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
         assignor=shown_assignor(group.wishes(), ctx.config.group_consumer_assignors[0]),

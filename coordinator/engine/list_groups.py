@@ -43,10 +43,10 @@ def handle(ctx: Context, call: Call, request: ListGroups) -> None:
         ListedGroup(
             group=group.id,
             protocol_type=group.protocol_type,
-            state=group.state_name,
+            state=group.state.value,
             type=group.type.value,
         )
         for group in ctx.state.groups.values()
-        if (not states or group.state_name.lower() in states) and (not types or group.type.value in types)
+        if (not states or group.state.value.lower() in states) and (not types or group.type.value in types)
     )
     ctx.answer(call.ticket, ListGroupsAnswer(groups=listed))

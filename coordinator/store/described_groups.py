@@ -1,41 +1,72 @@
-"""Groups as the coordinator's records leave them, as `groups.model` objects: the same facts as live ones.
+"""Groups as a log's records leave them, as `groups.model` objects: the same facts as live ones.
 
-What a broker adds from its own settings and from memory is unknown: who coordinates, the assignor that stands for no
-wish at all, a rebalance that is going on.
+What a broker adds from its own settings and from memory is unknown: who coordinates, the assignor that it takes where
+no member names one, a rebalance that is going on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from uuid import UUID
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.consumer.target_assignment import shown_assignor
+from coordinator.engine.context import Group as EngineGroup
+from coordinator.engine.context import State
 from coordinator.engine.describe_groups import held
-from coordinator.engine.records import ClassicMemberValue, TopicPartitions
+from coordinator.engine.records import ClassicMemberValue
 from coordinator.engine.records import CommittedOffset as StoredOffset
-from coordinator.store.share_groups import ShareGroup
-from coordinator.store.streams_groups import StreamsGroup
+from coordinator.store.other_groups import Names, OtherGroup, by_name
+from coordinator.store.topic_names import KnownTopic
 from groups import described
-from groups.described import named_partitions
-from groups.listing import state_of
+from groups.dry_run import BROKERS_DEFAULT
 from groups.model import (
     Client,
     CommittedOffset,
     Group,
+    GroupListing,
     GroupType,
     Member,
     MemberProtocol,
     Offsets,
-    Partitions,
     Problem,
     Subscription,
+    Topic,
 )
 
-Names = Mapping[UUID, str]
-"""Topic names by id, as far as they are known."""
+DEFAULT_ASSIGNORS: Mapping[GroupType, str] = {GroupType.CONSUMER: BROKERS_DEFAULT, GroupType.SHARE: "simple"}
+"""The first of `group.consumer.assignors` and of `group.share.assignors`, unless somebody changed them."""
+
+
+def described_group(
+    state: State, others: Mapping[str, OtherGroup], name: str, names: Names
+) -> tuple[Group | None, tuple[Problem, ...]]:
+    """A group, and what of it cannot be read; None where there is no such group. `names`: of topics by id."""
+    stored = state.groups.get(name)
+    if isinstance(stored, ClassicGroup):
+        return classic_group(stored)
+    if isinstance(stored, ConsumerGroup):
+        return consumer_group(stored, names), ()
+    return (others[name].described(names) if name in others else None), ()
+
+
+def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
+    """The list row of a group, without a look at its members."""
+    protocol = None
+    if isinstance(group, ConsumerGroup):
+        protocol = wished_assignor(group)
+    elif isinstance(group, ClassicGroup):
+        protocol = shown_protocol(group)
+    return GroupListing(
+        id=group.id,
+        type=group.type,
+        state=group.state,
+        protocol_type=group.protocol_type,
+        protocol=protocol,
+        members=len(group.members),
+    )
 
 
 def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
@@ -47,7 +78,7 @@ def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
     bare = Group(
         id=group.id,
         type=GroupType.CLASSIC,
-        state=state_of(group.state_name),
+        state=group.state,
         protocol_type=group.protocol_type,
         protocol=shown_protocol(group),
         generation=None if stored is None else stored.generation,
@@ -78,7 +109,7 @@ def consumer_group(group: ConsumerGroup, names: Names) -> Group:
     return described.modern_group(
         GroupType.CONSUMER,
         group.id,
-        state=group.state_name,
+        state=group.state,
         assignor=wished_assignor(group),
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
@@ -107,11 +138,6 @@ def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names)
     )
 
 
-def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
-    """Partitions by topic name, by the id where the name is not known."""
-    return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
-
-
 def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets:
     """By topic and partition, with the time of the commit."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
@@ -125,53 +151,22 @@ def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets
     return offsets
 
 
-def share_group(group: ShareGroup, names: Names) -> Group:
-    """A share group (KIP-932)."""
-    members = (
-        Member(
-            id=member.id,
-            client=Client(id=member.client_id, host=member.host),
-            rack=member.rack,
-            subscription=Subscription(topics=member.topics),
-            owned=by_name(member.assigned, names),
-            epoch=member.epoch,
-        )
-        for member in group.members
-    )
-    return described.modern_group(
-        GroupType.SHARE,
-        group.id,
-        state=group.state,
-        assignor=None,
-        group_epoch=group.group_epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=members,
-    )
+def silent(groups: Iterable[Group | GroupListing]) -> dict[str, str]:
+    """By group, the assignor that a broker takes where no member names one."""
+    return {
+        group.id: DEFAULT_ASSIGNORS[group.type]
+        for group in groups
+        if group.protocol is None and group.type in DEFAULT_ASSIGNORS
+    }
 
 
-def streams_group(group: StreamsGroup) -> Group:
-    """A streams group (KIP-1071): active tasks as partitions of their source topics."""
-    members = (
-        (
-            Member(
-                id=member.id,
-                instance=member.instance,
-                client=Client(id=member.client_id, host=member.host),
-                rack=member.rack,
-                epoch=member.epoch,
-            ),
-            member.assigned.active,
-            member.target.active,
-        )
-        for member in group.members
-    )
-    sources = {} if group.topology is None else group.topology.source_topics
-    return described.modern_group(
-        GroupType.STREAMS,
-        group.id,
-        state=group.state,
-        assignor=None,
-        group_epoch=group.group_epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=described.streams_members(sources, members),
-    )
+def with_default(group: Group) -> Group:
+    """The group with the assignor that a broker takes where no member names one."""
+    return replace(group, protocol=silent([group]).get(group.id, group.protocol))
+
+
+def sized_topics(known: Iterable[KnownTopic]) -> Iterator[Topic]:
+    """Those topics of which the number of partitions is known."""
+    for topic in known:
+        if topic.partitions is not None:
+            yield Topic(name=topic.name, partitions=topic.partitions, id=topic.id, racks=topic.racks)

@@ -1,7 +1,7 @@
 """Reading the groups out of brokers' log directories, without changing anything in them.
 
     loaded = load([Path("/var/kafka-logs")], as_of_ms=…)
-    loaded.state.groups, loaded.share, loaded.streams, loaded.topics, loaded.notices
+    loaded.state.groups, loaded.others, loaded.topics, loaded.notices
 
 A directory is one of a broker's `log.dirs`. With the directories of several brokers there may be several copies of a
 partition: that which has come furthest is read or, of an earlier moment, one that still tells of it. The brokers may
@@ -31,10 +31,9 @@ from coordinator.engine.engine import Engine
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.digest import Digest
 from coordinator.store.directory_files import CLEANER, read_checkpoint
+from coordinator.store.other_groups import OtherGroup
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.replay import HeardTopic, Replay
-from coordinator.store.share_groups import ShareGroup
-from coordinator.store.streams_groups import StreamsGroup
 from coordinator.store.topic_names import KnownTopics, known_topics
 from wire.log.batches import columns_of
 from wire.log.errors import DamagedLog
@@ -104,8 +103,8 @@ class LoadedLog:
 
     state: State
     """Classic and consumer groups, and the offsets of groups of any type."""
-    share: Mapping[str, ShareGroup]
-    streams: Mapping[str, StreamsGroup]
+    others: Mapping[str, OtherGroup]
+    """Share and streams groups, by id."""
     unknown_keys: Counter[int]
     """How many records there were of types that Kafka 4.3 does not know, by type."""
     notices: tuple[Notice, ...]
@@ -171,8 +170,7 @@ def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedL
     replay = loading.replay
     return LoadedLog(
         state=replay.engine.state,
-        share=replay.share.finished(),
-        streams=replay.streams.finished(),
+        others=replay.others.by_id,
         unknown_keys=replay.unknown_keys,
         notices=tuple(loading.notices),
         records=loading.records,
@@ -180,7 +178,7 @@ def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedL
         partitions=tuple(loading.partitions),
         directories=tuple(directories),
         as_of_ms=as_of_ms,
-        heard={each: HeardTopic(name=name) for each, name in replay.share.topic_names.items()} | replay.heard,
+        heard=replay.heard,
     )
 
 

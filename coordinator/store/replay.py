@@ -3,7 +3,7 @@
     replay = Replay(engine)
     replay.partition(digest) ...        in any order: a group has all its records in one partition
 
-Groups that the coordinator does not serve, share and streams groups, are kept beside it.
+Share and streams groups, which the coordinator does not serve, are kept apart from it.
 
 Source: GroupCoordinatorShard.replay.
 """
@@ -17,11 +17,9 @@ from uuid import UUID
 
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import CommittedOffset, OffsetRecord, PartitionMetadataRecord
-from coordinator.store import share_groups
 from coordinator.store.digest import Digest, Event, Kind
+from coordinator.store.other_groups import OtherGroups, topic_names_in
 from coordinator.store.records import OtherRecord, decode_record
-from coordinator.store.share_groups import ShareGroups
-from coordinator.store.streams_groups import StreamsGroups
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.offset_records import (
     LEGACY_OFFSET_COMMIT,
@@ -52,8 +50,7 @@ class Replay:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.share = ShareGroups()
-        self.streams = StreamsGroups()
+        self.others = OtherGroups()
         self.unknown_keys: Counter[int] = Counter()
         """How many records there were of types that Kafka 4.3 does not know; a broker passes them by, too."""
         self.heard: dict[UUID, HeardTopic] = {}
@@ -85,8 +82,7 @@ class Replay:
             self._hear(record)
         self.engine.replay(record)
         if record.group in self.engine.state.groups:
-            self.share.discard(record.group)
-            self.streams.discard(record.group)
+            self.others.discard(record.group)
 
     def _offset(self, event: Event) -> None:
         group, topic, partition = read_offset_key(event.key, 0, len(event.key))
@@ -125,13 +121,11 @@ class Replay:
         return known
 
     def _other(self, record: OtherRecord) -> None:
-        is_share = record.key_type in share_groups.KEY_TYPES
-        groups, others = (self.share, self.streams) if is_share else (self.streams, self.share)
-        groups.replay(record.key_type, record.key, record.value)
+        self.others.replay(record.key_type, record.key, record.value)
         group = record.key["groupId"]
-        if group in groups:
-            others.discard(group)
-        self.engine.note_foreign(group, exists=group in groups or group in others)
+        self.engine.note_foreign(group, exists=group in self.others.by_id)
+        for topic_id, name in topic_names_in(record.value or {}):
+            self.heard.setdefault(topic_id, HeardTopic(name=name))
 
     def _hear(self, record: PartitionMetadataRecord) -> None:
         for topic in record.value or ():

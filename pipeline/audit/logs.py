@@ -21,7 +21,7 @@ from pyarrow import fs
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from coordinator.store.copies import Notice
-from coordinator.store.described_log import described, group_ids, sized_topics, with_default
+from coordinator.store.described_groups import described_group, sized_topics, with_default
 from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
 from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
@@ -163,8 +163,8 @@ def _bring(path: str, place: Path, options: Mapping[str, str]) -> None:
 
 def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     groups: list[Group] = []
-    for name in group_ids(log):
-        group, oddities = described(log, name, {})
+    for name in sorted({*log.state.groups, *log.others}):
+        group, oddities = described_group(log.state, log.others, name, {})
         if group is not None:
             groups.append(with_default(group))
         for oddity in oddities:

@@ -19,9 +19,9 @@ import pyarrow as pa
 from pyarrow import fs
 
 from coordinator.engine.records import PartitionMetadataRecord
+from coordinator.store.other_groups import topic_names_in
 from coordinator.store.partition_files import CLUSTER_METADATA, PARTITION_METADATA, parse_partition_name
 from coordinator.store.records import OtherRecord, decode_record
-from coordinator.store.share_groups import topic_names_in
 from coordinator.store.topic_names import KnownTopics, known_topics
 from pipeline.decode.arrow import bounds_of
 from pipeline.decode.raw import RawRecords

@@ -92,10 +92,6 @@ class ClassicGroup:
 
     # What every group is asked.
 
-    @property
-    def state_name(self) -> str:
-        return self.state.value
-
     def is_empty(self) -> bool:
         return self.state is GroupState.EMPTY
 

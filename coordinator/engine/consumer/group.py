@@ -231,10 +231,6 @@ class ConsumerGroup:
 
     # What every group answers (coordinator.engine.group.Group)
 
-    @property
-    def state_name(self) -> str:
-        return self.state.value
-
     def is_empty(self) -> bool:
         return not self.members
 

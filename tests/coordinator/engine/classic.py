@@ -127,7 +127,7 @@ def stable(driver: Driver, *members: Member) -> list[Member]:
 
 
 def state(driver: Driver, group: str = GROUP) -> str:
-    return driver.engine.state.groups[group].state_name
+    return driver.engine.state.groups[group].state.value
 
 
 def described(driver: Driver, group: str = GROUP, version: int = 6) -> DescribedGroup:

@@ -44,4 +44,4 @@ def test_session_timeout_removes_the_member_and_empties_the_group() -> None:
     assert member.heartbeat() is ErrorCode.NONE
     driver.advance(10_000)
     assert member.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
-    assert driver.engine.state.groups[GROUP].state_name == "Empty"
+    assert driver.engine.state.groups[GROUP].state.value == "Empty"

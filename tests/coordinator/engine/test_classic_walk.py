@@ -53,7 +53,7 @@ class Walk:
         self.machine.replaying_all_records_gives_the_same_hard_state()
         group = self.machine.group("g")
         if group is not None:
-            self.seen[group.state_name, len(group.members)] += 1
+            self.seen[group.state.value, len(group.members)] += 1
 
     def somebody(self) -> tuple[str, str, str | None]:
         return self.random.choice([*self.ids[-6:], ("g", "stranger", None)])

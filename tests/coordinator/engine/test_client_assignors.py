@@ -222,7 +222,7 @@ def test_the_error_of_an_assignor_is_passed_on_to_all_members(
     c = join(driver, "c")
     prepare(c)
     assert install(c, 4, given, error=2).error is NONE
-    assert driver.engine.state.groups["g"].state_name == "Reconciling"
+    assert driver.engine.state.groups["g"].state.value == "Reconciling"
     for member in (a, b):
         answer = member.beat()
         while answer.epoch < 4:

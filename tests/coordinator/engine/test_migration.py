@@ -287,7 +287,7 @@ def test_the_last_consumer_protocol_member_goes(fenced: bool) -> None:
     else:
         a.leave()
     group = classic(d)
-    assert (group.state_name, group.generation) == ("PreparingRebalance", 3)
+    assert (group.state.value, group.generation) == ("PreparingRebalance", 3)
     assert x.beat() is AGAIN
     answer = d.answer(d.send(x.join_request()), JoinGroupAnswer)
     assert (answer.generation, answer.leader, answer.member) == (4, x.id, x.id)
@@ -300,7 +300,7 @@ def test_the_session_of_a_classic_member_goes_on_in_the_classic_group() -> None:
     d.advance(9_999)
     assert len(classic(d).members) == 1
     d.advance(1)
-    assert classic(d).state_name == "Empty"
+    assert classic(d).state.value == "Empty"
 
 
 def test_a_static_replacement_downgrades_without_a_rebalance() -> None:
@@ -311,7 +311,7 @@ def test_a_static_replacement_downgrades_without_a_rebalance() -> None:
     answer = new.join()
     assert (answer.error, answer.generation) == (NONE, 3)
     group = classic(d)
-    assert (group.state_name, group.generation) == ("Stable", 3)
+    assert (group.state.value, group.generation) == ("Stable", 3)
     assert x.beat() is NONE
     assert (new.sync(), new.owned) == (NONE, had)
     assert a.refused() == (NOT_FOUND, "Group g is not a consumer group.")
@@ -337,7 +337,7 @@ def test_a_stale_assignment_makes_the_downgrade_rebalance() -> None:
     _, x = mixed(d, instance="ia")
     new = ClassicConsumer(d, instance="ia", topics=("foo", "bar"))
     assert new.join().error is NONE
-    assert classic(d).state_name == "PreparingRebalance"
+    assert classic(d).state.value == "PreparingRebalance"
     assert x.beat() is AGAIN
 
 
@@ -375,7 +375,7 @@ def test_a_downgraded_group_survives_a_restart() -> None:
     a, x = mixed(d)
     a.leave()
     d.restart()
-    assert (classic(d).state_name, classic(d).generation) == ("Stable", 3)
+    assert (classic(d).state.value, classic(d).generation) == ("Stable", 3)
     beat = Heartbeat(group="g", generation=3, member=x.id, instance=None)
     assert d.ask(beat, HeartbeatAnswer).error is NONE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,8 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import Group, State
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord
-from coordinator.store import share_groups
+from coordinator.store.other_groups import OtherGroup, OtherGroups
 from coordinator.store.records import OtherRecord, decode_record
-from coordinator.store.share_groups import ShareGroups
-from coordinator.store.streams_groups import StreamsGroups
 from wire.log.batches import Batch, ControlType, LogRecord, control_type
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType
@@ -26,8 +24,7 @@ class Sequential:
     """Replays one record after the other, as a broker does."""
 
     engine: Engine = field(default_factory=Engine)
-    share: ShareGroups = field(default_factory=ShareGroups)
-    streams: StreamsGroups = field(default_factory=StreamsGroups)
+    others: OtherGroups = field(default_factory=OtherGroups)
     unknown_keys: Counter[int] = field(default_factory=Counter)
     malformed: list[int] = field(default_factory=list)
     _partitions: int = -1
@@ -71,17 +68,17 @@ class Sequential:
             else:
                 self.engine.replay(record)
                 if record.group in self.engine.state.groups:
-                    self.share.discard(record.group)
-                    self.streams.discard(record.group)
+                    self.others.discard(record.group)
 
     def _other(self, record: OtherRecord) -> None:
         group = record.key["groupId"]
-        is_share = record.key_type in share_groups.KEY_TYPES
-        groups, others = (self.share, self.streams) if is_share else (self.streams, self.share)
-        groups.replay(record.key_type, record.key, record.value)
-        if group in groups:
-            others.discard(group)
-        self.engine.note_foreign(group, exists=group in self.share or group in self.streams)
+        self.others.replay(record.key_type, record.key, record.value)
+        self.engine.note_foreign(group, exists=group in self.others.by_id)
+
+
+def other_groups(groups: Mapping[str, OtherGroup]) -> dict[str, Any]:
+    """Share and streams groups, with the ids of topics."""
+    return {name: group.described({}) for name, group in groups.items()}
 
 
 def groups(state: State) -> dict[str, Any]:

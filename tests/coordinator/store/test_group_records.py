@@ -45,7 +45,7 @@ def engine(sample: Snapshot) -> Engine:
 
 
 def test_every_group_of_the_sample_is_there_in_its_state(sample: Snapshot, engine: Engine) -> None:
-    states = {name: group.state_name for name, group in engine.state.groups.items()}
+    states = {name: group.state.value for name, group in engine.state.groups.items()}
     assert states == {name: group.state.value for name, group in sample.groups.items()}
 
 

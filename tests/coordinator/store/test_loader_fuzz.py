@@ -56,13 +56,12 @@ def _look_at(loaded: LoadedLog) -> int:
     for group in loaded.state.groups.values():
         assert isinstance(group, ClassicGroup | ConsumerGroup)
         assert len(group.in_order()) == len(group.members)
-        assert group.state_name
+        assert group.state.value
         group.subscribed_to("t")
         group.tombstones()
-    assert all(group.state for group in loaded.share.values())
-    assert all(group.state for group in loaded.streams.values())
+    assert all(group.described({}).state for group in loaded.others.values())
     assert loaded.topics.notices == ()
-    return len(loaded.state.groups) + len(loaded.share) + len(loaded.streams)
+    return len(loaded.state.groups) + len(loaded.others)
 
 
 def _write(rng: random.Random, directory: Path) -> None:

@@ -1,0 +1,247 @@
+"""Share groups (KIP-932) and streams groups (KIP-1071) as their records leave them: key types 10 to 15, 17, 19 to 23.
+
+A group comes into being with the first value of any of its records, at group epoch 1 with an empty assignment of
+epoch 1, and ends with the tombstone of its metadata. Other tombstones create nothing. What its newest records say is
+kept as it is, and becomes a `groups.model.Group` where it is asked for.
+
+What the consumers of a share group have acknowledged is not in `__consumer_offsets` but in `__share_group_state`; which
+assignor they use is a setting of the broker. Neither is known here. Tasks of a streams group are partitions of a
+subtopology, which the topology gives its source topics.
+
+Source: GroupMetadataManager.replay, getOrMaybeCreatePersistedShareGroup, getOrMaybeCreatePersistedStreamsGroup,
+modern.share.ShareGroup, streams.StreamsGroup, StreamsGroupMember, StreamsTopology.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
+from coordinator.engine.consumer.member import normal_partitions, normal_topics
+from coordinator.engine.records import TopicPartitions
+from groups import described
+from groups.model import Client, Group, GroupState, GroupType, Member, Partitions, Subscription
+from wire.messages.schemas import share_groups as share
+from wire.messages.schemas import streams_groups as streams
+
+Fields: TypeAlias = Mapping[str, Any]
+"""Of a key or value, by Kafka's names."""
+
+Names: TypeAlias = Mapping[UUID, str]
+"""Topic names by id, as far as they are known."""
+
+DELETED_EPOCH = -1
+"""Of a target assignment whose record was deleted, and of a member whose current assignment was."""
+STABLE_MEMBER = 1
+"""The state in which key type 22 stores a member that has all of its target and nothing else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _KeyTypes:
+    """The key types of a type of group. `topics` is what it reads: state partitions or topology."""
+
+    metadata: int
+    member: int
+    target_epoch: int
+    target: int
+    current: int
+    topics: int
+
+
+_TYPES = {
+    GroupType.SHARE: _KeyTypes(
+        metadata=share.SHARE_GROUP_METADATA.id,
+        member=share.SHARE_GROUP_MEMBER_METADATA.id,
+        target_epoch=share.SHARE_GROUP_TARGET_ASSIGNMENT_METADATA.id,
+        target=share.SHARE_GROUP_TARGET_ASSIGNMENT_MEMBER.id,
+        current=share.SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT.id,
+        topics=share.SHARE_GROUP_STATE_PARTITION_METADATA.id,
+    ),
+    GroupType.STREAMS: _KeyTypes(
+        metadata=streams.STREAMS_GROUP_METADATA.id,
+        member=streams.STREAMS_GROUP_MEMBER_METADATA.id,
+        target_epoch=streams.STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA.id,
+        target=streams.STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER.id,
+        current=streams.STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT.id,
+        topics=streams.STREAMS_GROUP_TOPOLOGY.id,
+    ),
+}
+_SHARE_TYPES = frozenset(record.id for record in share.SHARE_GROUPS)
+
+
+class OtherGroup:
+    """A share or streams group: the newest value of each of its records, None where that was deleted."""
+
+    def __init__(self, kind: GroupType, group_id: str) -> None:
+        self.type, self.id, self.protocol_type = kind, group_id, kind.value
+        self._types = _TYPES[kind]
+        self._values: dict[int, Fields | None] = {}
+        """Of the group's own records, by key type."""
+        self.members: dict[str, dict[int, Fields | None]] = {}
+        """Of the members' metadata and current assignments, by member id and key type."""
+        self._targets: dict[str, Fields] = {}
+        self._capacity = FIRST_SLOTS
+        """Slots of the map in which a broker keeps the members; they never become fewer."""
+
+    def replay(self, key_type: int, key: Fields, value: Fields | None) -> bool:
+        """Take in a record; False where the group ends with it."""
+        types = self._types
+        if key_type == types.target:
+            self._set_target(key["memberId"], value)
+        elif key_type in (types.member, types.current):
+            self._set_member(key["memberId"], key_type, value)
+        else:
+            self._values[key_type] = value
+        return key_type != types.metadata or value is not None
+
+    def _set_target(self, member_id: str, value: Fields | None) -> None:
+        if value is None:
+            self._targets.pop(member_id, None)
+        else:
+            self._targets[member_id] = value
+
+    def _set_member(self, member_id: str, key_type: int, value: Fields | None) -> None:
+        """A member leaves with its metadata; one whose current assignment is deleted stays."""
+        if value is None and key_type == self._types.member:
+            self.members.pop(member_id, None)
+        elif value is not None or member_id in self.members:
+            # The broker's map makes room for one more even when it only replaces a member.
+            self._capacity = grown_slots(self._capacity, len(self.members) + 1)
+            self.members.setdefault(member_id, {})[key_type] = value
+
+    @property
+    def group_epoch(self) -> int:
+        epoch: int = (self._values.get(self._types.metadata) or {"epoch": 1})["epoch"]
+        return epoch
+
+    @property
+    def assignment_epoch(self) -> int:
+        value = self._values.get(self._types.target_epoch, {"assignmentEpoch": 1})
+        return DELETED_EPOCH if value is None else value["assignmentEpoch"]
+
+    @property
+    def state(self) -> GroupState:
+        """As a broker shows it."""
+        if not self.members:
+            return GroupState.EMPTY
+        if self.type is GroupType.SHARE:
+            return GroupState.STABLE
+        topology = self._values.get(self._types.topics)
+        validated = (self._values.get(self._types.metadata) or {}).get("validatedTopologyEpoch", 0)
+        if topology is None or topology["epoch"] != validated:
+            return GroupState.NOT_READY
+        if self.group_epoch > self.assignment_epoch:
+            return GroupState.ASSIGNING
+        reconciled = STABLE_MEMBER, self.assignment_epoch
+        for said in self.members.values():
+            current = said.get(self._types.current)
+            if current is None or (current["state"], current["memberEpoch"]) != reconciled:
+                return GroupState.RECONCILING
+        return GroupState.STABLE
+
+    def described(self, names: Names) -> Group:
+        """The group with its members in the broker's order."""
+        members = list(self.members)
+        order = timeline_order(members, self._capacity) if members else []
+        in_order = [members[index] for index in order]
+        is_share = self.type is GroupType.SHARE
+        return described.modern_group(
+            self.type,
+            self.id,
+            state=self.state,
+            assignor=None,
+            group_epoch=self.group_epoch,
+            assignment_epoch=self.assignment_epoch,
+            members=self._share_members(in_order, names) if is_share else self._streams_members(in_order),
+        )
+
+    def _share_members(self, member_ids: Iterable[str], names: Names) -> Iterator[Member]:
+        for member_id in member_ids:
+            metadata, current = self._said(member_id)
+            assigned = normal_partitions(
+                {each["topicId"]: each["partitions"] for each in current.get("assignedPartitions", ())}
+            )
+            yield Member(
+                id=member_id,
+                client=_client(metadata),
+                rack=metadata.get("rackId"),
+                subscription=Subscription(topics=normal_topics(metadata.get("subscribedTopicNames", ()))),
+                owned=by_name(assigned, names),
+                epoch=current.get("memberEpoch", 0),
+            )
+
+    def _streams_members(self, member_ids: Iterable[str]) -> Iterator[Member]:
+        """With active tasks as partitions of their source topics; no epoch before the first assignment."""
+        members = []
+        for member_id in member_ids:
+            metadata, current = self._said(member_id)
+            member = Member(
+                id=member_id,
+                instance=metadata.get("instanceId"),
+                client=_client(metadata),
+                rack=metadata.get("rackId"),
+                epoch=current.get("memberEpoch"),
+            )
+            members.append((member, _active(current), _active(self._targets.get(member_id, {}))))
+        topology = self._values.get(self._types.topics) or {"subtopologies": ()}
+        sources = {each["subtopologyId"]: each["sourceTopics"] for each in topology["subtopologies"]}
+        return described.streams_members(sources, members)
+
+    def _said(self, member_id: str) -> tuple[Fields, Fields]:
+        """Metadata and current assignment of a member, each empty where there was no record of it."""
+        said = self.members[member_id]
+        current = said.get(self._types.current, {})
+        return said.get(self._types.member) or {}, {
+            "memberEpoch": DELETED_EPOCH
+        } if current is None else current
+
+
+class OtherGroups:
+    """The share and streams groups that some records make, by id."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, OtherGroup] = {}
+
+    def replay(self, key_type: int, key: Fields, value: Fields | None) -> None:
+        """Make a record true. A group of the other type with this id makes way for the first value."""
+        group_id: str = key["groupId"]
+        kind = GroupType.SHARE if key_type in _SHARE_TYPES else GroupType.STREAMS
+        group = self.by_id.get(group_id)
+        if group is None or group.type is not kind:
+            if value is None:
+                return
+            group = self.by_id[group_id] = OtherGroup(kind, group_id)
+        if not group.replay(key_type, key, value):
+            del self.by_id[group_id]
+
+    def discard(self, group_id: str) -> None:
+        """A group that the coordinator serves has taken the id."""
+        self.by_id.pop(group_id, None)
+
+
+def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
+    """Partitions by topic name, by the id where the name is not known."""
+    return described.named_partitions(
+        (names.get(topic), topic, numbers) for topic, numbers in partitions.items()
+    )
+
+
+def topic_names_in(value: Fields) -> Iterator[tuple[UUID, str]]:
+    """Topic ids and names in the value of a record of type 15; none in any other."""
+    for kind in ("initializingTopics", "initializedTopics", "deletingTopics"):
+        for topic in value.get(kind, ()):
+            # A broker that does not know the name any more writes this instead.
+            if topic["topicName"] != "<UNKNOWN>":
+                yield topic["topicId"], topic["topicName"]
+
+
+def _client(metadata: Fields) -> Client:
+    return Client(id=metadata.get("clientId", ""), host=metadata.get("clientHost", ""))
+
+
+def _active(value: Fields) -> Mapping[str, Sequence[int]]:
+    """Partitions by subtopology id."""
+    return {each["subtopologyId"]: each["partitions"] for each in value.get("activeTasks", ())}
