@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.context import Context
 from coordinator.errors import RequestRefused
+from groups.listing import GroupListing
 from wire.errors import ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListGroupsAnswer:
-    groups: tuple[ListedGroup, ...] = ()
+    groups: tuple[GroupListing, ...] = ()
     error: ErrorCode = ErrorCode.NONE
 
 
@@ -27,25 +28,12 @@ class ListGroups(Request[ListGroupsAnswer]):
         return ListGroupsAnswer(error=error.code)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedGroup:
-    group: str
-    protocol_type: str
-    state: str
-    type: str
-
-
 def handle(ctx: Context, call: Call, request: ListGroups) -> None:
     """All groups that pass the filters, which ignore letter case; a name that means nothing lets nothing pass."""
     states = {each.strip().lower() for each in request.states}
     types = {each.lower() for each in request.types}
     listed = tuple(
-        ListedGroup(
-            group=group.id,
-            protocol_type=group.protocol_type,
-            state=group.state.value,
-            type=group.type.value,
-        )
+        GroupListing(id=group.id, type=group.type, state=group.state, protocol_type=group.protocol_type)
         for group in ctx.state.groups.values()
         if (not states or group.state.value.lower() in states) and (not types or group.type.value in types)
     )

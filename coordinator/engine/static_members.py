@@ -129,5 +129,5 @@ def _replace_silently(
         leader=(group.leader or "") if version >= 9 or old_leader is None else old_leader,
         skip_assignment=leads,
         member=member.id,
-        members=rebalance.member_list(group) if leads else (),
+        members=group.member_values(group.protocol, {}) if leads else (),
     )

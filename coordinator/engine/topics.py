@@ -57,6 +57,10 @@ class TopicImage:
         return cls(topics={topic.name: topic for topic in topics}, version=version)
 
     @cached_property
+    def names(self) -> Mapping[UUID, str]:
+        return {topic.id: name for name, topic in self.topics.items()}
+
+    @cached_property
     def by_id(self) -> Mapping[UUID, TopicInfo]:
         return {topic.id: topic for topic in self.topics.values()}
 

@@ -11,14 +11,13 @@ from dataclasses import replace
 
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import Group as EngineGroup
 from coordinator.engine.context import State
-from coordinator.engine.describe_groups import held
+from coordinator.engine.describe_groups import Names, consumer_group
 from coordinator.engine.records import ClassicMemberValue
 from coordinator.engine.records import CommittedOffset as StoredOffset
-from coordinator.store.other_groups import Names, OtherGroup, by_name
+from coordinator.store.other_groups import OtherGroup
 from coordinator.store.topic_names import KnownTopic
 from groups import described
 from groups.dry_run import BROKERS_DEFAULT
@@ -32,7 +31,6 @@ from groups.model import (
     MemberProtocol,
     Offsets,
     Problem,
-    Subscription,
     Topic,
 )
 
@@ -56,7 +54,7 @@ def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
     """The list row of a group, without a look at its members."""
     protocol = None
     if isinstance(group, ConsumerGroup):
-        protocol = wished_assignor(group)
+        protocol = shown_assignor(group.wishes())
     elif isinstance(group, ClassicGroup):
         protocol = shown_protocol(group)
     return GroupListing(
@@ -102,40 +100,6 @@ def _classic_member(member: ClassicMemberValue) -> tuple[Member, bytes, bytes]:
         protocol=MemberProtocol.CLASSIC,
     )
     return bare, member.subscription, member.assignment
-
-
-def consumer_group(group: ConsumerGroup, names: Names) -> Group:
-    """A group of type consumer, with epochs and targets."""
-    return described.modern_group(
-        GroupType.CONSUMER,
-        group.id,
-        state=group.state,
-        assignor=wished_assignor(group),
-        group_epoch=group.epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=(_consumer_member(group, member, names) for member in group.in_order()),
-    )
-
-
-def wished_assignor(group: ConsumerGroup) -> str | None:
-    """What most members wish for; None where nobody wishes, and the broker's settings decide."""
-    return shown_assignor(group.wishes(), "") or None
-
-
-def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> Member:
-    metadata, classic = member.metadata, member.classic
-    return Member(
-        id=member.id,
-        instance=metadata.instance,
-        client=Client(id=metadata.client_id, host=metadata.host),
-        rack=metadata.rack,
-        protocol=MemberProtocol.CONSUMER if classic is None else MemberProtocol.CLASSIC,
-        protocols=None if classic is None else tuple(name for name, _ in classic.protocols),
-        subscription=Subscription(topics=metadata.topics, regex=metadata.regex or None),
-        owned=by_name(held(member), names),
-        target=by_name(group.targets.get(member.id, {}), names),
-        epoch=member.epoch,
-    )
 
 
 def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets:

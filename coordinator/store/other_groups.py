@@ -21,17 +21,14 @@ from uuid import UUID
 
 from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
 from coordinator.engine.consumer.member import normal_partitions, normal_topics
-from coordinator.engine.records import TopicPartitions
+from coordinator.engine.describe_groups import Names, by_name
 from groups import described
-from groups.model import Client, Group, GroupState, GroupType, Member, Partitions, Subscription
+from groups.model import Client, Group, GroupState, GroupType, Member, Subscription
 from wire.messages.schemas import share_groups as share
 from wire.messages.schemas import streams_groups as streams
 
 Fields: TypeAlias = Mapping[str, Any]
 """Of a key or value, by Kafka's names."""
-
-Names: TypeAlias = Mapping[UUID, str]
-"""Topic names by id, as far as they are known."""
 
 DELETED_EPOCH = -1
 """Of a target assignment whose record was deleted, and of a member whose current assignment was."""
@@ -220,13 +217,6 @@ class OtherGroups:
     def discard(self, group_id: str) -> None:
         """A group that the coordinator serves has taken the id."""
         self.by_id.pop(group_id, None)
-
-
-def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
-    """Partitions by topic name, by the id where the name is not known."""
-    return described.named_partitions(
-        (names.get(topic), topic, numbers) for topic, numbers in partitions.items()
-    )
 
 
 def topic_names_in(value: Fields) -> Iterator[tuple[UUID, str]]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupListing:
+class ListedGroups:
     """The groups of all brokers, by id in ascending order, and whose are missing.
 
     `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
@@ -97,7 +97,7 @@ class Client:
 
     def list_groups(
         self, *, states: Sequence[str] = (), types: Sequence[str] = (), timeout_ms: int | None = None
-    ) -> GroupListing:
+    ) -> ListedGroups:
         """The groups of every broker; empty filters let all pass, letter case does not matter."""
         from wire.client.groups import list_groups
         from wire.client.metadata import offline_coordinators
@@ -112,7 +112,7 @@ class Client:
             {group.group_id: place for place, listed in answers.found.items() for group in listed}
         )
         silent = {str(place): failure for place, failure in answers.failed.items()}
-        return GroupListing(
+        return ListedGroups(
             groups=tuple(groups[name] for name in sorted(groups)),
             failed=silent | offline_coordinators(self._cluster.brokers(deadline)),
         )

@@ -16,14 +16,14 @@ from coordinator.engine.calls import Call, Request, Result
 from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
-from coordinator.engine.classic.leave_group import LeaveGroup, LeavingMember
-from coordinator.engine.classic.rebalance import JoinedMember, JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.leave_group import LeaveGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.config import Config
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
-from coordinator.engine.records import Record
+from coordinator.engine.records import ClassicMemberValue, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.store.group_records import COOPERATIVE, REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS
 from wire.errors import ErrorCode
@@ -240,7 +240,7 @@ class ClassicConsumer:
     def leave(self) -> None:
         """Close in good order: commit, then leave."""
         self._stage.commit(self)
-        leaving = (LeavingMember(member=self._member),)
+        leaving = ((self._member, None),)
         self._stage.actors.remove(self)
         self._stage.send(LeaveGroup(group=self._stage.group, members=leaving), self.client)
 
@@ -312,7 +312,7 @@ class ClassicConsumer:
         if lost and self._assignor == COOPERATIVE:
             self._join()
 
-    def _assignments(self, members: tuple[JoinedMember, ...]) -> tuple[tuple[str, bytes], ...]:
+    def _assignments(self, members: tuple[ClassicMemberValue, ...]) -> tuple[tuple[str, bytes], ...]:
         """Of the leader; nothing of others, who are not told of the members."""
         if not members:
             return ()
@@ -337,8 +337,8 @@ class ClassicConsumer:
         return find(self._assignor, Side.CLIENT).assign(DenseGroup.of(spec)).assignment.named()
 
 
-def _member_spec(member: JoinedMember) -> MemberSpec:
-    subscription = read_subscription(member.metadata)
+def _member_spec(member: ClassicMemberValue) -> MemberSpec:
+    subscription = read_subscription(member.subscription)
     claim = Claim(partitions=subscription.owned, generation=subscription.generation)
     return MemberSpec(id=member.member, topics=subscription.topics, owned=claim)
 

@@ -233,19 +233,25 @@ class ClassicGroup:
             protocol=self.protocol,
             leader=self.leader,
             state_since_ms=state_since_ms,
-            members=tuple(
-                ClassicMemberValue(
-                    member=member.id,
-                    instance=member.instance,
-                    client_id=member.client_id,
-                    host=member.host,
-                    rebalance_timeout_ms=member.rebalance_timeout_ms,
-                    session_timeout_ms=member.session_timeout_ms,
-                    subscription=member.metadata(self.protocol) or b"",
-                    assignment=assignments.get(member.id, b""),
-                )
-                for member in self.in_order()
-            ),
+            members=self.member_values(self.protocol, assignments),
+        )
+
+    def member_values(
+        self, protocol: str | None, assignments: Mapping[str, bytes]
+    ) -> tuple[ClassicMemberValue, ...]:
+        """The members as records and answers have them, with their metadata for the protocol."""
+        return tuple(
+            ClassicMemberValue(
+                member=member.id,
+                instance=member.instance,
+                client_id=member.client_id,
+                host=member.host,
+                rebalance_timeout_ms=member.rebalance_timeout_ms,
+                session_timeout_ms=member.session_timeout_ms,
+                subscription=member.metadata(protocol) or b"",
+                assignment=assignments.get(member.id, b""),
+            )
+            for member in self.in_order()
         )
 
     def store(self, value: ClassicGroupValue) -> None:

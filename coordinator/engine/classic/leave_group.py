@@ -19,14 +19,6 @@ from wire.errors import ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeavingMember:
-    """A member of a LeaveGroup."""
-
-    member: str
-    instance: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveGroupAnswer:
     """`members`: member id, instance id and error of each that was to leave."""
 
@@ -39,7 +31,8 @@ class LeaveGroup(Request[LeaveGroupAnswer]):
     """LeaveGroup v0–v5; below v3 exactly one member."""
 
     group: str
-    members: tuple[LeavingMember, ...]
+    members: tuple[tuple[str, str | None], ...]
+    """Member id, empty where only the instance id is named, and instance id of each."""
     version: int = 5
 
     def refused(self, error: RequestRefused) -> LeaveGroupAnswer:
@@ -60,7 +53,7 @@ def handle(ctx: Context, call: Call, request: LeaveGroup) -> None:
 
 def _leave_classic_group(ctx: Context, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
     """Remove the members one after the other, then rebalance once."""
-    codes = [_remove(ctx, group, each) for each in request.members]
+    codes = [_remove(ctx, group, *each) for each in request.members]
     ctx.answer(call.ticket, _answer(request, codes))
     if ErrorCode.NONE not in codes:
         return
@@ -72,32 +65,30 @@ def _leave_classic_group(ctx: Context, call: Call, request: LeaveGroup, group: C
 
 def _answer(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer:
     """The answer, given each member's error. Below version 3 there is one member, and its error is the request's."""
-    members = tuple(
-        (each.member, each.instance, code) for each, code in zip(request.members, codes, strict=True)
-    )
+    members = tuple((*each, code) for each, code in zip(request.members, codes, strict=True))
     error = codes[0] if request.version < 3 and codes else ErrorCode.NONE
     return LeaveGroupAnswer(error=error, members=members)
 
 
-def _remove(ctx: Context, group: ClassicGroup, leaving: LeavingMember) -> ErrorCode:
+def _remove(ctx: Context, group: ClassicGroup, member_id: str, instance: str | None) -> ErrorCode:
     """An administrator names a static member by its instance id alone."""
     try:
-        member = _leaving_id(group, leaving)
+        member = _leaving_id(group, member_id, instance)
     except RequestRefused as error:
         return error.code
     rebalance.dismiss(ctx, group, member)
     return ErrorCode.NONE
 
 
-def _leaving_id(group: ClassicGroup, leaving: LeavingMember) -> str:
-    if not leaving.member:
-        holder = None if leaving.instance is None else group.static.get(leaving.instance)
+def _leaving_id(group: ClassicGroup, member: str, instance: str | None) -> str:
+    if not member:
+        holder = None if instance is None else group.static.get(instance)
         if holder is None:
             raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
         return holder
-    if leaving.member not in group.pending:
-        check_classic_member(group, leaving.member, leaving.instance)
-    return leaving.member
+    if member not in group.pending:
+        check_classic_member(group, member, instance)
+    return member
 
 
 def _leave_consumer_group(ctx: Context, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
@@ -106,7 +97,7 @@ def _leave_consumer_group(ctx: Context, call: Call, request: LeaveGroup, group: 
     codes = []
     for each in request.members:
         try:
-            member = _leaving_member(group, each)
+            member = _leaving_member(group, *each)
         except RequestRefused as error:
             codes.append(error.code)
         else:
@@ -116,9 +107,9 @@ def _leave_consumer_group(ctx: Context, call: Call, request: LeaveGroup, group: 
     ctx.answer(call.ticket, _answer(request, codes))
 
 
-def _leaving_member(group: ConsumerGroup, leaving: LeavingMember) -> ConsumerMember:
+def _leaving_member(group: ConsumerGroup, member_id: str, instance: str | None) -> ConsumerMember:
     """An administrator names a static member by its instance id alone."""
-    if leaving.instance is None:
-        return group.member(leaving.member)
-    holder = group.static_member(leaving.instance)
-    return static_member(group, leaving.member or (holder.id if holder else ""), leaving.instance)
+    if instance is None:
+        return group.member(member_id)
+    holder = group.static_member(instance)
+    return static_member(group, member_id or (holder.id if holder else ""), instance)

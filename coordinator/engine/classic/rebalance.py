@@ -10,19 +10,10 @@ from dataclasses import dataclass
 
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.context import Context
-from coordinator.engine.records import ClassicGroupRecord
+from coordinator.engine.records import ClassicGroupRecord, ClassicMemberValue
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState
 from wire.errors import ErrorCode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinedMember:
-    """A member in the leader's list; metadata are those for the chosen protocol."""
-
-    member: str
-    instance: str | None
-    metadata: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +27,8 @@ class JoinGroupAnswer:
     leader: str = ""
     skip_assignment: bool = False
     member: str = ""
-    members: tuple[JoinedMember, ...] = ()
+    members: tuple[ClassicMemberValue, ...] = ()
+    """For the leader, with their metadata for the chosen protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,16 +124,7 @@ def joined(group: ClassicGroup, member: str) -> JoinGroupAnswer:
         protocol=group.protocol,
         leader=group.leader or "",
         member=member,
-        members=member_list(group) if member == group.leader else (),
-    )
-
-
-def member_list(group: ClassicGroup) -> tuple[JoinedMember, ...]:
-    return tuple(
-        JoinedMember(
-            member=member.id, instance=member.instance, metadata=member.metadata(group.protocol) or b""
-        )
-        for member in group.in_order()
+        members=group.member_values(group.protocol, {}) if member == group.leader else (),
     )
 
 

@@ -42,7 +42,13 @@ class PrepareAssignmentAnswer:
     message: str | None = None
     group_epoch: int = 0
     assignor: str = ""
-    members: tuple[PreparedMember, ...] = ()
+    members: tuple[ConsumerMember, ...] = ()
+    subscribed: Mapping[str, tuple[UUID, ...]] = field(default_factory=dict)
+    """Ids of the topics that exist of those that each member subscribes to."""
+    assignors: Mapping[str, ClientAssignor] = field(default_factory=dict)
+    """Each member's own, with what it says to the others."""
+    targets: Mapping[str, TopicPartitions] = field(default_factory=dict)
+    """What each member is to have now."""
     topics: tuple[tuple[UUID, str, int], ...] = ()
 
 
@@ -56,19 +62,6 @@ class PrepareAssignment(Request[PrepareAssignmentAnswer]):
 
     def refused(self, error: RequestRefused) -> PrepareAssignmentAnswer:
         return PrepareAssignmentAnswer(error=error.code, message=error.message)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedMember:
-    """A member as a client-side assignor sees it; `target` is the one that it has now."""
-
-    member: str
-    epoch: int
-    instance: str | None
-    rack: str | None
-    topics: tuple[UUID, ...]
-    assignor: ClientAssignor
-    target: TopicPartitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +111,7 @@ def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
     if choice is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, "No client-side assignor is in use.")
     topics = ctx.topics.topics
-    members = tuple(_prepared(ctx, group, member, choice) for member in group.in_order())
+    members = tuple(group.in_order())
     known = [topics[name] for name in sorted(group.subscribed_topics()) if name in topics]
     group.client.computation = Computation(
         member=request.member,
@@ -130,6 +123,9 @@ def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
         group_epoch=group.epoch,
         assignor=choice.name,
         members=members,
+        subscribed={member.id: _subscribed(ctx, group, member) for member in members},
+        assignors=choice.offers,
+        targets={member.id: group.targets.get(member.id, {}) for member in members},
         topics=tuple((topic.id, topic.name, topic.partitions) for topic in known),
     )
     ctx.answer(call.ticket, answer)
@@ -187,17 +183,10 @@ def _check(ctx: Context, group_id: str, member_id: str, epoch: int) -> ConsumerG
     return group
 
 
-def _prepared(ctx: Context, group: ConsumerGroup, member: ConsumerMember, choice: Choice) -> PreparedMember:
+def _subscribed(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> tuple[UUID, ...]:
     topics = ctx.topics.topics
-    names = sorted(name for name in names_of(member.metadata, group.regexes) if name in topics)
-    return PreparedMember(
-        member=member.id,
-        epoch=member.epoch,
-        instance=member.instance,
-        rack=member.metadata.rack,
-        topics=tuple(topics[name].id for name in names),
-        assignor=choice.offers[member.id],
-        target=group.targets.get(member.id, {}),
+    return tuple(
+        topics[name].id for name in sorted(names_of(member.metadata, group.regexes)) if name in topics
     )
 
 

@@ -125,7 +125,7 @@ def _by_regex(question: AssignmentInput) -> dict[str, tuple[str, ...]]:
     return {**found, **unresolved}
 
 
-def shown_assignor(wishes: Mapping[str, int], default: str) -> str:
+def shown_assignor(wishes: Mapping[str, int], default: str | None = None) -> str | None:
     """What describe shows; `wishes` stand in the order of the broker's map."""
     return max(wishes, key=lambda name: wishes[name]) if wishes else default
 

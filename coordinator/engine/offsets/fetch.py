@@ -22,7 +22,7 @@ from wire.errors import ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedGroup:
+class OffsetQuery:
     """One group of an OffsetFetch; `topics` None is all, keyed by name or, from v10 on, by id."""
 
     group: str
@@ -33,20 +33,20 @@ class FetchedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetchAnswer:
-    groups: tuple[FetchedGroupAnswer, ...] = ()
+    groups: tuple[QueriedOffsets, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetch(Request[OffsetFetchAnswer]):
     """OffsetFetch v1–v10; below v8 exactly one group."""
 
-    groups: tuple[FetchedGroup, ...]
+    groups: tuple[OffsetQuery, ...]
     require_stable: bool = False
     version: int = 9
 
     def refused(self, error: RequestRefused) -> OffsetFetchAnswer:
         return OffsetFetchAnswer(
-            groups=tuple(FetchedGroupAnswer(group=each.group, error=error.code) for each in self.groups)
+            groups=tuple(QueriedOffsets(group=each.group, error=error.code) for each in self.groups)
         )
 
 
@@ -59,7 +59,7 @@ class FetchedOffset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedGroupAnswer:
+class QueriedOffsets:
     """Offsets by topic (name or id, as asked) and partition."""
 
     group: str
@@ -97,13 +97,13 @@ class _Offsets:
         return FetchedOffset(offset=value.offset, leader_epoch=value.leader_epoch, metadata=value.metadata)
 
 
-def _fetch(ctx: Context, fetch: FetchedGroup, request: OffsetFetch) -> FetchedGroupAnswer:
+def _fetch(ctx: Context, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
     group = ctx.state.groups.get(fetch.group)
     if isinstance(group, ConsumerGroup):  # member id and epoch mean nothing to a classic group
         try:
             _check_member(group, fetch)
         except RequestRefused as error:
-            return FetchedGroupAnswer(group=fetch.group, error=error.code)
+            return QueriedOffsets(group=fetch.group, error=error.code)
     offsets = _Offsets(
         committed={} if group is None else ctx.state.offsets.get(fetch.group, {}),
         unstable=ctx.state.pending.partitions(fetch.group) if request.require_stable else (),
@@ -114,7 +114,7 @@ def _fetch(ctx: Context, fetch: FetchedGroup, request: OffsetFetch) -> FetchedGr
         asked = [_asked(offsets, ctx.topics, topic, partitions) for topic, partitions in fetch.topics]
         # Topics that do not exist stand last, as a broker answers for them itself.
         topics = tuple(sorted(asked, key=_is_unknown))
-    return FetchedGroupAnswer(group=fetch.group, topics=topics)
+    return QueriedOffsets(group=fetch.group, topics=topics)
 
 
 def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, ...]:
@@ -143,7 +143,7 @@ def _is_unknown(topic: Topic) -> bool:
     return any(offset.error is ErrorCode.UNKNOWN_TOPIC_ID for _, offset in topic[1])
 
 
-def _check_member(group: ConsumerGroup, fetch: FetchedGroup) -> None:
+def _check_member(group: ConsumerGroup, fetch: OffsetQuery) -> None:
     """Whether a member that names itself is at the epoch that it names. :raises RequestRefused:
 
     A null member id with an epoch crashes Kafka's handler (UNKNOWN_SERVER_ERROR); here it is an unknown member.

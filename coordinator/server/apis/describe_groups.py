@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.describe_groups import DescribedGroup, DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.describe_groups import Described, DescribeGroups, DescribeGroupsAnswer
 from coordinator.server.apis.fields import Each, group_operations
 from coordinator.server.exchange import Exchange
 
@@ -15,29 +15,30 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     described: DescribeGroupsAnswer = await exchange.ask(
         DescribeGroups(groups=tuple(dict.fromkeys(request.groups)), version=exchange.version)
     )
-    by_name = {one.group: one for one in described.groups}
+    by_name = {one.id: one for one in described.groups}
     operations = group_operations(request)
     return {"groups": Each(lambda name: _fields(by_name[name], operations), request.groups)}
 
 
-def _fields(group: DescribedGroup, operations: int) -> Mapping[str, Any]:
+def _fields(described: Described, operations: int) -> Mapping[str, Any]:
+    group = described.group
     return {
-        "error_code": group.error,
-        "error_message": group.message,
-        "group_id": group.group,
-        "group_state": group.state,
-        "protocol_type": group.protocol_type,
-        "protocol_data": group.protocol,
+        "error_code": described.error,
+        "error_message": described.message,
+        "group_id": described.id,
+        "group_state": "" if group is None else group.state.value,
+        "protocol_type": "" if group is None else group.protocol_type or "",
+        "protocol_data": "" if group is None else group.protocol or "",
         "members": [
             {
                 "member_id": one.member,
                 "group_instance_id": one.instance,
                 "client_id": one.client_id,
                 "client_host": one.host,
-                "member_metadata": one.metadata,
+                "member_metadata": one.subscription,
                 "member_assignment": one.assignment,
             }
-            for one in group.members
+            for one in described.members
         ],
         "authorized_operations": operations,
     }

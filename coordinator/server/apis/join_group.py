@@ -58,7 +58,7 @@ def _fields(joined: JoinGroupAnswer, version: int) -> Mapping[str, Any]:
         "skip_assignment": joined.skip_assignment,
         "member_id": joined.member,
         "members": [
-            {"member_id": one.member, "group_instance_id": one.instance, "metadata": one.metadata}
+            {"member_id": one.member, "group_instance_id": one.instance, "metadata": one.subscription}
             for one in joined.members
         ],
     }

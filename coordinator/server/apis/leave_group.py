@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.server.apis.fields import Each
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
@@ -29,9 +29,7 @@ def _fields(member: tuple[str, str | None, ErrorCode]) -> Mapping[str, Any]:
     return dict(zip(("member_id", "group_instance_id", "error_code"), member, strict=True))
 
 
-def _leaving(request: Any, version: int) -> tuple[LeavingMember, ...]:
+def _leaving(request: Any, version: int) -> tuple[tuple[str, str | None], ...]:
     if version < BATCHED:
-        return (LeavingMember(member=request.member_id),)
-    return tuple(
-        LeavingMember(member=one.member_id, instance=one.group_instance_id) for one in request.members
-    )
+        return ((request.member_id, None),)
+    return tuple((one.member_id, one.group_instance_id) for one in request.members)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.list_groups import ListedGroup, ListGroups, ListGroupsAnswer
+from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
 from coordinator.server.apis.fields import Each
 from coordinator.server.exchange import Exchange
+from groups.listing import GroupListing
 
 
 async def answer(exchange: Exchange) -> Mapping[str, Any]:
@@ -20,10 +21,10 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     return {"error_code": listed.error, "groups": Each(_fields, listed.groups)}
 
 
-def _fields(group: ListedGroup) -> Mapping[str, Any]:
+def _fields(group: GroupListing) -> Mapping[str, Any]:
     return {
-        "group_id": group.group,
+        "group_id": group.id,
         "protocol_type": group.protocol_type,
-        "group_state": group.state,
-        "group_type": group.type,
+        "group_state": group.state.value,
+        "group_type": group.type.value,
     }

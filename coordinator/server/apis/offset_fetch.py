@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.engine.offsets.fetch import (
-    FetchedGroup,
-    FetchedGroupAnswer,
     FetchedOffset,
     OffsetFetch,
     OffsetFetchAnswer,
+    OffsetQuery,
+    QueriedOffsets,
 )
 from coordinator.server.apis.fields import ZERO_ID, Each
 from coordinator.server.exchange import Exchange
@@ -25,7 +25,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     if exchange.version >= BATCHED:
         asked = [
-            FetchedGroup(
+            OffsetQuery(
                 group=one.group_id,
                 member=one.member_id,
                 epoch=one.member_epoch,
@@ -34,7 +34,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
             for one in request.groups
         ]
     else:
-        alone = FetchedGroup(
+        alone = OffsetQuery(
             group=request.group_id, member=None, epoch=-1, topics=_topics(request, exchange.version)
         )
         asked = [alone]
@@ -63,7 +63,7 @@ def _topics(group: Any, version: int) -> Any:
     )
 
 
-def _group(fetched: FetchedGroupAnswer, version: int) -> Mapping[str, Any]:
+def _group(fetched: QueriedOffsets, version: int) -> Mapping[str, Any]:
     key = "topic_id" if version >= BY_ID else "name"
     return {
         "group_id": fetched.group,

@@ -8,10 +8,10 @@ from dataclasses import replace as changed
 from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.describe_groups import DescribedGroup, DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.describe_groups import Described, DescribeGroups, DescribeGroupsAnswer
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import Subscription, write_subscription
@@ -97,7 +97,7 @@ class Member:
         return self.driver.ask(request, HeartbeatAnswer).error
 
     def leave(self) -> LeaveGroupAnswer:
-        leaving = LeavingMember(member=self.id, instance=self.instance)
+        leaving = (self.id, self.instance)
         return self.driver.ask(LeaveGroup(group=self.group, members=(leaving,)), LeaveGroupAnswer)
 
     def but(self, **changes: object) -> Member:
@@ -130,9 +130,16 @@ def state(driver: Driver, group: str = GROUP) -> str:
     return driver.engine.state.groups[group].state.value
 
 
-def described(driver: Driver, group: str = GROUP, version: int = 6) -> DescribedGroup:
+def described(driver: Driver, group: str = GROUP, version: int = 6) -> Described:
     request = DescribeGroups(groups=(group,), version=version)
     return driver.ask(request, DescribeGroupsAnswer).groups[0]
+
+
+def shown(driver: Driver, version: int = 6) -> tuple[str, str | None, str | None]:
+    """State, protocol type and protocol."""
+    found = described(driver, version=version).group
+    assert found is not None
+    return found.state.value, found.protocol_type, found.protocol
 
 
 def refused(error: ErrorCode, member: str = "") -> JoinGroupAnswer:

@@ -9,9 +9,8 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.describe_groups import (
     ConsumerGroupDescribe,
-    ConsumerGroupDescribeAnswer,
-    DescribedConsumer,
-    DescribedConsumerGroup,
+    Described,
+    DescribeGroupsAnswer,
 )
 from coordinator.engine.records import (
     ConsumerGroupRecord,
@@ -27,6 +26,7 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.topics import TopicImage, metadata_hash
+from groups.model import Group, Member, MemberProtocol, Partitions
 from tests.coordinator.engine.driver import Driver, topic
 from wire.errors import ErrorCode
 
@@ -111,23 +111,37 @@ def group_of(driver: Driver, group: str = GROUP) -> ConsumerGroup:
     return found
 
 
-def described(driver: Driver, group: str = GROUP) -> DescribedConsumerGroup:
-    (answer,) = driver.ask(ConsumerGroupDescribe(groups=(group,)), ConsumerGroupDescribeAnswer).groups
+def described(driver: Driver, group: str = GROUP) -> Described:
+    (answer,) = driver.ask(ConsumerGroupDescribe(groups=(group,)), DescribeGroupsAnswer).groups
     return answer
 
 
-def described_member(driver: Driver, member: str, group: str = GROUP) -> DescribedConsumer:
-    return next(each for each in described(driver, group).members if each.member == member)
+def described_group(driver: Driver, group: str = GROUP) -> Group:
+    found = described(driver, group).group
+    assert found is not None
+    return found
+
+
+def described_member(driver: Driver, member: str, group: str = GROUP) -> Member:
+    return next(each for each in described_group(driver, group).members if each.id == member)
+
+
+def speaks_classic(driver: Driver, member: str) -> bool:
+    return described_member(driver, member).protocol is MemberProtocol.CLASSIC
+
+
+def lists(partitions: Partitions | None) -> Named:
+    return {topic: list(numbers) for topic, numbers in (partitions or {}).items()}
 
 
 def epochs(driver: Driver, group: str = GROUP) -> tuple[str, int, int]:
     """State, group epoch and assignment epoch."""
-    shown = described(driver, group)
-    return shown.state, shown.group_epoch, shown.assignment_epoch
+    shown = described_group(driver, group)
+    return shown.state.value, shown.group_epoch or 0, shown.assignment_epoch or 0
 
 
 def targets(driver: Driver, group: str = GROUP) -> dict[str, Named]:
-    return {each.member: by_name(driver, each.target) for each in described(driver, group).members}
+    return {each.id: lists(each.target) for each in described_group(driver, group).members}
 
 
 def images(*topics: tuple[str, int], version: int = 1) -> TopicImage:

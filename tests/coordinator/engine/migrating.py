@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
@@ -99,7 +99,7 @@ class ClassicConsumer:
         return self.driver.ask(request, HeartbeatAnswer).error
 
     def leave(self) -> ErrorCode:
-        leaving = LeavingMember(member=self.id, instance=self.instance)
+        leaving = (self.id, self.instance)
         answer = self.driver.ask(LeaveGroup(group=GROUP, members=(leaving,)), LeaveGroupAnswer)
         ((_, _, error),) = answer.members
         return error

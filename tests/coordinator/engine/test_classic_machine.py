@@ -9,7 +9,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multip
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.classic.join_group import JoinGroup
-from coordinator.engine.classic.leave_group import LeaveGroup, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.delete_groups import DeleteGroups
@@ -18,7 +18,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.list_groups import ListGroups
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.offsets.delete import OffsetDelete
-from coordinator.engine.offsets.fetch import FetchedGroup, OffsetFetch
+from coordinator.engine.offsets.fetch import OffsetFetch, OffsetQuery
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.model import GroupState
 from tests.coordinator.engine.classic import protocols
@@ -172,7 +172,7 @@ class ClassicGroups(RuleBasedStateMachine):
     @rule(member=MEMBERS, by_instance=st.booleans())
     def leave(self, member: tuple[str, str, str | None], by_instance: bool) -> None:
         group, id_, instance = member
-        leaving = LeavingMember(member="" if by_instance else id_, instance=instance)
+        leaving = ("" if by_instance else id_, instance)
         self.driver.send(LeaveGroup(group=group, members=(leaving, leaving)))
 
     @rule(
@@ -200,7 +200,7 @@ class ClassicGroups(RuleBasedStateMachine):
     def look(self, group: str) -> None:
         self.driver.send(DescribeGroups(groups=(group, "")))
         self.driver.send(ListGroups(states=("stable",)))
-        self.driver.send(OffsetFetch(groups=(FetchedGroup(group=group), FetchedGroup(group=""))))
+        self.driver.send(OffsetFetch(groups=(OffsetQuery(group=group), OffsetQuery(group=""))))
 
     @rule(group=GROUPS)
     def delete_offsets(self, group: str) -> None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
@@ -20,6 +20,7 @@ from tests.coordinator.engine.classic import (
     described,
     protocols,
     refused,
+    shown,
     stable,
     state,
     together,
@@ -135,7 +136,7 @@ def test_heartbeat_while_completing_is_fine() -> None:
 @pytest.mark.parametrize("version", [0, 2, 3, 5])
 def test_leave_of_an_unknown_group(version: int) -> None:
     driver = Driver()
-    request = LeaveGroup(group=GROUP, members=(LeavingMember(member="x"),), version=version)
+    request = LeaveGroup(group=GROUP, members=(("x", None),), version=version)
     answer = driver.ask(request, LeaveGroupAnswer)
     assert answer.error is (ErrorCode.UNKNOWN_MEMBER_ID if version < 3 else ErrorCode.NONE)
     assert answer.members == (("x", None, ErrorCode.UNKNOWN_MEMBER_ID),)
@@ -149,7 +150,7 @@ def test_leave_below_version_3_carries_the_members_error_at_the_top() -> None:
     driver.send(heartbeat)
     stable(driver, Member(driver))
     for group in (GROUP, "new"):
-        request = LeaveGroup(group=group, members=(LeavingMember(member="x"),), version=2)
+        request = LeaveGroup(group=group, members=(("x", None),), version=2)
         assert driver.ask(request, LeaveGroupAnswer).error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
@@ -161,7 +162,7 @@ def test_leave_of_nobody_is_fine() -> None:
 
 
 def test_leave_without_group_id() -> None:
-    answer = Driver().ask(LeaveGroup(group="", members=(LeavingMember(member="x"),)), LeaveGroupAnswer)
+    answer = Driver().ask(LeaveGroup(group="", members=(("x", None),)), LeaveGroupAnswer)
     assert answer.error is ErrorCode.INVALID_GROUP_ID
 
 
@@ -169,11 +170,11 @@ def test_batch_leave_answers_for_each_and_rebalances_once() -> None:
     driver = Driver()
     leader, follower, _ = stable(driver, Member(driver), Member(driver), Member(driver, instance="i"))
     leaving = (
-        LeavingMember(member=follower.id),
-        LeavingMember(member="", instance="i"),
-        LeavingMember(member="", instance="nobody"),
-        LeavingMember(member="x"),
-        LeavingMember(member=follower.id),
+        (follower.id, None),
+        ("", "i"),
+        ("", "nobody"),
+        ("x", None),
+        (follower.id, None),
     )
     answer = driver.ask(LeaveGroup(group=GROUP, members=leaving), LeaveGroupAnswer)
     assert [error for _, _, error in answer.members] == [
@@ -199,9 +200,9 @@ def test_parked_syncer_that_is_removed_is_told_that_it_is_unknown() -> None:
 def test_describe_before_stable_shows_neither_protocol_nor_metadata() -> None:
     driver = Driver()
     together(driver, Member(driver), Member(driver))
-    group = described(driver)
-    assert (group.state, group.protocol_type, group.protocol) == ("CompletingRebalance", "consumer", "")
-    assert {(member.metadata, member.assignment) for member in group.members} == {(b"", b"")}
+    assert shown(driver) == ("CompletingRebalance", "consumer", None)
+    members = described(driver).members
+    assert {(member.subscription, member.assignment) for member in members} == {(b"", b"")}
 
 
 def test_describe_of_a_stable_group_shows_the_metadata_of_the_chosen_protocol() -> None:
@@ -210,8 +211,8 @@ def test_describe_of_a_stable_group_shows_the_metadata_of_the_chosen_protocol() 
     leader, follower = stable(
         driver, Member(driver, protocols=listed), Member(driver, protocols=protocols("sticky"))
     )
-    metadata = {member.member: member.metadata for member in described(driver).members}
-    assert described(driver).protocol == "sticky"
+    metadata = {member.member: member.subscription for member in described(driver).members}
+    assert shown(driver) == ("Stable", "consumer", "sticky")
     mine, theirs = (leader, follower) if len(leader.protocols) == 2 else (follower, leader)
     assert metadata == {mine.id: listed[1].metadata, theirs.id: protocols("sticky")[0].metadata}
 
@@ -220,9 +221,9 @@ def test_describe_while_preparing_still_shows_assignments() -> None:
     driver = Driver()
     leader, follower = stable(driver, Member(driver), Member(driver))
     leader.join()
-    group = described(driver)
-    assert (group.state, group.protocol) == ("PreparingRebalance", "")
-    assert {member.assignment for member in group.members} == {leader.id.encode(), follower.id.encode()}
+    assert shown(driver) == ("PreparingRebalance", "consumer", None)
+    given = {member.assignment for member in described(driver).members}
+    assert given == {leader.id.encode(), follower.id.encode()}
 
 
 def test_describe_without_client_id_shows_an_empty_one() -> None:
@@ -236,8 +237,9 @@ def test_describe_without_client_id_shows_an_empty_one() -> None:
     [(5, ErrorCode.NONE, None), (6, ErrorCode.GROUP_ID_NOT_FOUND, "Group g not found.")],
 )
 def test_describe_of_an_unknown_group_is_dead(version: int, error: ErrorCode, message: str | None) -> None:
-    group = described(Driver(), version=version)
-    assert (group.state, group.error, group.message) == ("Dead", error, message)
+    answer = described(Driver(), version=version)
+    assert (answer.error, answer.message) == (error, message)
+    assert shown(Driver(), version) == ("Dead", None, None)
 
 
 @pytest.mark.parametrize("version", [5, 6])
@@ -247,9 +249,10 @@ def test_describe_of_a_consumer_group_is_dead(version: int) -> None:
         group=GROUP, member="m", epoch=0, rebalance_timeout_ms=1_000, topics=("t1",), owned={}
     )
     assert driver.ask(request, ConsumerGroupHeartbeatAnswer).error is ErrorCode.NONE
-    group = described(driver, version=version)
-    assert group.state == "Dead"
-    assert group.message == (None if version < 6 else "Group g is not a classic group.")
+    assert shown(driver, version) == ("Dead", None, None)
+    assert described(driver, version=version).message == (
+        None if version < 6 else "Group g is not a classic group."
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,7 +273,7 @@ def test_list_filters_ignore_case_and_unknown_names_match_nothing(
     driver = Driver()
     stable(driver, Member(driver))
     listed = driver.ask(ListGroups(states=states, types=types), ListGroupsAnswer).groups
-    assert [group.group for group in listed] == ([GROUP] if passes else [])
+    assert [group.id for group in listed] == ([GROUP] if passes else [])
 
 
 def test_delete_refuses_non_empty_and_unknown_groups_and_answers_a_name_once() -> None:

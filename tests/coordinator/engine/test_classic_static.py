@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from tests.coordinator.engine.classic import (
     GROUP,
@@ -90,7 +90,7 @@ def test_replacement_is_silent_while_the_chosen_protocol_stays(changed: tuple[ob
     assert not answer.skip_assignment
     assert leader.heartbeat() is ErrorCode.NONE
     assert again.synced().assignment == follower.id.encode()
-    shown = {member.member: member.metadata for member in described(driver).members}
+    shown = {member.member: member.subscription for member in described(driver).members}
     assert shown[again.id] == again.protocols[0].metadata
 
 
@@ -160,7 +160,7 @@ def test_leave_of_a_replaced_id_is_fenced_in_the_member_entry() -> None:
     driver = Driver()
     _, old = static_pair(driver)
     old.but(id="").join().joined()
-    leaving = LeavingMember(member=old.id, instance=old.instance)
+    leaving = (old.id, old.instance)
     answer = driver.ask(LeaveGroup(group=GROUP, members=(leaving,)), LeaveGroupAnswer)
     assert answer == LeaveGroupAnswer(members=((old.id, old.instance, ErrorCode.FENCED_INSTANCE_ID),))
 

@@ -19,7 +19,7 @@ from coordinator.engine.consumer.client_assignment import (
 )
 from coordinator.engine.consumer.client_assignors import ClientAssignor, ClientMetadata
 from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
-from tests.coordinator.engine.consumer import Consumer, described, epochs, images, settled, targets
+from tests.coordinator.engine.consumer import Consumer, described_group, epochs, images, settled, targets
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
 from wire.errors import ErrorCode
@@ -107,7 +107,8 @@ def test_a_member_computes_for_the_group(driver: Driver) -> None:
     assert (prepared.group_epoch, prepared.assignor) == (2, "mine")
     assert prepared.topics == ((foo(driver), "foo", 4),)
     (member,) = prepared.members
-    assert (member.member, member.topics, member.assignor, member.target) == ("a", (foo(driver),), MINE, {})
+    assert (member.id, prepared.subscribed) == ("a", {"a": (foo(driver),)})
+    assert (prepared.assignors, prepared.targets) == ({"a": MINE}, {"a": {}})
     assert not a.beat().should_compute
 
     told = ClientMetadata(version=1, data=b"you")
@@ -153,7 +154,7 @@ def test_a_classic_members_metadata_have_version_minus_1(driver: Driver) -> None
     x.join()
     a.beat()
     prepared = prepare(a)
-    by_id = {each.member: each.assignor for each in prepared.members}
+    by_id = prepared.assignors
     assert by_id[x.id].metadata.version == -1
     assert install(a, prepared.group_epoch, {"a": (0,), x.id: (1, 2, 3)}).error is NONE
     assert x.beat() is ErrorCode.REBALANCE_IN_PROGRESS
@@ -337,7 +338,7 @@ def test_user_data_of_a_classic_member_are_its_metadata_and_come_back_the_same_w
     x.generation = driver.ask(joining, JoinGroupAnswer).generation
     a.beat()
     prepared = prepare(a)
-    said = {each.member: each.assignor.metadata for each in prepared.members}
+    said = {member: each.metadata for member, each in prepared.assignors.items()}
     assert said["x"] == ClientMetadata(version=-1, data=b"from x")
     answer = {"x": ClientMetadata(version=-1, data=b"to x")}
     assert install(a, prepared.group_epoch, {"a": (0,), "x": (1, 2, 3)}, metadata=answer).error is NONE
@@ -359,7 +360,7 @@ def test_a_member_whose_assignor_cannot_read_what_classic_members_say_is_refused
         ErrorCode.INVALID_REQUEST,
         "The assignor mine must support version -1: members of the classic protocol use it.",
     )
-    assert "c" not in {each.member for each in described(driver).members}
+    assert "c" not in {each.id for each in described_group(driver).members}
     assert c.join(client_assignors=(OLD_AND_NEW,)).error is NONE
 
 

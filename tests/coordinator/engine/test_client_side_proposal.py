@@ -123,7 +123,7 @@ def test_a_member_changes_its_subscription(driver: Driver) -> None:
     follower.join()
     assert leader.heartbeat() is REBALANCING
     leader.join()
-    told = {one.member: one.metadata for one in leader.joined().members}
+    told = {one.member: one.subscription for one in leader.joined().members}
     assert told[follower.joined().member] == follower.protocols[0].metadata
 
 

@@ -11,8 +11,17 @@ from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
 from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
-from coordinator.engine.offsets.fetch import FetchedGroup, FetchedGroupAnswer, OffsetFetch, OffsetFetchAnswer
-from tests.coordinator.engine.consumer import Consumer, described, described_member, epochs, images, settled
+from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery, QueriedOffsets
+from groups.model import MemberProtocol, Subscription
+from tests.coordinator.engine.consumer import (
+    Consumer,
+    described,
+    described_member,
+    epochs,
+    images,
+    settled,
+    speaks_classic,
+)
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
 from wire.errors import ErrorCode
@@ -37,9 +46,9 @@ def commit(driver: Driver, epoch: int, member: str, *partitions: int, version: i
     return {error for *_, error in driver.ask(request, OffsetCommitAnswer).partitions}
 
 
-def fetch(driver: Driver, member: str | None, epoch: int) -> FetchedGroupAnswer:
+def fetch(driver: Driver, member: str | None, epoch: int) -> QueriedOffsets:
     request = OffsetFetch(
-        groups=(FetchedGroup(group="g", member=member, epoch=epoch, topics=(("foo", (0,)),)),)
+        groups=(OffsetQuery(group="g", member=member, epoch=epoch, topics=(("foo", (0,)),)),)
     )
     return driver.ask(request, OffsetFetchAnswer).groups[0]
 
@@ -54,16 +63,16 @@ def test_groups_that_cannot_be_described(driver: Driver) -> None:
     classic_group(driver, 3, ClassicConsumer(driver, "c"))
     shown = described(driver)
     assert (shown.error, shown.message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Group g is not a consumer group.")
-    assert (shown.state, shown.group_epoch, shown.assignment_epoch) == ("", 0, 0)
+    assert shown.group is None
 
 
 def test_a_member_is_shown_with_all_it_said(driver: Driver) -> None:
     a = Consumer(driver, "a", instance="i", client_id="app")
     a.join(rack="r")
     shown = described_member(driver, "a")
-    assert (shown.instance, shown.rack, shown.client_id, shown.host) == ("i", "r", "app", "/127.0.0.1")
-    assert (shown.topics, shown.regex, shown.classic) == (("foo",), "", False)
-    assert shown.assignment == shown.target == {_foo(driver): (0, 1, 2, 3, 4, 5)}
+    assert (shown.instance, shown.rack, shown.client.id, shown.client.host) == ("i", "r", "app", "/127.0.0.1")
+    assert (shown.subscription, shown.protocol) == (Subscription(topics=("foo",)), MemberProtocol.CONSUMER)
+    assert shown.owned == shown.target == {"foo": (0, 1, 2, 3, 4, 5)}
 
 
 def test_classic_requests_of_a_member_of_the_consumer_protocol(driver: Driver) -> None:
@@ -74,7 +83,7 @@ def test_classic_requests_of_a_member_of_the_consumer_protocol(driver: Driver) -
     same = ClassicConsumer(driver, "a", generation=2)
     assert same.sync() is UNKNOWN
     assert same.join().error is NONE
-    assert described_member(driver, "a").classic
+    assert speaks_classic(driver, "a")
     assert (same.sync(), same.beat()) == (NONE, NONE)
     assert described(driver).error is NONE
     assert same.leave() is NONE
@@ -86,7 +95,7 @@ def test_classic_describe_and_list(driver: Driver) -> None:
     (shown,) = driver.ask(DescribeGroups(groups=("g",), version=6), DescribeGroupsAnswer).groups
     assert (shown.error, shown.message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Group g is not a classic group.")
     (listed,) = driver.ask(ListGroups(), ListGroupsAnswer).groups
-    assert (listed.protocol_type, listed.state, listed.type) == ("consumer", "Stable", "consumer")
+    assert (listed.protocol_type, listed.state.value, listed.type.value) == ("consumer", "Stable", "consumer")
 
 
 def test_a_deleted_group_starts_from_epoch_2_again(driver: Driver) -> None:

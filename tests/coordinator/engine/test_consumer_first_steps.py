@@ -7,6 +7,7 @@ import pytest
 from tests.coordinator.engine.consumer import (
     Consumer,
     described,
+    described_group,
     described_member,
     epochs,
     group_of,
@@ -49,9 +50,7 @@ def test_a_joiner_waits_for_what_others_give_up(driver: Driver) -> None:
     assert b.beat().assignment is None
     assert a.beat().epoch == 2
     assert a.owned == {"foo": [0, 1, 2]}
-    assert described_member(driver, "a").assignment == {
-        driver.engine.topics.topics["foo"].id: (0, 1, 2, 3, 4, 5)
-    }
+    assert described_member(driver, "a").owned == {"foo": (0, 1, 2, 3, 4, 5)}
     assert epochs(driver) == ("Reconciling", 3, 3)
     assert a.beat().epoch == 3
     assert b.beat().epoch == 3
@@ -91,7 +90,7 @@ def test_range_gives_ranges(driver: Driver) -> None:
     a.join()
     b.join()
     settled(a, b)
-    assert described(driver).assignor == "range"
+    assert described_group(driver).protocol == "range"
     assert (a.owned, b.owned) == ({"foo": [0, 1, 2], "bar": [0, 1]}, {"foo": [3, 4, 5], "bar": [2]})
 
 

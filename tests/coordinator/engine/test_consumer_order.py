@@ -6,12 +6,12 @@ from uuid import UUID
 
 from coordinator.engine.records import CurrentAssignmentRecord, TargetMemberRecord
 from coordinator.engine.topics import TopicImage, TopicInfo
-from tests.coordinator.engine.consumer import Consumer, described, images
+from tests.coordinator.engine.consumer import Consumer, described_group, images
 from tests.coordinator.engine.driver import Driver
 
 
 def shown(driver: Driver) -> list[str]:
-    return [member.member for member in described(driver).members]
+    return [member.id for member in described_group(driver).members]
 
 
 def test_the_map_of_members_does_not_shrink() -> None:

@@ -7,7 +7,7 @@ import pytest
 from coordinator.errors import RequestRefused
 from tests.coordinator.engine.consumer import (
     Consumer,
-    described,
+    described_group,
     described_member,
     epochs,
     images,
@@ -28,13 +28,13 @@ def test_the_majority_of_those_with_a_wish_choose_the_assignor() -> None:
     driver = without_interval()
     a, b, c = (Consumer(driver, name) for name in "abc")
     a.join()
-    assert described(driver).assignor == "uniform"
+    assert described_group(driver).protocol == "uniform"
     a.beat(assignor="range")
-    assert described(driver).assignor == "range"
+    assert described_group(driver).protocol == "range"
     b.join(assignor="uniform")
-    assert described(driver).assignor == "uniform"
+    assert described_group(driver).protocol == "uniform"
     c.join(assignor="range")
-    assert described(driver).assignor == "range"
+    assert described_group(driver).protocol == "range"
 
 
 def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
@@ -42,7 +42,7 @@ def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
     a, b = Consumer(driver, "a", topics=("foo", "bar")), Consumer(driver, "b", topics=("foo", "bar"))
     a.join()
     b.join()
-    assert described(driver).assignor == "range"
+    assert described_group(driver).protocol == "range"
     assert targets(driver) == {"a": {"foo": [0, 1, 2], "bar": [0, 1]}, "b": {"foo": [3, 4, 5], "bar": [2]}}
     refused = b.refused(assignor="uniform")
     assert refused == (
@@ -66,7 +66,7 @@ def test_another_rack_or_client_id_is_shown_and_changes_nothing_else() -> None:
     a.client_id = "other"
     a.beat(rack="r1")
     shown = described_member(driver, "a")
-    assert (shown.rack, shown.client_id, shown.epoch) == ("r1", "other", 2)
+    assert (shown.rack, shown.client.id, shown.epoch) == ("r1", "other", 2)
     assert epochs(driver) == ("Stable", 2, 2)
 
 

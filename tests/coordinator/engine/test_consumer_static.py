@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.coordinator.engine.consumer import Consumer, described, described_member, epochs, images, settled
+from tests.coordinator.engine.consumer import (
+    Consumer,
+    described_group,
+    described_member,
+    epochs,
+    images,
+    settled,
+)
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -90,10 +97,10 @@ def test_a_member_that_stays_away_is_removed_after_its_session(driver: Driver) -
     driver.advance(10_000)
     a.leave(-2)
     driver.advance(34_000)
-    assert len(described(driver).members) == 2
+    assert len(described_group(driver).members) == 2
     b.beat()
     driver.advance(1_000)
-    assert [each.member for each in described(driver).members] == ["b"]
+    assert [each.id for each in described_group(driver).members] == ["b"]
     assert epochs(driver) == ("Assigning", 4, 3)
 
 

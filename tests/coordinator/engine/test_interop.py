@@ -9,12 +9,20 @@ import pytest
 
 from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer, LeavingMember
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
-from coordinator.engine.offsets.fetch import FetchedGroup, OffsetFetch, OffsetFetchAnswer
-from tests.coordinator.engine.consumer import Consumer, by_name, described_member, epochs, images, settled
+from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery
+from tests.coordinator.engine.consumer import (
+    Consumer,
+    described_member,
+    epochs,
+    images,
+    lists,
+    settled,
+    speaks_classic,
+)
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, subscription
 from wire.errors import ErrorCode
@@ -55,7 +63,7 @@ def test_a_join_is_answered_at_once_without_leader_and_members(driver: Driver) -
         False,
     )
     assert len(x.id) == 22
-    assert described_member(driver, x.id).classic
+    assert speaks_classic(driver, x.id)
 
 
 def test_a_cooperative_member_stays_at_the_old_generation_while_it_reports_what_it_has_to_give_up(
@@ -68,7 +76,7 @@ def test_a_cooperative_member_stays_at_the_old_generation_while_it_reports_what_
     assert x.join().generation == 3
     assert (x.sync(), x.owned) == (NONE, {"foo": [3, 4]})
     assert x.beat() is AGAIN
-    assert by_name(driver, described_member(driver, x.id).assignment) == {"foo": [3, 4, 5]}
+    assert lists(described_member(driver, x.id).owned) == {"foo": [3, 4, 5]}
     assert x.join().generation == 4
     assert x.beat() is NONE
 
@@ -245,7 +253,7 @@ def test_commits_of_a_classic_member(driver: Driver, version: int) -> None:
     assert commit(4, x.id) is ErrorCode.ILLEGAL_GENERATION
     assert commit(2, x.id) is ErrorCode.ILLEGAL_GENERATION
     assert commit(3, "other") is UNKNOWN
-    fetch = OffsetFetch(groups=(FetchedGroup(group="g", member=x.id, epoch=2, topics=()),), version=9)
+    fetch = OffsetFetch(groups=(OffsetQuery(group="g", member=x.id, epoch=2, topics=()),), version=9)
     assert driver.ask(fetch, OffsetFetchAnswer).groups[0].error is ErrorCode.ILLEGAL_GENERATION
 
 
@@ -283,7 +291,7 @@ def test_a_classic_members_id_may_heartbeat_under_the_consumer_protocol(driver: 
     assert x.beat() is AGAIN
     same = Consumer(driver, x.id, epoch=3, owned=x.owned)
     assert same.beat().error is NONE
-    assert not described_member(driver, x.id).classic
+    assert not speaks_classic(driver, x.id)
     driver.advance(1_000)
     same.beat()
     driver.advance(3_000)
@@ -297,11 +305,11 @@ def test_members_of_both_protocols_leave_in_one_request(driver: Driver) -> None:
     request = LeaveGroup(
         group="g",
         members=(
-            LeavingMember(member="a"),
-            LeavingMember(member="", instance="ib"),
-            LeavingMember(member="nobody"),
-            LeavingMember(member="", instance="nobody"),
-            LeavingMember(member=x.id),
+            ("a", None),
+            ("", "ib"),
+            ("nobody", None),
+            ("", "nobody"),
+            (x.id, None),
         ),
     )
     answer = driver.ask(request, LeaveGroupAnswer)
@@ -318,4 +326,4 @@ def test_a_group_without_consumer_protocol_members_by_their_own_wish_stays_a_con
     assert turned.join().error is NONE
     assert epochs(driver)[0] == "Stable"
     assert (turned.sync(), turned.beat(), x.beat()) == (NONE, NONE, NONE)
-    assert all(described_member(driver, each).classic for each in (a.id, x.id))
+    assert all(speaks_classic(driver, each) for each in (a.id, x.id))

@@ -11,11 +11,11 @@ import pytest
 from tests.coordinator.engine.consumer import (
     Consumer,
     Named,
-    by_name,
-    described,
+    described_group,
     epochs,
     group_of,
     images,
+    lists,
     seed,
     targets,
 )
@@ -23,9 +23,9 @@ from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
 
-def members(driver: Driver) -> dict[str, tuple[int, Named]]:
+def members(driver: Driver) -> dict[str, tuple[int | None, Named]]:
     """Epoch and partitions of each member; what it is giving up is still its."""
-    return {each.member: (each.epoch, by_name(driver, each.assignment)) for each in described(driver).members}
+    return {each.id: (each.epoch, lists(each.owned)) for each in described_group(driver).members}
 
 
 def driver_with(partitions: int) -> Driver:

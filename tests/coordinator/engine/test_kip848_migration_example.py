@@ -5,17 +5,18 @@ Except for one partition: the document lets C give up foo-4 at the end, the unif
 
 from __future__ import annotations
 
-from tests.coordinator.engine.consumer import Consumer, Named, by_name, described, epochs, images, targets
+from groups.model import MemberProtocol
+from tests.coordinator.engine.consumer import Consumer, Named, described_group, epochs, images, lists, targets
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
 from wire.errors import ErrorCode
 
 
-def members(driver: Driver) -> dict[str, tuple[int, Named, bool]]:
+def members(driver: Driver) -> dict[str, tuple[int | None, Named, bool]]:
     """Epoch, partitions, and whether the member was upgraded."""
     return {
-        each.member: (each.epoch, by_name(driver, each.assignment), not each.classic)
-        for each in described(driver).members
+        each.id: (each.epoch, lists(each.owned), each.protocol is MemberProtocol.CONSUMER)
+        for each in described_group(driver).members
     }
 
 

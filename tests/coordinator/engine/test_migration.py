@@ -10,7 +10,7 @@ from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswe
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
-from coordinator.engine.offsets.fetch import FetchedGroup, FetchedOffset, OffsetFetch, OffsetFetchAnswer
+from coordinator.engine.offsets.fetch import FetchedOffset, OffsetFetch, OffsetFetchAnswer, OffsetQuery
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
@@ -24,6 +24,7 @@ from tests.coordinator.engine.consumer import (
     epochs,
     images,
     settled,
+    speaks_classic,
     targets,
 )
 from tests.coordinator.engine.driver import Driver
@@ -173,7 +174,7 @@ def test_a_new_member_is_one_ahead_of_the_generation() -> None:
     a = Consumer(d, "a")
     assert (a.join().epoch, a.owned) == (23, {})
     assert described_member(d, "x").epoch == 22
-    assert described_member(d, "x").classic
+    assert speaks_classic(d, "x")
     assert (x.beat(), y.beat()) == (AGAIN, AGAIN)
     assert x.sync() is AGAIN
 
@@ -186,7 +187,7 @@ def test_a_replacement_or_the_same_member_keeps_the_epoch(name: str, instance: s
     assert a.join().epoch == 22
     assert a.owned == ({"foo": [3, 4, 5]} if name == "y" else {"foo": [0, 1, 2]})
     assert epochs(d) == ("Stable", 22, 22)
-    assert not described_member(d, name).classic
+    assert not speaks_classic(d, name)
     other = x if name == "y" else y
     assert (other.beat(), other.sync()) == (NONE, NONE)
 
@@ -253,7 +254,7 @@ def test_an_empty_group_converts_and_forgets_its_number(policy: str) -> None:
     ticket = d.send(ClassicConsumer(d).join_request())
     again = ClassicConsumer(d, d.answer(ticket, JoinGroupAnswer).member)
     assert d.answer(d.send(again.join_request()), JoinGroupAnswer).generation == 1
-    fetch = OffsetFetch(groups=(FetchedGroup(group="g", topics=(("foo", (0,)),)),))
+    fetch = OffsetFetch(groups=(OffsetQuery(group="g", topics=(("foo", (0,)),)),))
     ((_, ((_, fetched),)),) = d.ask(fetch, OffsetFetchAnswer).groups[0].topics
     assert isinstance(fetched, FetchedOffset)
     assert fetched.offset == 7

@@ -13,11 +13,11 @@ from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
 from coordinator.engine.offsets.fetch import (
-    FetchedGroup,
-    FetchedGroupAnswer,
     FetchedOffset,
     OffsetFetch,
     OffsetFetchAnswer,
+    OffsetQuery,
+    QueriedOffsets,
 )
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.classic import GROUP, Member, described, protocols, stable, state, together
@@ -62,10 +62,10 @@ def commit(driver: Driver, request: OffsetCommit) -> ErrorCode:
     return error
 
 
-def fetch(driver: Driver, *topics: str | UUID, group: str = GROUP, version: int = 9) -> FetchedGroupAnswer:
+def fetch(driver: Driver, *topics: str | UUID, group: str = GROUP, version: int = 9) -> QueriedOffsets:
     """Partition 0 of these topics; everything where none is named."""
     asked = tuple((each, (0,)) for each in topics) or None
-    request = OffsetFetch(groups=(FetchedGroup(group=group, topics=asked),), version=version)
+    request = OffsetFetch(groups=(OffsetQuery(group=group, topics=asked),), version=version)
     return driver.ask(request, OffsetFetchAnswer).groups[0]
 
 
@@ -87,7 +87,12 @@ def test_commit_without_membership_creates_a_simple_group(group: str) -> None:
     driver = Driver()
     assert commit(driver, committing(group=group)) is ErrorCode.NONE
     (listed,) = driver.ask(ListGroups(), ListGroupsAnswer).groups
-    assert (listed.group, listed.state, listed.protocol_type, listed.type) == (group, "Empty", "", "classic")
+    assert (listed.id, listed.state.value, listed.protocol_type, listed.type.value) == (
+        group,
+        "Empty",
+        "",
+        "classic",
+    )
     driver.restart()
     assert offset(driver, group=group) == 1
     assert state(driver, group) == "Empty"
@@ -267,8 +272,8 @@ def test_commit_of_nothing_that_exists_creates_no_group() -> None:
 def test_fetch_of_an_unknown_group_is_no_error(group: str) -> None:
     driver = Driver()
     expected = (("t1", ((0, FetchedOffset()),)),)
-    assert fetch(driver, "t1", group=group) == FetchedGroupAnswer(group=group, topics=expected)
-    assert fetch(driver, group=group) == FetchedGroupAnswer(group=group)
+    assert fetch(driver, "t1", group=group) == QueriedOffsets(group=group, topics=expected)
+    assert fetch(driver, group=group) == QueriedOffsets(group=group)
 
 
 def test_fetch_of_everything_is_ordered_by_topic_and_partition() -> None:
@@ -298,15 +303,15 @@ def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions() -> None:
 def test_fetch_ignores_member_and_epoch_in_a_classic_group(member: str | None, epoch: int) -> None:
     driver = Driver()
     stable(driver, Member(driver))
-    asked = FetchedGroup(group=GROUP, member=member, epoch=epoch)
+    asked = OffsetQuery(group=GROUP, member=member, epoch=epoch)
     answer = driver.ask(OffsetFetch(groups=(asked,), require_stable=True), OffsetFetchAnswer)
-    assert answer.groups == (FetchedGroupAnswer(group=GROUP),)
+    assert answer.groups == (QueriedOffsets(group=GROUP),)
 
 
 def test_fetch_asks_many_groups_at_once() -> None:
     driver = Driver()
     commit(driver, committing(group="a"))
-    asked = (FetchedGroup(group="a"), FetchedGroup(group="b"))
+    asked = (OffsetQuery(group="a"), OffsetQuery(group="b"))
     answer = driver.ask(OffsetFetch(groups=asked), OffsetFetchAnswer)
     assert [(each.group, len(each.topics)) for each in answer.groups] == [("a", 1), ("b", 0)]
 

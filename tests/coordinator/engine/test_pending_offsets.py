@@ -13,7 +13,7 @@ from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
-from coordinator.engine.offsets.fetch import FetchedGroup, FetchedOffset, OffsetFetch, OffsetFetchAnswer
+from coordinator.engine.offsets.fetch import FetchedOffset, OffsetFetch, OffsetFetchAnswer, OffsetQuery
 from coordinator.engine.records import CommittedOffset, OffsetRecord
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.driver import START_MS, TOPICS, Driver, topic
@@ -39,7 +39,7 @@ def tombstone(name: str = "t1", partition: int = 0) -> OffsetRecord:
 
 def fetch(driver: Driver, name: str = "t1", *, stable: bool = False) -> FetchedOffset:
     """Partition 0."""
-    asked = FetchedGroup(group=GROUP, topics=((name, (0,)),))
+    asked = OffsetQuery(group=GROUP, topics=((name, (0,)),))
     request = OffsetFetch(groups=(asked,), require_stable=stable)
     (group,) = driver.ask(request, OffsetFetchAnswer).groups
     ((_, ((_, found),)),) = group.topics
@@ -48,13 +48,13 @@ def fetch(driver: Driver, name: str = "t1", *, stable: bool = False) -> FetchedO
 
 def fetch_all(driver: Driver, *, stable: bool) -> dict[str | UUID, FetchedOffset]:
     """Everything, by topic."""
-    request = OffsetFetch(groups=(FetchedGroup(group=GROUP),), require_stable=stable)
+    request = OffsetFetch(groups=(OffsetQuery(group=GROUP),), require_stable=stable)
     (group,) = driver.ask(request, OffsetFetchAnswer).groups
     return {name: found for name, ((_, found),) in group.topics}
 
 
 def listed(driver: Driver) -> list[str]:
-    return [each.group for each in driver.ask(ListGroups(), ListGroupsAnswer).groups]
+    return [each.id for each in driver.ask(ListGroups(), ListGroupsAnswer).groups]
 
 
 def test_a_transaction_is_visible_once_it_commits() -> None:
