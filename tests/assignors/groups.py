@@ -3,20 +3,24 @@ ids."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from uuid import UUID
 
 from hypothesis import strategies as st
 
-from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
+from assignors.model import Claim, GroupSpec, MemberSpec, Partitions, TopicSpec
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=5)
 
 
 @st.composite
-def groups(draw: st.DrawFn, *, owned: bool = False, equal: bool = False) -> GroupSpec:
-    """Groups without racks; `owned`: claims of partitions that exist, each by at most one member."""
+def groups(draw: st.DrawFn, *, owned: bool = False, equal: bool = False, idle: bool = True) -> GroupSpec:
+    """Groups without racks; `owned`: claims of partitions that exist, each by at most one member.
+
+    `idle`: some members may subscribe to nothing.
+    """
     names = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     topics = tuple(
         TopicSpec(
@@ -27,7 +31,7 @@ def groups(draw: st.DrawFn, *, owned: bool = False, equal: bool = False) -> Grou
     ids = draw(st.lists(NAMES, min_size=1, max_size=7, unique=True))
     static = draw(st.sets(st.sampled_from(ids)))
     common = tuple(draw(st.lists(st.sampled_from(names), unique=True)))
-    some = st.lists(st.sampled_from(names), unique=True).map(tuple)
+    some = st.lists(st.sampled_from(names), unique=True, min_size=not idle).map(tuple)
     members = [
         MemberSpec(
             id=id_, topics=common if equal else draw(some), instance=f"i-{id_}" if id_ in static else None
@@ -49,13 +53,13 @@ def _owning(draw: st.DrawFn, topics: tuple[TopicSpec, ...], members: list[Member
     ):
         if m >= 0 and topic in members[m].topics:
             claims[m].setdefault(topic, []).append(partition)
-    return [
-        MemberSpec(id=m.id, topics=m.topics, instance=m.instance, owned=Claim(partitions=claim))
-        for m, claim in zip(members, claims, strict=True)
-    ]
+    return [holding(m, claim, 1) for m, claim in zip(members, claims, strict=True)]
 
 
-Owned = Mapping[str, Sequence[int]]
+def holding(member: MemberSpec, partitions: Partitions, generation: int) -> MemberSpec:
+    """The member as it says, in both ways, that it owns the partitions."""
+    claim = Claim(partitions=partitions, generation=generation)
+    return replace(member, owned=claim, user_data=claim)
 
 
 def topics(**partitions: int) -> tuple[TopicSpec, ...]:
@@ -63,7 +67,7 @@ def topics(**partitions: int) -> tuple[TopicSpec, ...]:
 
 
 def sticky_member(
-    id_: str, subscription: str, owned: Owned | None = None, since: int = 1, sent: int | None = None
+    id_: str, subscription: str, owned: Partitions | None = None, since: int = 1, sent: int | None = None
 ) -> MemberSpec:
     """A member that says in its user data what it owns. Topics stand in one string; `sent` is the generation in
     the subscription where it differs."""
@@ -75,7 +79,7 @@ def sticky_member(
 
 
 def cooperative_member(
-    id_: str, subscription: str, owned: Owned | None = None, generation: int = 1
+    id_: str, subscription: str, owned: Partitions | None = None, generation: int = 1
 ) -> MemberSpec:
     """A member that says in its subscription what it owns."""
     claim = Claim(partitions=owned or {}, generation=generation)

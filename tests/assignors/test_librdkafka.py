@@ -6,13 +6,11 @@ KOHORT_ORACLE_SEED repeats a run, KOHORT_ORACLE_ROUNDS makes it longer.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from kio.schema.describe_groups.v4.request import DescribeGroupsRequest
 from kio.schema.describe_groups.v4.response import DescribedGroup, DescribeGroupsResponse
 from kio.schema.metadata.v7.request import MetadataRequest, MetadataRequestTopic
@@ -22,7 +20,7 @@ from kio.schema.types import GroupId, TopicName
 from assignors.assignor import Assignor, Leader, Side
 from assignors.errors import AssignorFailedError
 from assignors.librdkafka.order import MOST_TOPICS, scala_set_order
-from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
 from tests.assignors.cases import chain
 from tests.kafka.broker import Broker
@@ -289,83 +287,3 @@ def test_cooperative_withholds_what_its_last_claimant_has_to_give_up() -> None:
     named = _assign(COOPERATIVE, _spec(m=owner, other=["a", "b"]))
     assert named["other"] == {}
     assert sum(len(numbers) for numbers in named["m"].values()) == 3
-
-
-names_of_members = st.text(alphabet="aàZ\U0001f600\uff01-", min_size=1, max_size=4)
-racks = st.sampled_from([None, "", "x", "y"])
-
-
-@st.composite
-def groups(draw: st.DrawFn) -> GroupSpec:
-    """Groups of distinct members, with instances, racks and claims that may contradict each other."""
-    names = draw(st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), min_size=1, unique=True))
-    topics = []
-    for name in names:
-        count = draw(st.integers(1, 6))
-        places = draw(st.lists(st.sampled_from([(), ("x",), ("x", "y")]), min_size=count, max_size=count))
-        topics.append(TopicSpec(name=name, partitions=count, racks=tuple(places)))
-    members = []
-    for number, id_ in enumerate(draw(st.lists(names_of_members, min_size=1, max_size=6, unique=True))):
-        claim = draw(
-            st.dictionaries(st.sampled_from([*names, "gone"]), st.sets(st.integers(0, 7)), max_size=3)
-        )
-        owned = Claim(
-            partitions={topic: sorted(numbers) for topic, numbers in claim.items()},
-            generation=draw(st.integers(-1, 3)),
-        )
-        members.append(
-            MemberSpec(
-                id=id_,
-                topics=tuple(draw(st.lists(st.sampled_from([*names, "missing"]), unique=True))),
-                instance=f"{draw(st.integers(0, 9))}-{number}" if draw(st.booleans()) else None,
-                rack=draw(racks),
-                owned=draw(st.sampled_from([Claim(), owned])),
-            )
-        )
-    return GroupSpec(topics=tuple(topics), members=tuple(members))
-
-
-def _result(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> Result | None:
-    try:
-        result = assign(DenseGroup.of(spec))
-    except AssignorFailedError:
-        return None
-    return None if assign is COOPERATIVE.assign and result.undetermined else result
-
-
-@pytest.mark.parametrize("assign", [a.assign for a in ASSIGNORS], ids=NAMES)
-@given(spec=groups())
-def test_no_partition_is_given_twice(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> None:
-    result = _result(assign, spec)
-    if result is not None:
-        partitions = result.assignment.partitions.values.tolist()
-        assert len(set(partitions)) == len(partitions)
-
-
-@pytest.mark.parametrize("assign", [a.assign for a in ASSIGNORS], ids=NAMES)
-@given(spec=groups())
-def test_complete_and_only_to_subscribers(assign: Callable[[DenseGroup], Result], spec: GroupSpec) -> None:
-    """Without claims; with them, cooperative-sticky withholds some and gives others back.
-
-    Where the real leader may crash, even without claims, there is no assignment (seen of 2.16: it reads freed memory).
-    """
-    spec = replace(spec, members=tuple(replace(member, owned=Claim()) for member in spec.members))
-    result = _result(assign, spec)
-    assume(result is not None)
-    assert result is not None
-    given_out = {
-        (topic, number): member
-        for member, topics in result.assignment.named().items()
-        for topic, numbers in topics.items()
-        for number in numbers
-    }
-    subscribers = {
-        topic.name: {m.id for m in spec.members if topic.name in m.topics} for topic in spec.topics
-    }
-    assert set(given_out) == {
-        (topic.name, number)
-        for topic in spec.topics
-        if subscribers[topic.name]
-        for number in range(topic.partitions)
-    }
-    assert all(member in subscribers[topic] for (topic, _), member in given_out.items())
