@@ -16,7 +16,6 @@ from typing import Any
 from uuid import UUID
 
 from coordinator.engine.calls import Call, Request, Result
-from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
@@ -24,7 +23,7 @@ from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.config import Config
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import Record
+from coordinator.engine.records import JoinProtocol, Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from wire.messages.embedded_protocol import Subscription, write_subscription
 

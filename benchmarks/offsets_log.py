@@ -29,6 +29,7 @@ from coordinator.engine.records import (
     OffsetRecord,
     Record,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
 )
 from coordinator.store.partition_files import OFFSETS_TOPIC
@@ -183,7 +184,7 @@ def _rebalance(name: str, classic: bool, number: int, now_ms: int, topic_id: UUI
         return
     epoch = number + 2
     yield ConsumerGroupRecord(group=name, value=ConsumerGroupValue(epoch=epoch, metadata_hash=12345))
-    yield TargetEpochRecord(group=name, epoch=epoch, assigned_ms=now_ms)
+    yield TargetEpochRecord(group=name, value=TargetEpochValue(epoch=epoch, assigned_ms=now_ms))
     for member, share in zip(members, shares, strict=True):
         yield TargetMemberRecord(group=name, member=member, value={topic_id: share})
         yield CurrentAssignmentRecord(

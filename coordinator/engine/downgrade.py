@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from assignors.java.hash_map import map_order, uuid_hashes
 from coordinator.engine.classic import rebalance
-from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember, JoinProtocol
+from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
 from coordinator.engine.consumer.client_assignors import NO_PAYLOAD, Payload
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember
@@ -150,5 +150,5 @@ def _convert(member: ConsumerMember) -> ClassicMember:
         host=member.metadata.host,
         rebalance_timeout_ms=member.metadata.rebalance_timeout_ms,
         session_timeout_ms=classic.session_timeout_ms,
-        protocols=tuple(JoinProtocol(name=name, metadata=metadata) for name, metadata in classic.protocols),
+        protocols=classic.protocols,
     )

@@ -1,21 +1,33 @@
-"""Requests as the coordinator takes them: what the wire carries, without its encoding.
-
-A version is there only where Kafka's answer depends on it; None stands for a null of the wire. Reasons, which a broker
-writes to its log, are left out.
-"""
+"""The records of the coordinator: what its log says of groups and offsets, without the encoding."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 
 TopicPartitions: TypeAlias = Mapping[UUID, tuple[int, ...]]
 """Partition numbers by topic id."""
+
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GroupRecord(Generic[V]):
+    """A record of a group; its value is None where it deletes what the key names."""
+
+    group: str
+    value: V | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MemberRecord(_GroupRecord[V]):
+    member: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +43,11 @@ class CommittedOffset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetRecord:
+class OffsetRecord(_GroupRecord[CommittedOffset]):
     """Keys 0 and 1."""
 
-    group: str
     topic: str
     partition: int
-    value: CommittedOffset | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +78,8 @@ class ClassicGroupValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicGroupRecord:
+class ClassicGroupRecord(_GroupRecord[ClassicGroupValue]):
     """Key 2: GroupMetadata."""
-
-    group: str
-    value: ClassicGroupValue | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,22 +91,23 @@ class ConsumerGroupValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumerGroupRecord:
+class ConsumerGroupRecord(_GroupRecord[ConsumerGroupValue]):
     """Key 3: ConsumerGroupMetadata."""
-
-    group: str
-    value: ConsumerGroupValue | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionMetadataRecord:
+class PartitionMetadataRecord(_GroupRecord[tuple[TopicInfo, ...]]):
     """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 wrote them down.
 
     Since then the hash of key 3 stands for it, and it is only deleted.
     """
 
-    group: str
-    value: tuple[TopicInfo, ...] | None
+
+class JoinProtocol(NamedTuple):
+    """An assignor of a classic member, with its metadata for it."""
+
+    name: str
+    metadata: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +115,7 @@ class ClassicMemberMetadata:
     """What a consumer group remembers of a member that speaks the classic protocol."""
 
     session_timeout_ms: int
-    protocols: tuple[tuple[str, bytes], ...]
+    protocols: tuple[JoinProtocol, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,30 +134,26 @@ class ConsumerMemberValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumerMemberRecord:
+class ConsumerMemberRecord(_MemberRecord[ConsumerMemberValue]):
     """Key 5: ConsumerGroupMemberMetadata."""
-
-    group: str
-    member: str
-    value: ConsumerMemberValue | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetEpochRecord:
-    """Key 6: ConsumerGroupTargetAssignmentMetadata. `epoch` None is a tombstone."""
+class TargetEpochValue:
+    """Value of key 6."""
 
-    group: str
-    epoch: int | None
+    epoch: int
     assigned_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetMemberRecord:
-    """Key 7: ConsumerGroupTargetAssignmentMember."""
+class TargetEpochRecord(_GroupRecord[TargetEpochValue]):
+    """Key 6: ConsumerGroupTargetAssignmentMetadata."""
 
-    group: str
-    member: str
-    value: TopicPartitions | None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetMemberRecord(_MemberRecord[TopicPartitions]):
+    """Key 7: ConsumerGroupTargetAssignmentMember."""
 
 
 class MemberState(IntEnum):
@@ -174,12 +178,8 @@ class CurrentAssignmentValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurrentAssignmentRecord:
+class CurrentAssignmentRecord(_MemberRecord[CurrentAssignmentValue]):
     """Key 8: ConsumerGroupCurrentMemberAssignment."""
-
-    group: str
-    member: str
-    value: CurrentAssignmentValue | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,12 +192,10 @@ class RegexValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegexRecord:
+class RegexRecord(_GroupRecord[RegexValue]):
     """Key 16: ConsumerGroupRegularExpression."""
 
-    group: str
     regex: str
-    value: RegexValue | None
 
 
 Written: TypeAlias = tuple[str, tuple[bytes, bytes | None]]

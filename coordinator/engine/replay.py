@@ -54,7 +54,7 @@ def replay_consumer_group(state: State, record: ConsumerRecord) -> None:
     """Make a record true."""
     group = state.groups.get(record.group)
     if not isinstance(group, ConsumerGroup):
-        if _is_tombstone(record):
+        if record.value is None:
             return
         group = ConsumerGroup(record.group)
         state.groups[record.group] = group
@@ -86,20 +86,14 @@ def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
                 group.remove_member(member)
             else:
                 group.set_metadata(member, value)
-        case TargetEpochRecord(epoch=epoch, assigned_ms=assigned_ms):
-            group.set_target_epoch(epoch, assigned_ms)
+        case TargetEpochRecord(value=value):
+            group.set_target_epoch(value)
         case TargetMemberRecord(member=member, value=target):
             group.set_target(member, target)
         case CurrentAssignmentRecord(member=member, value=current):
             group.set_current(member, current)
         case RegexRecord(regex=regex, value=resolved):
             group.set_regex(regex, resolved)
-
-
-def _is_tombstone(record: ConsumerRecord) -> bool:
-    if isinstance(record, TargetEpochRecord):
-        return record.epoch is None
-    return record.value is None
 
 
 def replay_offset(state: State, record: OffsetRecord, producer_id: int | None = None) -> None:

@@ -35,6 +35,7 @@ from coordinator.engine.records import (
     MemberState,
     Record,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
 )
 from coordinator.engine.replay import draft
@@ -76,7 +77,7 @@ def _records(ctx: Context, group: ClassicGroup, members: Sequence[ConsumerMember
         *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
         ConsumerGroupRecord(group=group.id, value=epoch),
         *(TargetMemberRecord(group=group.id, member=m.id, value=m.assigned) for m in members),
-        TargetEpochRecord(group=group.id, epoch=group.generation),
+        TargetEpochRecord(group=group.id, value=TargetEpochValue(epoch=group.generation)),
         *(CurrentAssignmentRecord(group=group.id, member=m.id, value=m.current) for m in members),
     ]
 
@@ -145,7 +146,7 @@ def _convert(
             assignor=None,
             classic=ClassicMemberMetadata(
                 session_timeout_ms=member.session_timeout_ms,
-                protocols=tuple((each.name, each.metadata) for each in member.protocols),
+                protocols=member.protocols,
             ),
         ),
         current=normal_assignment(

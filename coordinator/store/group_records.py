@@ -21,12 +21,14 @@ from coordinator.engine.records import (
     ConsumerMemberValue,
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
+    JoinProtocol,
     MemberState,
     OffsetRecord,
     Record,
     RegexRecord,
     RegexValue,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
 )
 from coordinator.engine.topics import TopicImage, metadata_hash
@@ -168,7 +170,8 @@ def _consumer_records(group: Group, topics: TopicImage, now_ms: int) -> Iterable
         target = _by_id(group, member.target or {}, topics)
         yield TargetMemberRecord(group=group.id, member=member.id, value=target)
     assigned = group.assignment_epoch
-    yield TargetEpochRecord(group=group.id, epoch=epoch if assigned is None else assigned, assigned_ms=now_ms)
+    target_epoch = TargetEpochValue(epoch=epoch if assigned is None else assigned, assigned_ms=now_ms)
+    yield TargetEpochRecord(group=group.id, value=target_epoch)
     for member in group.members:
         yield CurrentAssignmentRecord(group=group.id, member=member.id, value=_current(group, member, topics))
 
@@ -193,7 +196,7 @@ def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
         generation = member.epoch or 0
         classic = ClassicMemberMetadata(
             session_timeout_ms=SESSION_TIMEOUT_MS,
-            protocols=tuple((name, _subscription(member, name, generation)) for name in names),
+            protocols=tuple(JoinProtocol(name, _subscription(member, name, generation)) for name in names),
         )
     return ConsumerMemberValue(
         instance=member.instance,

@@ -26,6 +26,7 @@ from coordinator.engine.records import (
     ConsumerMemberValue,
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
+    JoinProtocol,
     MemberState,
     OffsetRecord,
     PartitionMetadataRecord,
@@ -33,6 +34,7 @@ from coordinator.engine.records import (
     RegexRecord,
     RegexValue,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
     TopicPartitions,
 )
@@ -69,7 +71,7 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
     if isinstance(record, OtherRecord):
         return _encode(record.key_type, record.key, record.value, record.version)
     kind = _BY_CLASS[type(record)]
-    value = kind.value_of(record)
+    value = record.value
     version = RECORD_TYPES[kind.number].written
     if isinstance(record, OffsetRecord) and record.value is not None and record.value.expire_ms is not None:
         version = _EXPIRING_OFFSET_VERSION
@@ -89,7 +91,7 @@ def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
     if kind is None:
         return OtherRecord(key_type=number, key=key_fields, value=fields, version=version)
     names = {attribute: key_fields[name] for attribute, name in kind.key.items()}
-    record: Record = kind.make(**names, value=None if fields is None else kind.read(fields))
+    record: Record = kind.record(**names, value=None if fields is None else kind.read(fields))
     return record
 
 
@@ -209,8 +211,8 @@ _CLASSIC_METADATA = _Struct(
     protocols=_Field(
         "supportedProtocols",
         _REQUIRED,
-        lambda protocols: tuple((each["name"], each["metadata"]) for each in protocols),
-        lambda protocols: [{"name": name, "metadata": metadata} for name, metadata in protocols],
+        lambda protocols: tuple(JoinProtocol(each["name"], each["metadata"]) for each in protocols),
+        lambda protocols: [each._asdict() for each in protocols],
     ),
 )
 _CONSUMER_MEMBER = _Struct(
@@ -230,7 +232,7 @@ _CONSUMER_MEMBER = _Struct(
         lambda classic: None if classic is None else _CLASSIC_METADATA.write(classic),
     ),
 )
-_TARGET_EPOCH = _Struct(dict, epoch="assignmentEpoch", assigned_ms="assignmentTimestamp")
+_TARGET_EPOCH = _Struct(TargetEpochValue, epoch="assignmentEpoch", assigned_ms="assignmentTimestamp")
 _REGEX = _Struct(
     RegexValue, topics=_Field("topics", _REQUIRED, tuple), version="version", resolved_ms="timestamp"
 )
@@ -238,6 +240,18 @@ _REGEX = _Struct(
 
 def _partitions(topics: Iterable[Fields]) -> dict[UUID, tuple[int, ...]]:
     return {topic["topicId"]: tuple(topic["partitions"]) for topic in topics}
+
+
+def _topics(fields: Fields) -> tuple[TopicInfo, ...]:
+    return _TOPIC.read_all(fields["topics"])
+
+
+def _topic_fields(topics: Iterable[TopicInfo]) -> Fields:
+    return {"topics": _TOPIC.write_all(topics)}
+
+
+def _target(fields: Fields) -> TopicPartitions:
+    return _partitions(fields["topicPartitions"])
 
 
 def _target_fields(target: TopicPartitions) -> Fields:
@@ -290,18 +304,10 @@ def _epoch_fields(value: CurrentAssignmentValue, partitions: TopicPartitions) ->
     ]
 
 
-def _make_target_epoch(group: str, value: Mapping[str, int] | None) -> TargetEpochRecord:
-    return (
-        TargetEpochRecord(group=group, epoch=None)
-        if value is None
-        else TargetEpochRecord(group=group, **value)
-    )
-
-
 _STATES = {state.value: state for state in MemberState}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Kind:
     """A type of record: its number, Kafka's names in its key by our attributes, and what becomes of its value."""
 
@@ -310,56 +316,23 @@ class _Kind:
     key: Mapping[str, str]
     read: Callable[[Any], Any]
     write: Callable[[Any], Fields]
-    make: Callable[..., Record]
-    value_of: Callable[[Any], Any] = attrgetter("value")
-
-
-def _kind(number: int, record: type[Any], key: Mapping[str, str], struct: _Struct) -> _Kind:
-    return _Kind(number=number, record=record, key=key, read=struct.read, write=struct.write, make=record)
 
 
 _GROUP = {"group": "groupId"}
 _MEMBER = {"group": "groupId", "member": "memberId"}
+_OFFSET_KEY = {"group": "group", "topic": "topic", "partition": "partition"}
+_REGEX_KEY = {"group": "groupId", "regex": "regularExpression"}
 
 _KINDS = (
-    _kind(1, OffsetRecord, {"group": "group", "topic": "topic", "partition": "partition"}, _OFFSET),
-    _kind(2, ClassicGroupRecord, {"group": "group"}, _CLASSIC_GROUP),
-    _kind(3, ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP),
-    _Kind(
-        number=4,
-        record=PartitionMetadataRecord,
-        key=_GROUP,
-        read=lambda fields: _TOPIC.read_all(fields["topics"]),
-        write=lambda topics: {"topics": _TOPIC.write_all(topics)},
-        make=PartitionMetadataRecord,
-    ),
-    _kind(5, ConsumerMemberRecord, _MEMBER, _CONSUMER_MEMBER),
-    _Kind(
-        number=6,
-        record=TargetEpochRecord,
-        key=_GROUP,
-        read=_TARGET_EPOCH.read,
-        write=_TARGET_EPOCH.write,
-        make=_make_target_epoch,
-        value_of=lambda record: None if record.epoch is None else record,
-    ),
-    _Kind(
-        number=7,
-        record=TargetMemberRecord,
-        key=_MEMBER,
-        read=lambda fields: _partitions(fields["topicPartitions"]),
-        write=_target_fields,
-        make=TargetMemberRecord,
-    ),
-    _Kind(
-        number=8,
-        record=CurrentAssignmentRecord,
-        key=_MEMBER,
-        read=_current,
-        write=_current_fields,
-        make=CurrentAssignmentRecord,
-    ),
-    _kind(16, RegexRecord, {"group": "groupId", "regex": "regularExpression"}, _REGEX),
+    _Kind(1, OffsetRecord, _OFFSET_KEY, _OFFSET.read, _OFFSET.write),
+    _Kind(2, ClassicGroupRecord, {"group": "group"}, _CLASSIC_GROUP.read, _CLASSIC_GROUP.write),
+    _Kind(3, ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP.read, _CONSUMER_GROUP.write),
+    _Kind(4, PartitionMetadataRecord, _GROUP, _topics, _topic_fields),
+    _Kind(5, ConsumerMemberRecord, _MEMBER, _CONSUMER_MEMBER.read, _CONSUMER_MEMBER.write),
+    _Kind(6, TargetEpochRecord, _GROUP, _TARGET_EPOCH.read, _TARGET_EPOCH.write),
+    _Kind(7, TargetMemberRecord, _MEMBER, _target, _target_fields),
+    _Kind(8, CurrentAssignmentRecord, _MEMBER, _current, _current_fields),
+    _Kind(16, RegexRecord, _REGEX_KEY, _REGEX.read, _REGEX.write),
 )
 
 _BY_CLASS = {kind.record: kind for kind in _KINDS}

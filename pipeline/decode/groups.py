@@ -152,9 +152,10 @@ def _member(row: Row, record: ConsumerMemberRecord, _: Names) -> None:
 
 
 def _target_epoch(row: Row, record: TargetEpochRecord, _: Names) -> None:
-    if record.epoch is not None:
+    value = record.value
+    if value is not None:
         # Brokers before 4.3 write no time down: it is 0 then.
-        row |= {"epoch": record.epoch, "state_since": timestamp_us(record.assigned_ms or -1)}
+        row |= {"epoch": value.epoch, "state_since": timestamp_us(value.assigned_ms or -1)}
 
 
 def _target(row: Row, record: TargetMemberRecord, names: Names) -> None:

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.classic.group import ClassicGroup, ClassicMember, JoinProtocol
+from coordinator.engine.classic.group import ClassicGroup, ClassicMember
+from coordinator.engine.records import JoinProtocol
 from groups.model import Client, Group, GroupState, GroupType, Member
 from groups.succession import after_load, front_of, leader_of, leads, precedes, succession
 

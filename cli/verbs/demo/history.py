@@ -13,7 +13,6 @@ from assignors.assignor import Side
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
 from coordinator.engine.calls import Call, Request, Result
-from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup
@@ -23,7 +22,7 @@ from coordinator.engine.config import Config
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
-from coordinator.engine.records import ClassicMemberValue, Record
+from coordinator.engine.records import ClassicMemberValue, JoinProtocol, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.store.group_records import COOPERATIVE, REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS
 from wire.errors import ErrorCode

@@ -22,6 +22,7 @@ from coordinator.engine.records import (
     ConsumerGroupValue,
     Record,
     TargetEpochRecord,
+    TargetEpochValue,
 )
 from coordinator.engine.topics import TopicImage
 from groups.model import Group
@@ -108,7 +109,9 @@ def _before(group: Group, story: Story, start_ms: int) -> tuple[Record, ...]:
             ConsumerGroupRecord(
                 group=group.id, value=ConsumerGroupValue(epoch=story.first_epoch, metadata_hash=0)
             ),
-            TargetEpochRecord(group=group.id, epoch=story.first_epoch, assigned_ms=start_ms),
+            TargetEpochRecord(
+                group=group.id, value=TargetEpochValue(epoch=story.first_epoch, assigned_ms=start_ms)
+            ),
         )
     value = ClassicGroupValue(
         protocol_type="consumer",

@@ -23,20 +23,12 @@ from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberValue,
+    JoinProtocol,
     Record,
 )
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState, GroupType
 from wire.messages.embedded_protocol import subscribed_topics
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinProtocol:
-    """An assignor of a joining member, with its metadata for it."""
-
-    name: str
-    metadata: bytes
-
 
 PREVIOUS_STATES = {
     GroupState.EMPTY: frozenset({GroupState.PREPARING_REBALANCE}),

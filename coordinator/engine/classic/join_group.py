@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from coordinator.engine import downgrade
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
-from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember, JoinProtocol
+from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS, MigrationPolicy
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
@@ -29,6 +29,7 @@ from coordinator.engine.records import (
     ClassicGroupValue,
     ClassicMemberMetadata,
     ConsumerMemberValue,
+    JoinProtocol,
     Record,
     TopicPartitions,
 )
@@ -320,7 +321,7 @@ def _metadata(
         rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
         classic=ClassicMemberMetadata(
             session_timeout_ms=request.session_timeout_ms,
-            protocols=tuple((protocol.name, protocol.metadata) for protocol in request.protocols),
+            protocols=request.protocols,
         ),
     )
 

@@ -28,7 +28,12 @@ from coordinator.engine.consumer.client_assignors import (
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember, names_of, normal_partitions
 from coordinator.engine.context import Context
-from coordinator.engine.records import TargetEpochRecord, TargetMemberRecord, TopicPartitions
+from coordinator.engine.records import (
+    TargetEpochRecord,
+    TargetEpochValue,
+    TargetMemberRecord,
+    TopicPartitions,
+)
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
@@ -222,7 +227,8 @@ def _install(ctx: Context, group: ConsumerGroup, request: InstallAssignment) -> 
         target = normal_partitions(request.assignments.get(member.id, {}))
         if group.targets.get(member.id) != target:
             ctx.emit(TargetMemberRecord(group=group.id, member=member.id, value=target))
-    ctx.emit(TargetEpochRecord(group=group.id, epoch=request.group_epoch, assigned_ms=ctx.now_ms))
+    computed = TargetEpochValue(epoch=request.group_epoch, assigned_ms=ctx.now_ms)
+    ctx.emit(TargetEpochRecord(group=group.id, value=computed))
     client.words = {
         member: Payload(error=request.error, metadata=request.metadata.get(member))
         for member in group.members

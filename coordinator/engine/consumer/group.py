@@ -40,6 +40,7 @@ from coordinator.engine.records import (
     RegexRecord,
     RegexValue,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
     TopicPartitions,
 )
@@ -94,10 +95,10 @@ class ConsumerGroup:
     def set_epoch(self, value: ConsumerGroupValue) -> None:
         self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
 
-    def set_target_epoch(self, epoch: int | None, assigned_ms: int) -> None:
+    def set_target_epoch(self, value: TargetEpochValue | None) -> None:
         """None: the target was deleted."""
-        self.assignment_epoch = -1 if epoch is None else epoch
-        self.assigned_ms = assigned_ms
+        value = value or TargetEpochValue(epoch=-1)
+        self.assignment_epoch, self.assigned_ms = value.epoch, value.assigned_ms
 
     def set_target(self, member: str, target: TopicPartitions | None) -> None:
         if target is None:
@@ -263,7 +264,7 @@ class ConsumerGroup:
         return (
             *(CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in members),
             *(TargetMemberRecord(group=self.id, member=member, value=None) for member in aimed),
-            TargetEpochRecord(group=self.id, epoch=None),
+            TargetEpochRecord(group=self.id, value=None),
             *(ConsumerMemberRecord(group=self.id, member=member, value=None) for member in members),
             *(RegexRecord(group=self.id, regex=regex, value=None) for regex in self.regexes),
             PartitionMetadataRecord(group=self.id, value=None),

@@ -38,6 +38,7 @@ from coordinator.engine.records import (
     Record,
     RegexRecord,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
     TopicPartitions,
 )
@@ -150,7 +151,9 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
         if group.targets.get(member) != new:
             update.records.append(TargetMemberRecord(group=group.id, member=member, value=new))
     update.records.append(
-        TargetEpochRecord(group=group.id, epoch=update.epoch, assigned_ms=update.ctx.now_ms)
+        TargetEpochRecord(
+            group=group.id, value=TargetEpochValue(epoch=update.epoch, assigned_ms=update.ctx.now_ms)
+        )
     )
     return update.epoch, targets[after.id]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.records import JoinProtocol
 from coordinator.server.exchange import Exchange
 from coordinator.server.node import Caller
 from wire.errors import ErrorCode
@@ -31,9 +31,7 @@ async def answer(exchange: Exchange) -> Mapping[str, Any]:
         member=request.member_id,
         instance=request.group_instance_id,
         protocol_type=request.protocol_type,
-        protocols=tuple(
-            JoinProtocol(name=protocol.name, metadata=protocol.metadata) for protocol in request.protocols
-        ),
+        protocols=tuple(JoinProtocol(protocol.name, protocol.metadata) for protocol in request.protocols),
         version=exchange.version,
     )
     return _fields(await exchange.ask(call), exchange.version)

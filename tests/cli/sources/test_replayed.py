@@ -22,11 +22,13 @@ from coordinator.engine.records import (
     ConsumerMemberValue,
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
+    JoinProtocol,
     MemberState,
     Record,
     RegexRecord,
     RegexValue,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
 )
 from coordinator.store.directory_files import MetaProperties, write_meta_properties
@@ -96,7 +98,8 @@ def _consumer_member(group: str, member: str, **fields: Any) -> ConsumerMemberRe
 
 def _consumer_group(group: str) -> list[Record]:
     """Two members: one that speaks the classic protocol, and one by regex that is giving up a partition."""
-    classic = ClassicMemberMetadata(session_timeout_ms=45_000, protocols=(("range", b""), ("sticky", b"")))
+    protocols = (JoinProtocol("range", b""), JoinProtocol("sticky", b""))
+    classic = ClassicMemberMetadata(session_timeout_ms=45_000, protocols=protocols)
     return [
         ConsumerGroupRecord(group=group, value=ConsumerGroupValue(epoch=5)),
         _consumer_member(group, "one", classic=classic, assignor=None),
@@ -104,7 +107,7 @@ def _consumer_group(group: str) -> list[Record]:
         RegexRecord(
             group=group, regex="^(orders|gone)$", value=RegexValue(topics=("orders",), version=1, resolved_ms=1)
         ),
-        TargetEpochRecord(group=group, epoch=4, assigned_ms=START_MS),
+        TargetEpochRecord(group=group, value=TargetEpochValue(epoch=4, assigned_ms=START_MS)),
         TargetMemberRecord(group=group, member="one", value={ORDERS: (0, 1)}),
         TargetMemberRecord(group=group, member="two", value={ORDERS: (2,), GONE: (0,)}),
         CurrentAssignmentRecord(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 
-from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.describe_groups import Described, DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.records import JoinProtocol
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import Subscription, write_subscription

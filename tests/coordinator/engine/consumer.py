@@ -22,6 +22,7 @@ from coordinator.engine.records import (
     MemberState,
     Record,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
     TopicPartitions,
 )
@@ -175,7 +176,7 @@ def seed(
     fingerprint = metadata_hash(topics if assignments else (), driver.engine.topics)
     records: list[Record] = [
         ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=epoch, metadata_hash=fingerprint)),
-        TargetEpochRecord(group=GROUP, epoch=epoch),
+        TargetEpochRecord(group=GROUP, value=TargetEpochValue(epoch=epoch)),
     ]
     for member, named in assignments.items():
         partitions = by_id(driver, named)

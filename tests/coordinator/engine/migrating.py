@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
+from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue, JoinProtocol
 from tests.coordinator.engine.consumer import GROUP, Named
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.client_assignment import (
@@ -19,6 +18,7 @@ from coordinator.engine.consumer.client_assignment import (
 )
 from coordinator.engine.consumer.client_assignors import ClientAssignor, ClientMetadata
 from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.records import JoinProtocol
 from tests.coordinator.engine.consumer import Consumer, described_group, epochs, images, settled, targets
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group

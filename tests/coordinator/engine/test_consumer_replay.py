@@ -49,7 +49,7 @@ def left_by_an_older_broker(driver: Driver) -> None:
         ConsumerGroupRecord(group="g", value=None),
         PartitionMetadataRecord(group="g", value=None),
         ConsumerMemberRecord(group="g", member="a", value=None),
-        TargetEpochRecord(group="g", epoch=None),
+        TargetEpochRecord(group="g", value=None),
         TargetMemberRecord(group="g", member="a", value=None),
         CurrentAssignmentRecord(group="g", member="a", value=None),
         RegexRecord(group="g", regex="a", value=None),
@@ -125,7 +125,7 @@ def test_whoever_deletes_a_group_deletes_its_partition_metadata_too(driver: Driv
     assert DELETED not in driver.records
     driver.ask(DeleteGroups(groups=("g",)), DeleteGroupsAnswer)
     assert driver.records[-3:] == [
-        TargetEpochRecord(group="g", epoch=None),
+        TargetEpochRecord(group="g", value=None),
         DELETED,
         ConsumerGroupRecord(group="g", value=None),
     ]

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from coordinator.engine.classic.group import JoinProtocol
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery
+from coordinator.engine.records import JoinProtocol
 from tests.coordinator.engine.consumer import (
     Consumer,
     described_member,

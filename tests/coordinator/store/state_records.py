@@ -17,6 +17,7 @@ from coordinator.engine.records import (
     Record,
     RegexRecord,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
 )
 
@@ -46,6 +47,7 @@ def _consumer_group(group: ConsumerGroup) -> Iterator[Record]:
     yield ConsumerGroupRecord(group=group.id, value=value)
     for member_id, target in group.targets.items():
         yield TargetMemberRecord(group=group.id, member=member_id, value=target)
-    yield TargetEpochRecord(group=group.id, epoch=group.assignment_epoch, assigned_ms=group.assigned_ms)
+    computed = TargetEpochValue(epoch=group.assignment_epoch, assigned_ms=group.assigned_ms)
+    yield TargetEpochRecord(group=group.id, value=computed)
     for member in group.members.values():
         yield CurrentAssignmentRecord(group=group.id, member=member.id, value=member.current)

@@ -19,8 +19,10 @@ from coordinator.engine.records import (
     ConsumerMemberValue,
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
+    JoinProtocol,
     MemberState,
     TargetEpochRecord,
+    TargetEpochValue,
 )
 from coordinator.store.records import decode_record, encode_record
 from pipeline.decode import records
@@ -253,7 +255,8 @@ def test_a_topic_that_was_made_again_has_one_name() -> None:
 def test_a_member_of_the_classic_protocol_in_a_consumer_group() -> None:
     value = ConsumerMemberValue(
         instance="i", rack="r", client_id="c", host="/h", topics=("orders",), regex="", rebalance_timeout_ms=5,
-        assignor=None, classic=ClassicMemberMetadata(session_timeout_ms=45, protocols=(("range", b"\x01"),)),
+        assignor=None,
+        classic=ClassicMemberMetadata(session_timeout_ms=45, protocols=(JoinProtocol("range", b"\x01"),)),
     )  # fmt: skip
 
     row = row_of(ConsumerMemberRecord(group="g", member="m", value=value))
@@ -272,8 +275,10 @@ def test_a_member_of_the_classic_protocol_in_a_consumer_group() -> None:
 
 
 def test_a_target_of_an_older_broker_has_no_time() -> None:
-    assert row_of(TargetEpochRecord(group="g", epoch=4, assigned_ms=0))["state_since"] is None
-    assert row_of(TargetEpochRecord(group="g", epoch=4, assigned_ms=NOW_MS))["state_since"] is not None
+    for assigned_ms, is_known in ((0, False), (NOW_MS, True)):
+        value = TargetEpochValue(epoch=4, assigned_ms=assigned_ms)
+        row = row_of(TargetEpochRecord(group="g", value=value))
+        assert (row["state_since"] is not None) == is_known
 
 
 def test_records_that_came_without_batches_are_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
