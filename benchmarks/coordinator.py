@@ -25,7 +25,7 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, Consum
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import JoinProtocol, Record
 from coordinator.engine.topics import TopicImage, TopicInfo
-from wire.messages.embedded_protocol import Subscription, write_subscription
+from wire.messages.embedded_protocol import EmbeddedSubscription, write_subscription
 
 BEATS = 100_000
 TOPICS = TopicImage.of([TopicInfo(name="orders", id=UUID(int=7), partitions=400)])
@@ -99,7 +99,7 @@ class Bench:
 
     def classic_group(self, group: str, members: int) -> list[Heartbeat]:
         """Members join together; what each sends from then on."""
-        metadata = write_subscription(Subscription(version=3, topics=("orders",)))
+        metadata = write_subscription(EmbeddedSubscription(version=3, topics=("orders",)))
         joined: dict[int, JoinGroupAnswer] = {}
         ids = [""] * members
         for turn in range(2):

@@ -20,7 +20,6 @@ from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
     ClassicMemberValue,
-    CommittedOffset,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     CurrentAssignmentRecord,
@@ -28,6 +27,7 @@ from coordinator.engine.records import (
     MemberState,
     OffsetRecord,
     Record,
+    StoredOffset,
     TargetEpochRecord,
     TargetEpochValue,
     TargetMemberRecord,
@@ -42,7 +42,7 @@ from wire.log.indexes import write_indexes
 from wire.log.segments import read_segment, segment_name
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     write_assignment,
     write_subscription,
 )
@@ -149,7 +149,7 @@ def _name(partition: int, group: int) -> str:
 
 def _commits(group: str, topic_id: UUID) -> Iterator[Record]:
     for number in range(TOPIC_PARTITIONS):
-        value = CommittedOffset(offset=0, leader_epoch=3, metadata="", commit_ms=0, topic_id=topic_id)
+        value = StoredOffset(offset=0, leader_epoch=3, metadata="", commit_ms=0, topic_id=topic_id)
         yield OffsetRecord(group=group, topic=TOPIC, partition=number, value=value)
 
 
@@ -157,7 +157,7 @@ def _rebalance(name: str, classic: bool, number: int, now_ms: int, topic_id: UUI
     members = [f"consumer-{name}-{each}-{number if not each else 0:08}" for each in range(MEMBERS)]
     shares = [tuple(range(each, TOPIC_PARTITIONS, MEMBERS)) for each in range(MEMBERS)]
     if classic:
-        subscription = write_subscription(Subscription(version=1, topics=(TOPIC,)))
+        subscription = write_subscription(EmbeddedSubscription(version=1, topics=(TOPIC,)))
         yield ClassicGroupRecord(
             group=name,
             value=ClassicGroupValue(

@@ -20,9 +20,9 @@ from pyspark.sql import functions as f
 
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import (
-    CommittedOffset,
     CurrentAssignmentRecord,
     OffsetRecord,
+    StoredOffset,
     TargetMemberRecord,
 )
 from coordinator.store.described_groups import committed_offsets, described_group
@@ -234,7 +234,7 @@ def _offset_record(row: Row) -> OffsetRecord:
     """The record that an event was."""
     value = None
     if not row["tombstone"]:
-        value = CommittedOffset(
+        value = StoredOffset(
             offset=row["committed"],
             leader_epoch=_NO_LEADER_EPOCH if row["leader_epoch"] is None else row["leader_epoch"],
             metadata=row["metadata"],

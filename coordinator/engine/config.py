@@ -187,7 +187,7 @@ _BOUNDED = ("heartbeat_interval_ms", "session_timeout_ms", "assignment_interval_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupConfig:
+class GroupOverrides:
     """What was set for a group; None: the broker's own setting counts. A field is the name with `_` for `.`."""
 
     consumer_session_timeout_ms: int | None = None
@@ -195,14 +195,14 @@ class GroupConfig:
     consumer_assignment_interval_ms: int | None = None
 
     @classmethod
-    def parse(cls, values: Mapping[str, str], broker: Config) -> GroupConfig:
+    def parse(cls, values: Mapping[str, str], broker: Config) -> GroupOverrides:
         """Judge the whole of a group's settings; RequestRefused INVALID_CONFIG says what is wrong."""
         config = cls._read(values)
         _check_bounds(config, broker)
         return config
 
     @classmethod
-    def capped(cls, values: Mapping[str, str], broker: Config) -> GroupConfig:
+    def capped(cls, values: Mapping[str, str], broker: Config) -> GroupOverrides:
         """Settings that were judged long ago: what is beyond the broker's bounds of today counts as the bound.
 
         RequestRefused INVALID_CONFIG: one is unknown or no number
@@ -218,7 +218,7 @@ class GroupConfig:
         return replace(config, **caps)
 
     @classmethod
-    def _read(cls, values: Mapping[str, str]) -> GroupConfig:
+    def _read(cls, values: Mapping[str, str]) -> GroupOverrides:
         known = {each.name.replace("_", "."): each.name for each in fields(cls)}
         for name in values:
             if name not in known:
@@ -235,9 +235,9 @@ class ConsumerSettings:
     assignment_interval_ms: int
 
 
-def consumer_settings(config: GroupConfig | None, broker: Config) -> ConsumerSettings:
+def consumer_settings(config: GroupOverrides | None, broker: Config) -> ConsumerSettings:
     """A group's own settings where it has any, else the broker's."""
-    own = config or GroupConfig()
+    own = config or GroupOverrides()
 
     def of(mine: int | None, brokers: int) -> int:
         return brokers if mine is None else mine
@@ -268,7 +268,7 @@ def _parse_group_value(name: str, text: str) -> int:
     return value
 
 
-def _check_bounds(config: GroupConfig, broker: Config) -> None:
+def _check_bounds(config: GroupOverrides, broker: Config) -> None:
     for what in _BOUNDED:
         value = getattr(config, f"consumer_{what}")
         if value is None:

@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from coordinator.engine.calls import Result
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.config import Config, ConsumerSettings, GroupConfig, consumer_settings
+from coordinator.engine.config import Config, ConsumerSettings, GroupOverrides, consumer_settings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.offsets.pending import PendingOffsets
-from coordinator.engine.records import CommittedOffset, Record, Written
+from coordinator.engine.records import Record, StoredOffset, Written
 from coordinator.engine.timers import Timers
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
@@ -27,13 +27,13 @@ class State:
     """Everything that is known. Hard parts change in `Engine.replay` alone."""
 
     groups: dict[str, Group] = field(default_factory=dict)
-    offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = field(default_factory=dict)
+    offsets: dict[str, dict[tuple[str, int], StoredOffset]] = field(default_factory=dict)
     """By group, then by topic and partition."""
     pending: PendingOffsets = field(default_factory=PendingOffsets)
     """Of transactions that have not ended."""
     foreign: set[str] = field(default_factory=set)
     """Ids of groups whose type is not coordinated here (share, streams): their offsets make no simple group."""
-    group_configs: dict[str, GroupConfig] = field(default_factory=dict)
+    group_configs: dict[str, GroupOverrides] = field(default_factory=dict)
     """By group, where anything was set (resource type GROUP). Told by `Engine.set_group_config`, not by records."""
 
 

@@ -20,7 +20,7 @@ from coordinator.engine import delete_groups, describe_groups, list_groups, sess
 from coordinator.engine.calls import Call, Result
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.config import Config, GroupConfig
+from coordinator.engine.config import Config, GroupOverrides
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
 from coordinator.engine.context import Context, State
@@ -163,18 +163,18 @@ class Engine:
         else:
             self._ctx.state.group_configs.pop(group, None)
 
-    def check_group_config(self, group: str, values: Mapping[str, str]) -> GroupConfig:
+    def check_group_config(self, group: str, values: Mapping[str, str]) -> GroupOverrides:
         """What `set_group_config` would set; RequestRefused as there."""
         if not group:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
-        return GroupConfig.parse(values, self._ctx.config)
+        return GroupOverrides.parse(values, self._ctx.config)
 
     def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
         """Set what was set before a restart, capped where the broker's bounds have changed since.
 
         RequestRefused INVALID_CONFIG: what no broker can have kept
         """
-        self._ctx.state.group_configs[group] = GroupConfig.capped(values, self._ctx.config)
+        self._ctx.state.group_configs[group] = GroupOverrides.capped(values, self._ctx.config)
 
     def next_deadline(self) -> int | None:
         """When to call `expire` next, in ms; None: not before another call. May change with every call."""

@@ -31,7 +31,7 @@ class _MemberRecord(_GroupRecord[V]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommittedOffset:
+class StoredOffset:
     """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: by the retention of the group."""
 
     offset: int
@@ -43,7 +43,7 @@ class CommittedOffset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetRecord(_GroupRecord[CommittedOffset]):
+class OffsetRecord(_GroupRecord[StoredOffset]):
     """Keys 0 and 1."""
 
     topic: str

@@ -14,7 +14,6 @@ from coordinator.engine.records import (
     ClassicGroupValue,
     ClassicMemberMetadata,
     ClassicMemberValue,
-    CommittedOffset,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -27,6 +26,7 @@ from coordinator.engine.records import (
     Record,
     RegexRecord,
     RegexValue,
+    StoredOffset,
     TargetEpochRecord,
     TargetEpochValue,
     TargetMemberRecord,
@@ -38,7 +38,7 @@ from groups.regex.broker import compile_broker_regex
 from wire.messages.embedded_protocol import (
     NEWEST_VERSION,
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     write_assignment,
     write_subscription,
 )
@@ -78,7 +78,7 @@ def _offset_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Reco
             group=group.id,
             topic=topic,
             partition=partition,
-            value=CommittedOffset(
+            value=StoredOffset(
                 offset=committed.offset,
                 leader_epoch=-1 if committed.leader_epoch is None else committed.leader_epoch,
                 metadata=committed.metadata or "",
@@ -132,7 +132,7 @@ def _subscription(member: Member, assignor: str | None, generation: int) -> byte
     cooperative = assignor == COOPERATIVE
     data = member.user_data or UserData()
     return write_subscription(
-        Subscription(
+        EmbeddedSubscription(
             version=NEWEST_VERSION,
             topics=wanted,
             user_data=data.subscription or None,

@@ -19,7 +19,6 @@ from coordinator.engine.records import (
     ClassicGroupValue,
     ClassicMemberMetadata,
     ClassicMemberValue,
-    CommittedOffset,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -33,6 +32,7 @@ from coordinator.engine.records import (
     Record,
     RegexRecord,
     RegexValue,
+    StoredOffset,
     TargetEpochRecord,
     TargetEpochValue,
     TargetMemberRecord,
@@ -155,7 +155,7 @@ def _unless(nothing: Any) -> Callable[[Any], Any]:
 
 
 _OFFSET = _Struct(
-    CommittedOffset,
+    StoredOffset,
     offset="offset",
     leader_epoch=_Field("leaderEpoch", NO_EPOCH),
     metadata="metadata",

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import CommittedOffset, OffsetRecord, PartitionMetadataRecord
+from coordinator.engine.records import OffsetRecord, PartitionMetadataRecord, StoredOffset
 from coordinator.store.digest import Digest, Event, Kind
 from coordinator.store.other_groups import OtherGroups, topic_names_in
 from coordinator.store.records import OtherRecord, decode_record
@@ -100,11 +100,11 @@ class Replay:
         if event.kind is Kind.LOST:
             self.engine.end_transaction(NO_PRODUCER_ID, committed=False)
 
-    def _committed(self, topic: str, key: bytes, value: bytes) -> CommittedOffset:
+    def _committed(self, topic: str, key: bytes, value: bytes) -> StoredOffset:
         _, offset, leader_epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(
             value, 0, len(value), key_type(key, 0)
         )
-        return CommittedOffset(
+        return StoredOffset(
             offset=offset,
             leader_epoch=leader_epoch,
             metadata=self._texts.setdefault(metadata, metadata),

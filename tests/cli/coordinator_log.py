@@ -7,11 +7,11 @@ from pathlib import Path
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
-    CommittedOffset,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     OffsetRecord,
     Record,
+    StoredOffset,
 )
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Pairs, Written
@@ -26,7 +26,7 @@ UNKNOWN_TYPE = 99
 
 def commit(group: str, topic: str, partition: int, offset: int, *, metadata: str = "") -> OffsetRecord:
     """A committed offset."""
-    value = CommittedOffset(offset=offset, leader_epoch=0, metadata=metadata, commit_ms=START_MS + offset)
+    value = StoredOffset(offset=offset, leader_epoch=0, metadata=metadata, commit_ms=START_MS + offset)
     return OffsetRecord(group=group, topic=topic, partition=partition, value=value)
 
 

@@ -29,7 +29,7 @@ from tests.kafka.assignor_user_data import write_sticky
 from tests.kafka.librdkafka_coordinator import Coordinator, Lead, Round, Seat
 from tests.kafka.ports import HOST
 from wire.messages.embedded_protocol import (
-    Subscription,
+    EmbeddedSubscription,
     read_assignment,
     read_subscription,
     write_subscription,
@@ -217,13 +217,13 @@ class LibrdkafkaLeader:
         )
 
 
-def as_subscription(member: MemberSpec, *, racks: bool) -> Subscription:
+def as_subscription(member: MemberSpec, *, racks: bool) -> EmbeddedSubscription:
     """The member's subscription. Without racks in the group, old versions occur too: librdkafka wants them with."""
     claim = member.user_data
     version = 3
     if not racks and member.rack is None:
         version = 1 if member.owned.generation == NO_GENERATION else 2
-    return Subscription(
+    return EmbeddedSubscription(
         version=version,
         topics=member.topics,
         user_data=None if claim is None else write_sticky(claim.partitions, claim.generation),
@@ -233,7 +233,7 @@ def as_subscription(member: MemberSpec, *, racks: bool) -> Subscription:
     )
 
 
-def _as_member(member_id: str, instance: str | None, subscription: Subscription) -> MemberSpec:
+def _as_member(member_id: str, instance: str | None, subscription: EmbeddedSubscription) -> MemberSpec:
     return MemberSpec(
         id=member_id,
         topics=subscription.topics,

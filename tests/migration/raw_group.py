@@ -25,7 +25,7 @@ from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     write_assignment,
     write_subscription,
 )
@@ -151,7 +151,7 @@ class RawGroup:
         return answer
 
     def _join(self, member: str, instance: str | None) -> JoinGroupResponse:
-        subscription = write_subscription(Subscription(version=1, topics=(self.topic,)))
+        subscription = write_subscription(EmbeddedSubscription(version=1, topics=(self.topic,)))
         metadata = subscription if self.metadata is None else self.metadata
         request = JoinGroupRequest(
             group_id=GroupId(self.id),

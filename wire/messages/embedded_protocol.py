@@ -23,7 +23,7 @@ _VERSION = struct.Struct(">h")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class EmbeddedSubscription:
     """What a member wants and has.
 
     `version` is the one sent, even where it is newer than `NEWEST_VERSION`. `topics` keep the order sent.
@@ -48,13 +48,13 @@ class EmbeddedAssignment:
     user_data: bytes | None = None
 
 
-def read_subscription(data: bytes) -> Subscription:
+def read_subscription(data: bytes) -> EmbeddedSubscription:
     """Read the metadata a member sent in JoinGroup.
 
     :raises DecodeError: when the bytes are no subscription; says which field, and at which byte
     """
     version, read = _read(SUBSCRIPTION, data)
-    return Subscription(
+    return EmbeddedSubscription(
         version=version,
         topics=read.topics,
         user_data=read.user_data,
@@ -90,7 +90,7 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
     return frozenset(topics)
 
 
-def write_subscription(subscription: Subscription) -> bytes:
+def write_subscription(subscription: EmbeddedSubscription) -> bytes:
     """The bytes of a subscription; a version above the newest is written as the newest, as Java does.
 
     Fields its version does not have are left out. :raises ValueError: a value does not fit its field

@@ -29,7 +29,7 @@ from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import (
     NEWEST_VERSION,
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     read_assignment,
     read_subscription,
     write_assignment,
@@ -250,7 +250,7 @@ class ClassicConsumer:
 
     def _join(self) -> None:
         cooperative = self._assignor == COOPERATIVE
-        subscription = Subscription(
+        subscription = EmbeddedSubscription(
             version=NEWEST_VERSION,
             topics=self._topics,
             owned=self.owned if cooperative else {},

@@ -44,7 +44,7 @@ from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import Subscription, read_subscription
+from wire.messages.embedded_protocol import EmbeddedSubscription, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
@@ -279,7 +279,7 @@ def _check_protocols(group: ConsumerGroup, request: JoinGroup) -> None:
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
 
-def _subscription(request: JoinGroup) -> Subscription:
+def _subscription(request: JoinGroup) -> EmbeddedSubscription:
     """What the member's first protocol says. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka fails there."""
     try:
         return read_subscription(request.protocols[0].metadata)
@@ -307,7 +307,7 @@ def _find_member(
 
 
 def _metadata(
-    old: ConsumerMemberValue, call: Call, request: JoinGroup, subscription: Subscription
+    old: ConsumerMemberValue, call: Call, request: JoinGroup, subscription: EmbeddedSubscription
 ) -> ConsumerMemberValue:
     timeout_ms = request.rebalance_timeout_ms
     return replace(
@@ -326,7 +326,7 @@ def _metadata(
     )
 
 
-def _owned(topics: TopicImage, subscription: Subscription) -> TopicPartitions:
+def _owned(topics: TopicImage, subscription: EmbeddedSubscription) -> TopicPartitions:
     return {
         topics.topics[name].id: numbers
         for name, numbers in subscription.owned.items()

@@ -13,7 +13,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import stale_epoch
 from coordinator.engine.context import Context, Group
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.static_members import check_classic_member
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import RequestRefused
@@ -185,7 +185,7 @@ def _record(
     if check is not None:
         check(topic.name, topic.id, offset.partition)
     kept = request.retention_ms is None or request.retention_ms == -1
-    value = CommittedOffset(
+    value = StoredOffset(
         offset=offset.offset,
         leader_epoch=offset.leader_epoch,
         metadata=offset.metadata or "",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import Context, Group
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState
 
@@ -40,7 +40,7 @@ def _expire_offsets(ctx: Context, group: Group) -> None:
             ctx.emit(OffsetRecord(group=group.id, topic=topic, partition=partition, value=None))
 
 
-def _is_expired(ctx: Context, group: Group, value: CommittedOffset) -> bool:
+def _is_expired(ctx: Context, group: Group, value: StoredOffset) -> bool:
     base = _base_ms(group, value)
     if base is None:
         return False
@@ -49,7 +49,7 @@ def _is_expired(ctx: Context, group: Group, value: CommittedOffset) -> bool:
     return ctx.now_ms - base >= ctx.config.offsets_retention_ms
 
 
-def _base_ms(group: Group, offset: CommittedOffset) -> int | None:
+def _base_ms(group: Group, offset: StoredOffset) -> int | None:
     """The time from which the retention of an unsubscribed topic's offset counts; None: it is kept."""
     if isinstance(group, ConsumerGroup) or not group.protocol_type:
         return offset.commit_ms

@@ -15,7 +15,7 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import stale_epoch
 from coordinator.engine.context import Context
 from coordinator.engine.offsets.pending import Partition
-from coordinator.engine.records import CommittedOffset
+from coordinator.engine.records import StoredOffset
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
@@ -84,7 +84,7 @@ def handle(ctx: Context, call: Call, request: OffsetFetch) -> None:
 class _Offsets:
     """What a fetch may see of a group."""
 
-    committed: Mapping[Partition, CommittedOffset]
+    committed: Mapping[Partition, StoredOffset]
     unstable: Container[Partition]
 
     def fetched(self, topic: str, partition: int, topic_id: UUID | None = None) -> FetchedOffset:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from coordinator.engine.records import CommittedOffset
+from coordinator.engine.records import StoredOffset
 
 Partition: TypeAlias = tuple[str, int]
 """Topic and partition."""
@@ -21,7 +21,7 @@ Partition: TypeAlias = tuple[str, int]
 
 @dataclass(slots=True)
 class _Pending:
-    value: CommittedOffset
+    value: StoredOffset
     position: int
     """Grows along the log."""
     superseded: bool = False
@@ -37,7 +37,7 @@ class PendingOffsets:
     """Who has a transaction open, by group and partition."""
     _position: int = 0
 
-    def add(self, producer_id: int, group: str, partition: Partition, value: CommittedOffset) -> None:
+    def add(self, producer_id: int, group: str, partition: Partition, value: StoredOffset) -> None:
         """Keep an offset until the transaction of the producer ends."""
         self._position += 1
         of_producer = self._by_producer.setdefault(producer_id, {})
@@ -57,7 +57,7 @@ class PendingOffsets:
             if not of_producer:
                 del self._by_producer[producer_id]
 
-    def end(self, producer_id: int, *, committed: bool) -> list[tuple[str, Partition, CommittedOffset]]:
+    def end(self, producer_id: int, *, committed: bool) -> list[tuple[str, Partition, StoredOffset]]:
         """The transaction ends: the offsets that become visible by it, with their groups."""
         visible = []
         for (group, partition), pending in self._by_producer.pop(producer_id, {}).items():
@@ -76,7 +76,7 @@ class PendingOffsets:
         """The partitions of a group that are unstable."""
         return self._producers.get(group, {})
 
-    def of_group(self, group: str) -> Iterator[tuple[Partition, CommittedOffset]]:
+    def of_group(self, group: str) -> Iterator[tuple[Partition, StoredOffset]]:
         """Everything that is pending for a group."""
         for partition, producers in self._producers.get(group, {}).items():
             for producer_id in producers:

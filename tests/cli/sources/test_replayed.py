@@ -41,7 +41,7 @@ from tests.coordinator.store.logs import Written
 from tests.wire.log.random_records import TYPES_AND_VERSIONS, random_key, random_value
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     write_assignment,
     write_subscription,
 )
@@ -54,7 +54,7 @@ Group = dict[str, Any]
 
 
 def _classic_member(name: str, *partitions: int, user_data: bytes | None = None) -> ClassicMemberValue:
-    wanted = Subscription(version=3, topics=("orders", "payments"), user_data=user_data, rack="a")
+    wanted = EmbeddedSubscription(version=3, topics=("orders", "payments"), user_data=user_data, rack="a")
     given = EmbeddedAssignment(
         version=3, partitions={"orders": partitions}, user_data=b"given" if user_data else None
     )

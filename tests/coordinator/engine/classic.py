@@ -14,13 +14,13 @@ from coordinator.engine.describe_groups import Described, DescribeGroups, Descri
 from coordinator.engine.records import JoinProtocol
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import Subscription, write_subscription
+from wire.messages.embedded_protocol import EmbeddedSubscription, write_subscription
 
 GROUP = "g"
 
 
 def protocols(*names: str, topics: tuple[str, ...] = ("t1",), version: int = 1) -> tuple[JoinProtocol, ...]:
-    metadata = write_subscription(Subscription(version=version, topics=topics))
+    metadata = write_subscription(EmbeddedSubscription(version=version, topics=topics))
     return tuple(JoinProtocol(name=name, metadata=metadata) for name in names)
 
 

@@ -15,7 +15,7 @@ from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     read_assignment,
     write_assignment,
     write_subscription,
@@ -24,7 +24,9 @@ from wire.messages.embedded_protocol import (
 
 def subscription(topics: tuple[str, ...] = ("foo",), owned: Named | None = None, version: int = 1) -> bytes:
     return write_subscription(
-        Subscription(version=version, topics=topics, owned={t: tuple(p) for t, p in (owned or {}).items()})
+        EmbeddedSubscription(
+            version=version, topics=topics, owned={t: tuple(p) for t, p in (owned or {}).items()}
+        )
     )
 
 

@@ -23,7 +23,7 @@ from tests.coordinator.engine.consumer import Consumer, described_group, epochs,
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import Subscription, read_assignment, write_subscription
+from wire.messages.embedded_protocol import EmbeddedSubscription, read_assignment, write_subscription
 
 NONE, INVALID = ErrorCode.NONE, ErrorCode.INVALID_ASSIGNMENT
 MINE = ClientAssignor(name="mine", maximum_version=2, metadata=ClientMetadata(version=1, data=b"hello"))
@@ -323,7 +323,7 @@ def told(driver: Driver, x: ClassicConsumer) -> bytes | None:
 
 def saying(data: bytes) -> JoinProtocol:
     """The protocol of a classic member whose assignor says something to the others."""
-    metadata = write_subscription(Subscription(version=1, topics=("foo",), user_data=data))
+    metadata = write_subscription(EmbeddedSubscription(version=1, topics=("foo",), user_data=data))
     return JoinProtocol(name="mine", metadata=metadata)
 
 

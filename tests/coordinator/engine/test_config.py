@@ -7,7 +7,7 @@ import pytest
 from coordinator.engine.config import (
     MAX_INT,
     Config,
-    GroupConfig,
+    GroupOverrides,
     InvalidSetting,
     MigrationPolicy,
     consumer_settings,
@@ -81,7 +81,7 @@ def test_every_setting_is_named_as_in_a_properties_file() -> None:
 
 def test_settings_of_a_group_win_over_the_brokers() -> None:
     broker = Config()
-    own = GroupConfig.parse({"consumer.session.timeout.ms": "50000"}, broker)
+    own = GroupOverrides.parse({"consumer.session.timeout.ms": "50000"}, broker)
     assert consumer_settings(own, broker).session_timeout_ms == 50_000
     assert consumer_settings(own, broker).heartbeat_interval_ms == 5_000
     assert consumer_settings(None, broker).session_timeout_ms == 45_000
@@ -112,7 +112,7 @@ def test_settings_of_a_group_have_the_brokers_bounds(values: dict[str, str], mes
 def test_the_session_of_a_group_is_longer_than_what_lies_between_its_heartbeats() -> None:
     broker = Config.parse({"group.consumer.min.session.timeout.ms": "1000"})
     with pytest.raises(RequestRefused, match=r"must be greater than consumer.heartbeat.interval.ms"):
-        GroupConfig.parse({"consumer.session.timeout.ms": "5000"}, broker)
+        GroupOverrides.parse({"consumer.session.timeout.ms": "5000"}, broker)
 
 
 def test_there_are_no_settings_for_all_groups() -> None:

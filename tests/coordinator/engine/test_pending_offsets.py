@@ -14,7 +14,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
 from coordinator.engine.offsets.fetch import FetchedOffset, OffsetFetch, OffsetFetchAnswer, OffsetQuery
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.driver import START_MS, TOPICS, Driver, topic
 from wire.errors import ErrorCode
@@ -27,9 +27,7 @@ NOTHING = FetchedOffset()
 
 
 def at(offset: int, name: str = "t1", partition: int = 0, topic_id: UUID | None = None) -> OffsetRecord:
-    value = CommittedOffset(
-        offset=offset, leader_epoch=-1, metadata="", commit_ms=START_MS, topic_id=topic_id
-    )
+    value = StoredOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=START_MS, topic_id=topic_id)
     return OffsetRecord(group=GROUP, topic=name, partition=partition, value=value)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import DataDirectory, Recovered, StorageSettings
 from coordinator.store.disk import FsyncPolicy
@@ -27,7 +27,7 @@ TOPIC = "orders"
 
 def committed(group: str, partition: int, offset: int | None, metadata: str = "") -> OffsetRecord:
     """A record that commits an offset; None deletes it."""
-    value = CommittedOffset(offset=offset or 0, leader_epoch=-1, metadata=metadata, commit_ms=1)
+    value = StoredOffset(offset=offset or 0, leader_epoch=-1, metadata=metadata, commit_ms=1)
     return OffsetRecord(
         group=group, topic=TOPIC, partition=partition, value=None if offset is None else value
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.loader import LoadedLog
 from coordinator.store.records import encode_record
 from wire.log.batches import encode_batch
@@ -17,7 +17,7 @@ def committed(group: str, offset: int | None, partition: int = 0) -> tuple[bytes
     """Key and value of a commit; None is a tombstone."""
     value = None
     if offset is not None:
-        value = CommittedOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=0)
+        value = StoredOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=0)
     return encode_record(OffsetRecord(group=group, topic=TOPIC, partition=partition, value=value))
 
 

@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import DataDirectory, StorageSettings
 from coordinator.store.loader import load
@@ -122,7 +122,7 @@ def test_a_broker_takes_its_directory_back(
     data = DataDirectory.open(theirs, StorageSettings(limits=LIMITS, compaction=compaction))
     recovered = data.recover(Engine())
     assert recovered.foreign == len(FOREIGN)
-    value = CommittedOffset(offset=40, leader_epoch=0, metadata="from Kohort", commit_ms=now_ms())
+    value = StoredOffset(offset=40, leader_epoch=0, metadata="from Kohort", commit_ms=now_ms())
     data.append([OffsetRecord(group="simple", topic=PAYMENTS, partition=0, value=value)], now_ms())
     assert any(data.compact(now_ms()) is None for _ in range(20))
     data.close()

@@ -16,7 +16,6 @@ from coordinator.engine.records import (
     ClassicGroupValue,
     ClassicMemberMetadata,
     ClassicMemberValue,
-    CommittedOffset,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -30,6 +29,7 @@ from coordinator.engine.records import (
     Record,
     RegexRecord,
     RegexValue,
+    StoredOffset,
     TargetEpochRecord,
     TargetEpochValue,
     TargetMemberRecord,
@@ -46,7 +46,7 @@ from wire.messages.schemas.record_types import RECORD_TYPES
 A, B = UUID(int=0x0102030405060708090A0B0C0D0E0F10), UUID(int=7)
 OFFSET_KEY = "0001 0001 67 0001 74 00000003"
 MEMBER_KEY = "0001 67 0001 6d"
-OFFSET = CommittedOffset(offset=5, leader_epoch=2, metadata="md", commit_ms=9)
+OFFSET = StoredOffset(offset=5, leader_epoch=2, metadata="md", commit_ms=9)
 MEMBER = ConsumerMemberValue(
     instance=None,
     rack=None,
@@ -373,7 +373,7 @@ def _survive(records: list[Record]) -> None:
 def _as_written(record: Record | OtherRecord) -> Record | OtherRecord:
     """Without what an expiring offset has no room for, and with the member's epoch for partitions that have none."""
     match record:
-        case OffsetRecord(value=CommittedOffset(expire_ms=int()) as value):
+        case OffsetRecord(value=StoredOffset(expire_ms=int()) as value):
             return replace(record, value=replace(value, leader_epoch=-1, topic_id=None))
         case CurrentAssignmentRecord(value=CurrentAssignmentValue() as value):
             places = [

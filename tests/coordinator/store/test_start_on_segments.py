@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.partition_files import LeaderEpoch, partition_for, write_leader_epochs
 from coordinator.store.records import encode_record
 from tests.coordinator.store.tampering import with_field
@@ -172,7 +172,7 @@ def _batches(group: str) -> Iterator[bytes]:
 
 
 def _offset(group: str, partition: int, offset: int) -> OffsetRecord:
-    value = CommittedOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=_now())
+    value = StoredOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=_now())
     return OffsetRecord(group=group, topic=TOPIC, partition=partition, value=value)
 
 

@@ -35,7 +35,7 @@ from wire.log.batches import Codec, columns_of, encode_batch
 from wire.log.offset_records import key_type, read_offset_key, read_offset_value
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     write_assignment,
     write_subscription,
 )
@@ -176,7 +176,7 @@ def test_any_bytes_under_any_key_are_rows_or_quarantined(seed: int) -> None:
 
 
 def test_a_classic_group() -> None:
-    subscription = write_subscription(Subscription(version=1, topics=("orders", "payments")))
+    subscription = write_subscription(EmbeddedSubscription(version=1, topics=("orders", "payments")))
     assignment = write_assignment(EmbeddedAssignment(version=1, partitions={"orders": (2, 0)}))
 
     def member(name: str, subscribed: bytes, assigned: bytes) -> ClassicMemberValue:

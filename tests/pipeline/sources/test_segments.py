@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from coordinator.engine.records import CommittedOffset, OffsetRecord, TargetMemberRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset, TargetMemberRecord
 from coordinator.store.loader import load
 from coordinator.store.records import encode_record
 from pipeline.decode.schema import DECODED
@@ -187,7 +187,7 @@ def test_the_kinds_are_those_that_the_loader_counts(real_events: DataFrame, real
 def commit(
     group: str, partition: int, offset: int, topic_id: UUID | None = None
 ) -> tuple[bytes, bytes | None]:
-    value = CommittedOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=NOW_MS, topic_id=topic_id)
+    value = StoredOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=NOW_MS, topic_id=topic_id)
     return encode_record(OffsetRecord(group=group, topic="orders", partition=partition, value=value))
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from random import Random
 from typing import Any, TypeAlias
 
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Written
 from wire.log.batches import ControlType
@@ -72,7 +72,7 @@ class RandomCommits:
             value = (
                 None
                 if is_tombstone
-                else CommittedOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=1)
+                else StoredOffset(offset=offset, leader_epoch=-1, metadata="", commit_ms=1)
             )
             records.append(
                 encode_record(OffsetRecord(group=key[0], topic=key[1], partition=key[2], value=value))

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from coordinator.engine.records import CommittedOffset, OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from pipeline.sources.segments import decoded
 from pipeline.tables.ownership import COURSES, courses, ownership
 from pipeline.tables.rebalances import rebalances
@@ -176,7 +176,7 @@ def test_the_table_is_what_the_walk_told(spark: SparkSession) -> None:
 
 
 def commit(time_ms: int, committed: int, number: int) -> Written:
-    value = CommittedOffset(
+    value = StoredOffset(
         offset=committed, leader_epoch=-1, metadata="", commit_ms=time_ms, topic_id=UUID(int=1)
     )
     return Written(0, time_ms, OffsetRecord(group="g", topic="foo", partition=number, value=value))

@@ -17,7 +17,7 @@ from tests.kafka.assignor_user_data import (
 )
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
-    Subscription,
+    EmbeddedSubscription,
     read_assignment,
     read_subscription,
     write_assignment,
@@ -50,9 +50,9 @@ STICKY_V0 = "0000000100066f7264657273000000020000000300000001"
 COOPERATIVE = "0000002a"
 
 
-def full(version: int) -> Subscription:
+def full(version: int) -> EmbeddedSubscription:
     """The subscription behind `FULL`, as much of it as the version can say."""
-    return Subscription(
+    return EmbeddedSubscription(
         version=version,
         topics=("a", "café", "orders"),
         user_data=b"\1\2\3",
@@ -70,7 +70,7 @@ def test_reads_and_writes_what_java_writes(version: int) -> None:
 
 @pytest.mark.parametrize("version", BARE)
 def test_a_bare_subscription_has_no_user_data_owner_generation_or_rack(version: int) -> None:
-    bare = Subscription(version=version, topics=())
+    bare = EmbeddedSubscription(version=version, topics=())
     assert read_subscription(bytes.fromhex(BARE[version])) == bare
     assert write_subscription(bare).hex() == BARE[version]
 
@@ -209,7 +209,7 @@ def test_version_3_keeps_everything(
     generation: int,
     rack: str | None,
 ) -> None:
-    subscription = Subscription(
+    subscription = EmbeddedSubscription(
         version=3, topics=names, user_data=user_data, owned=partitions, generation=generation, rack=rack
     )
     assert read_subscription(write_subscription(subscription)) == subscription
@@ -218,12 +218,12 @@ def test_version_3_keeps_everything(
 @pytest.mark.parametrize(
     "subscription",
     [
-        Subscription(version=-1, topics=()),
-        Subscription(version=0, topics=("x" * 32_768,)),
-        Subscription(version=2, topics=(), generation=2**31),
-        Subscription(version=1, topics=(), owned={"t": (2**31,)}),
+        EmbeddedSubscription(version=-1, topics=()),
+        EmbeddedSubscription(version=0, topics=("x" * 32_768,)),
+        EmbeddedSubscription(version=2, topics=(), generation=2**31),
+        EmbeddedSubscription(version=1, topics=(), owned={"t": (2**31,)}),
     ],
 )
-def test_what_does_not_fit_is_not_written(subscription: Subscription) -> None:
+def test_what_does_not_fit_is_not_written(subscription: EmbeddedSubscription) -> None:
     with pytest.raises(ValueError):
         write_subscription(subscription)
