@@ -25,7 +25,7 @@ def assign(group: DenseGroup) -> Result:
     """Assign; raises AssignorFailedError with Java's message where Java throws."""
     sent = group.owned.generations
     since = np.where(sent >= 0, sent, group.user_data.generations)
-    question = StickyGroup.of(group, group.owned.partitions, since)
+    question = StickyGroup(group=group, claims=group.owned.partitions, since=since)
     outcome = assign_sticky(question)
     held = outcome.held
     withheld = _still_claimed(question, held) if held.withheld is None else held.withheld

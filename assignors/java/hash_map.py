@@ -135,8 +135,10 @@ def map_order(hashes: Ints, *, capacity: int = DEFAULT_CAPACITY, keys: Sequence[
     """
     spreads = spread(hashes)
     if _overfull(spreads, capacity):
-        indices, determined = replay(spreads.tolist(), capacity, keys)
-        return Order(np.array(indices, dtype=np.int64), determined)
+        table = JavaMap(spreads.tolist(), capacity, keys)
+        for index in range(len(spreads)):
+            table.put(index)
+        return Order(np.array(list(table), dtype=np.int64), table.determined)
     bins = spreads & (grown_capacity(len(hashes), capacity) - 1)
     return Order(stable_order(bins))
 
@@ -182,14 +184,6 @@ Key = bytes | int | tuple[int, int]
 
 UNTREEIFY_THRESHOLD = 6
 MIN_TREEIFY_CAPACITY = 64
-
-
-def replay(spreads: Sequence[int], capacity: int, keys: Sequence[Key] | None) -> tuple[list[int], bool]:
-    """Iteration order of keys that were put in one by one, and whether it is the same in every JVM."""
-    table = JavaMap(spreads, capacity, keys)
-    for index in range(len(spreads)):
-        table.put(index)
-    return list(table), table.determined
 
 
 class JavaMap:

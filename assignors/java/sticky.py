@@ -24,7 +24,7 @@ from assignors.model import DenseGroup, Result
 
 def assign(group: DenseGroup) -> Result:
     """Assign; raises AssignorFailedError with Java's message where Java throws."""
-    question = StickyGroup.of(group, group.user_data.partitions, group.user_data.generations)
+    question = StickyGroup(group=group, claims=group.user_data.partitions, since=group.user_data.generations)
     outcome = assign_sticky(question)
     return Result(assignment=outcome.held.assignment(question), undetermined=outcome.undetermined)
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.java.sticky_group import StickyGroup, run_starts
-from assignors.model import Assignment, Ints, Rows, Undetermined, places
+from assignors.model import Assignment, Ints, Rows, Undetermined, places, starts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +102,7 @@ class Holdings:
         ids = np.concatenate((np.flatnonzero(self.owner >= 0), np.flatnonzero(self.first_copy >= 0)))
         both = np.concatenate((self.owner[self.owner >= 0], self.first_copy[self.first_copy >= 0]))
         order = np.lexsort((ids, both))
-        start = np.zeros(question.member_count + 1, dtype=np.int64)
-        np.cumsum(np.bincount(both, minlength=question.member_count), out=start[1:])
+        start = starts_of(np.bincount(both, minlength=question.member_count))
         return Assignment(question.group, Rows(start, ids[order]))
 
 

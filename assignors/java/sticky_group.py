@@ -37,14 +37,14 @@ class StickyGroup:
     """Partitions that each member claims, in the order in which it lists them."""
     since: Ints
     """The generation a member's own claims are judged by."""
-    sent: Ints
-    """The generation a member's claims are judged by where they rival another's: always the subscription's."""
 
-    @classmethod
-    def of(cls, group: DenseGroup, claims: Rows, since: Ints) -> StickyGroup:
-        """`Subscription` knows no negative generation: it reads as none."""
-        sent = np.maximum(group.owned.generations, NO_GENERATION)
-        return cls(group=group, claims=claims, since=since, sent=sent)
+    @cached_property
+    def sent(self) -> Ints:
+        """The generation a member's claims are judged by where they rival another's: always the subscription's.
+
+        `Subscription` knows no negative generation: it reads as none.
+        """
+        return np.maximum(self.group.owned.generations, NO_GENERATION)
 
     @property
     def member_count(self) -> int:

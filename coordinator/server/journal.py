@@ -101,4 +101,4 @@ class Journal:
     async def _sync(self) -> None:
         unsynced = self._data.unsynced()
         if unsynced is not None:
-            await asyncio.to_thread(unsynced.run)
+            await asyncio.to_thread(unsynced)

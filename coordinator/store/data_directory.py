@@ -44,7 +44,7 @@ from coordinator.store.directory_files import (
 )
 from coordinator.store.disk import DirectoryLock, FsyncPolicy, write_atomically
 from coordinator.store.log import SegmentLimits
-from coordinator.store.offsets_log import OffsetsLog, Sync
+from coordinator.store.offsets_log import OffsetsLog
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
 from coordinator.store.topic_directories import TopicDirectories
@@ -145,15 +145,15 @@ class DataDirectory:
         """
         self.write([(record.group, encode_record(record)) for record in records], now_ms)
         if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.unsynced()) is not None:
-            unsynced.run()
+            unsynced()
 
     def write(self, written: Sequence[Written], now_ms: int) -> None:
         """As `append`, of encoded records; the caller runs what `unsynced` gives. :raises StorageFailed:"""
         if written:
             self._log.append(written, now_ms)
 
-    def unsynced(self) -> Sync | None:
-        """What was written since the last time and is to be synchronised, if anything. :raises StorageFailed:"""
+    def unsynced(self) -> Callable[[], object] | None:
+        """What synchronises all that was written since the last time, if anything was. :raises StorageFailed:"""
         return self._log.unsynced()
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:

@@ -72,11 +72,13 @@ class PartitionLog:
         self.directory = directory
         self._limits = limits
         self._leader_epoch = leader_epoch
-        self._base_offset = active.base_offset
-        self._next_offset = active.next_offset
+        self.active = active.base_offset
+        """The base offset of the active segment."""
+        self.next_offset = active.next_offset
+        """The offset that the next record gets."""
         self._size = active.batches.end
         self._size_before = self._size
-        self._next_offset_before = self._next_offset
+        self._next_offset_before = self.next_offset
         self._first_ms = active.batches[0].max_timestamp if len(active.batches) else None
         self._is_indexed = is_indexed
         self._descriptor = os.open(active.path, os.O_RDWR)
@@ -107,37 +109,27 @@ class PartitionLog:
         epoch = max(checkpoint, active.batches[-1].leader_epoch if len(active.batches) else 0)
         return cls(directory, limits, active, epoch, is_indexed=is_indexed), active.torn
 
-    @property
-    def active(self) -> int:
-        """The base offset of the active segment."""
-        return self._base_offset
-
-    @property
-    def next_offset(self) -> int:
-        """The offset that the next record gets."""
-        return self._next_offset
-
     def append(self, records: Sequence[KeyAndValue], now_ms: int) -> None:
         """Write the records as one batch. The system has it then, the disk after `sync`. :raises OSError:"""
         batch = encode_batch(
-            records, base_offset=self._next_offset, timestamp=now_ms, leader_epoch=self._leader_epoch
+            records, base_offset=self.next_offset, timestamp=now_ms, leader_epoch=self._leader_epoch
         )
         if self._is_indexed:
-            delete_indexes(self.directory / segment_name(self._base_offset))
+            delete_indexes(self.directory / segment_name(self.active))
             self._is_indexed = False
         if self._is_full(len(batch), len(records), now_ms):
             self._roll()
         self._write(batch)
-        self._size_before, self._next_offset_before = self._size, self._next_offset
+        self._size_before, self._next_offset_before = self._size, self.next_offset
         self._size += len(batch)
-        self._next_offset += len(records)
+        self.next_offset += len(records)
         if self._first_ms is None:
             self._first_ms = now_ms
 
     def take_back(self) -> None:
         """Cut off the batch that was appended last, as far as the system lets us."""
         self._cut_off(self._size_before)
-        self._size, self._next_offset = self._size_before, self._next_offset_before
+        self._size, self.next_offset = self._size_before, self._next_offset_before
 
     def duplicate(self) -> int:
         """A descriptor of the active segment for a thread that synchronises it; to be closed. :raises OSError:"""
@@ -149,7 +141,7 @@ class PartitionLog:
             os.fsync(self._descriptor)
         finally:
             os.close(self._descriptor)
-        write_missing_indexes(self.directory, before=self._next_offset + 1)
+        write_missing_indexes(self.directory, before=self.next_offset + 1)
 
     def abandon(self) -> None:
         """Let go of the files as a kill would."""
@@ -161,16 +153,16 @@ class PartitionLog:
         return (
             self._size + size > min(self._limits.segment_bytes, MOST_BYTES)
             or now_ms - self._first_ms > self._limits.roll_ms
-            or self._next_offset + count - self._base_offset > MOST_OFFSETS
+            or self.next_offset + count - self.active > MOST_OFFSETS
         )
 
     def _roll(self) -> None:
         os.fsync(self._descriptor)
-        path = _create(self.directory, self._next_offset)
+        path = _create(self.directory, self.next_offset)
         descriptor = os.open(path, os.O_RDWR)
         os.close(self._descriptor)
         self._descriptor = descriptor
-        self._base_offset, self._size, self._first_ms = self._next_offset, 0, None
+        self.active, self._size, self._first_ms = self.next_offset, 0, None
 
     def _write(self, batch: bytes) -> None:
         left = memoryview(batch)

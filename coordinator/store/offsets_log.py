@@ -41,25 +41,14 @@ from wire.log.segments import Segment, Torn, base_offset_of, list_segments, read
 MOST_PARTITIONS = 10_000
 
 
-class Sync:
-    """What was appended and is not on the disk yet; to be run once, in whatever thread."""
-
-    def __init__(self, descriptors: Sequence[tuple[Path, int]]) -> None:
-        self._descriptors = descriptors
-
-    def run(self) -> None:
-        """:raises StorageFailed: nobody knows any more what is on the disk"""
-        side_by_side(self._run, self._descriptors)
-
-    @staticmethod
-    def _run(directory_and_descriptor: tuple[Path, int]) -> None:
-        directory, descriptor = directory_and_descriptor
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            raise StorageFailed("synchronising", directory, error) from error
-        finally:
-            os.close(descriptor)
+def _sync(directory_and_descriptor: tuple[Path, int]) -> None:
+    directory, descriptor = directory_and_descriptor
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        raise StorageFailed("synchronising", directory, error) from error
+    finally:
+        os.close(descriptor)
 
 
 class OffsetsLog:
@@ -150,8 +139,11 @@ class OffsetsLog:
             done.append(log)
         self._unsynced.update(by_partition)
 
-    def unsynced(self) -> Sync | None:
-        """What is to be synchronised, if anything: everything since the last time. :raises StorageFailed:"""
+    def unsynced(self) -> Callable[[], object] | None:
+        """What synchronises all that was appended since the last time, if anything was.
+
+        To be called once, in whatever thread. :raises StorageFailed: nobody knows any more what is on the disk
+        """
         if not self._unsynced:
             return None
         descriptors: list[tuple[Path, int]] = []
@@ -164,7 +156,7 @@ class OffsetsLog:
                     os.close(descriptor)
                 raise StorageFailed("synchronising", log.directory, error) from error
         self._unsynced.clear()
-        return Sync(descriptors)
+        return partial(side_by_side, _sync, descriptors)
 
     def active(self) -> Iterator[tuple[int, Path, int]]:
         """Of every partition the number, the directory, and the base offset of the active segment."""

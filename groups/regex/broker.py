@@ -53,24 +53,12 @@ class BrokerRegex:
         return sorted(topic for topic in topics if match(topic))
 
 
-def compile_broker_regex(pattern: str) -> BrokerRegex:
-    """Judge a pattern as the broker does; InvalidRegexError says why not, and where.
-
-    What could harm a broker is refused too.
-    """
-    parsed = _parse(pattern)
-    danger = _danger(parsed)
-    if danger is not None:
-        raise InvalidRegexError(pattern, danger, None)
-    return BrokerRegex(pattern, _compile(pattern))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegexVerdict:
     """What the broker would say of a pattern."""
 
     pattern: str
-    regex: BrokerRegex | None
+    regex: BrokerRegex | None = None
     """None when it is refused, and when it is too dangerous to be compiled."""
     parsed: Parsed | None = None
     """None when it is refused."""
@@ -85,35 +73,40 @@ class RegexVerdict:
         return self.reason is None
 
 
+@lru_cache(maxsize=4096)
 def judge(pattern: str) -> RegexVerdict:
-    """Like compile_broker_regex, with a refusal and a danger as values."""
+    """Judge a pattern as the broker does, and whether it would harm a broker."""
+    if len(pattern.encode()) > MAX_BYTES:
+        reason = f"longer than {MAX_BYTES} bytes, the most a record key holds"
+        return RegexVerdict(pattern=pattern, reason=reason)
     try:
-        parsed = _parse(pattern)
-    except InvalidRegexError as error:
-        return RegexVerdict(pattern=pattern, regex=None, reason=error.reason, position=error.position)
+        parsed = parse(pattern)
+    except PatternRefusedError as error:
+        return RegexVerdict(pattern=pattern, reason=error.reason, position=error.position)
     danger = _danger(parsed)
     if danger is None:
         try:
-            regex = BrokerRegex(pattern, _compile(pattern))
+            regex = BrokerRegex(pattern, _compiled(pattern, parsed))
             return RegexVerdict(pattern=pattern, regex=regex, parsed=parsed)
-        except InvalidRegexError as error:
-            danger = error.reason
-    return RegexVerdict(pattern=pattern, regex=None, parsed=parsed, danger=danger)
+        except TooLongError:
+            danger = "too large to be matched on this machine"
+    return RegexVerdict(pattern=pattern, parsed=parsed, danger=danger)
+
+
+def compile_broker_regex(pattern: str) -> BrokerRegex:
+    """The pattern as the broker reads it; InvalidRegexError says why not, and where.
+
+    What could harm a broker is refused too.
+    """
+    verdict = judge(pattern)
+    if verdict.regex is None:
+        raise InvalidRegexError(pattern, verdict.reason or verdict.danger or "", verdict.position)
+    return verdict.regex
 
 
 def compile_filter(pattern: str) -> Any:
     """A regex given to `--match`, to be searched for anywhere in a name; InvalidRegexError likewise."""
     return compile_broker_regex(pattern).compiled
-
-
-@lru_cache(maxsize=4096)
-def _parse(pattern: str) -> Parsed:
-    if len(pattern.encode()) > MAX_BYTES:
-        raise InvalidRegexError(pattern, f"longer than {MAX_BYTES} bytes, the most a record key holds", None)
-    try:
-        return parse(pattern)
-    except PatternRefusedError as error:
-        raise InvalidRegexError(pattern, error.reason, error.position) from None
 
 
 def _danger(parsed: Parsed) -> str | None:
@@ -129,18 +122,17 @@ def _danger(parsed: Parsed) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4096)
-def _compile(pattern: str) -> Any:
+def _compiled(pattern: str, parsed: Parsed) -> Any:
+    """The pattern of google-re2's. :raises TooLongError:"""
     import re2
 
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_PROGRAM_BYTES
-    parsed = _parse(pattern)
     if not parsed.differs:
         with suppress(re2.error):  # raised for what RE2/J takes and google-re2 does not
             return re2.compile(pattern, options)
     try:
         return re2.compile(write_for_re2(parsed.tree), options)
-    except (re2.error, TooLongError, RecursionError):
-        raise InvalidRegexError(pattern, "too large to be matched on this machine", None) from None
+    except (re2.error, RecursionError):
+        raise TooLongError from None

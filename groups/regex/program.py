@@ -30,6 +30,7 @@ from groups.regex.tree import (
     Sequence,
     Tree,
     Unsure,
+    mapped,
 )
 
 MAX_INSTRUCTIONS = 20_000
@@ -245,39 +246,26 @@ _MIRRORED = {Place.START: Place.END, Place.END: Place.START}
 
 def backwards(tree: Tree) -> Tree:
     """What matches the reversed names."""
-    match tree:
+    match mapped(tree, backwards):
         case Sequence(parts):
-            return Sequence(tuple(backwards(part) for part in reversed(parts)))
-        case Choice(options):
-            return Choice(tuple(backwards(option) for option in options))
-        case Repeat(body, least, most):
-            return Repeat(backwards(body), least, most)
+            return Sequence(parts[::-1])
         case Assertion(place):
             return Assertion(_MIRRORED.get(place, place))
         case Look(body, behind, negative):
-            return Look(backwards(body), not behind, negative)
-        case Atomic(body):
-            return Atomic(backwards(body))
-    return tree
+            return Look(body, not behind, negative)
+        case other:
+            return other
 
 
 def without_atoms(tree: Tree) -> Tree:
     """The same meaning with no Atomic and no possessive Repeat, or Unsure in their place."""
-    match tree:
-        case Sequence(parts):
-            return Sequence(tuple(without_atoms(part) for part in parts))
-        case Choice(options):
-            return Choice(tuple(without_atoms(option) for option in options))
-        case Look(body, behind, negative):
-            return Look(without_atoms(body), behind, negative)
+    match mapped(tree, without_atoms):
         case Atomic(body):
-            return _first(without_atoms(body)) or Unsure("atomic group")
-        case Repeat(body, least, most, greed):
-            inner = without_atoms(body)
-            if greed is not Greed.POSSESSIVE:
-                return Repeat(inner, least, most, greed)
-            return _longest(_first(inner), inner, least, most) or Unsure("possessive quantifier")
-    return tree
+            return _first(body) or Unsure("atomic group")
+        case Repeat(body, least, most, Greed.POSSESSIVE):
+            return _longest(_first(body), body, least, most) or Unsure("possessive quantifier")
+        case other:
+            return other
 
 
 def _first(tree: Tree) -> Tree | None:

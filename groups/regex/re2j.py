@@ -6,7 +6,7 @@ No Python stack is used per level of the pattern: 20,000 open parentheses are a 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from groups.regex.character_classes import PERL, POSIX, UNICODE, UNICODE_FOLDED
 from groups.regex.tree import (
@@ -250,7 +250,7 @@ class _Parser:
             elif character == "-" and sign:
                 sign, seen = False, False
             elif character in ":)" and (sign or seen):
-                self.flags = _changed(self.flags, changed)
+                self.flags = replace(self.flags, **changed)
                 return character == ":"
             else:
                 break
@@ -454,11 +454,6 @@ _FOLDS_TO_ASCII = {0x17F: "s", 0x212A: "k"}
 
 def _as_ascii(character: str) -> str:
     return _FOLDS_TO_ASCII.get(ord(character), character)
-
-
-def _changed(flags: _Flags, changed: dict[str, bool]) -> _Flags:
-    values = {name: changed.get(name, getattr(flags, name)) for name in _FLAGS.values()}
-    return _Flags(**values)
 
 
 def _class_of(mask: int) -> str:

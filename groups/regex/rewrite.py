@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterator
 from groups.regex.automaton import Automaton, are_same
 from groups.regex.broker import judge
 from groups.regex.program import TooLargeError, UnsureError
-from groups.regex.tree import NOTHING, Atomic, Chars, Choice, Repeat, Sequence, Tree, choice_of, sequence_of
+from groups.regex.tree import (
+    NOTHING,
+    Atomic,
+    Chars,
+    Choice,
+    Repeat,
+    Sequence,
+    Tree,
+    choice_of,
+    mapped,
+    sequence_of,
+)
 from groups.regex.write import NotRegularError, write_for_re2j
 
 MAX_LENGTH = 2000
@@ -63,16 +74,7 @@ def _written(text: Callable[[], str]) -> Iterator[str]:
 
 def _plain(tree: Tree) -> Tree:
     """Without the marks of atomic groups."""
-    match tree:
-        case Sequence(parts):
-            return Sequence(tuple(_plain(part) for part in parts))
-        case Choice(options):
-            return Choice(tuple(_plain(option) for option in options))
-        case Repeat(body, least, most):
-            return Repeat(_plain(body), least, most)
-        case Atomic(body):
-            return _plain(body)
-    return tree
+    return _plain(tree.body) if isinstance(tree, Atomic) else mapped(tree, _plain)
 
 
 def spelled_out(automaton: Automaton) -> Tree:

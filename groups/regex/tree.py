@@ -7,8 +7,8 @@ edge of the name, for no name holds a line break.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
@@ -151,3 +151,15 @@ def choice_of(options: Iterable[Tree]) -> Tree:
     """The only option, or the choice between them."""
     options = tuple(options)
     return options[0] if len(options) == 1 else Choice(options)
+
+
+def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """The tree with each of its parts changed; itself where it has none."""
+    match tree:
+        case Sequence(parts):
+            return Sequence(tuple(map(change, parts)))
+        case Choice(options):
+            return Choice(tuple(map(change, options)))
+        case Repeat(body=body) | Look(body=body) | Atomic(body=body):
+            return replace(tree, body=change(body))
+    return tree

@@ -147,7 +147,7 @@ def _repeat(tree: Repeat) -> tuple[str, int]:
     copies = max(1, tree.least if tree.most is None else tree.most)
     lazy = "?" if tree.greed is Greed.LAZY else ""
     if product == 1 or copies == 1:
-        return _group(f"{text}{_counts(tree)}{lazy}"), product * copies
+        return _group(f"{text}{_count_suffix(tree.least, tree.most)}{lazy}"), product * copies
     if len(text) * copies > MAX_LENGTH:
         raise TooLongError
     required = text * tree.least
@@ -155,10 +155,3 @@ def _repeat(tree: Repeat) -> tuple[str, int]:
         return _group(f"{required}{text}*{lazy}"), product
     optional = f"(?:{text}" * (tree.most - tree.least) + f")?{lazy}" * (tree.most - tree.least)
     return _group(required + optional), product
-
-
-def _counts(tree: Repeat) -> str:
-    least, most = tree.least, tree.most
-    if most is None:
-        return {0: "*", 1: "+"}.get(least, f"{{{least},}}")
-    return "?" if (least, most) == (0, 1) else f"{{{least},{most}}}"
