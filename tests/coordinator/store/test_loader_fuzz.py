@@ -14,13 +14,11 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.store.loader import LoadedLog, load
 from tests.coordinator.store.tampering import sealed
 from tests.support.long import cases
-from tests.wire.log.random_records import damaged, random_key, random_value
+from tests.wire.log.random_records import damaged, record_of_few
 from wire.log import compression
 from wire.log.batch_header import HEADER_BYTES
 from wire.log.batches import Codec, ControlType, encode_batch
 from wire.log.control_records import end_of_transaction
-from wire.messages.record_codec import encode_key, encode_value
-from wire.messages.schemas.record_types import RECORD_TYPES
 
 CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
 MOST_BYTES = 2 * compression.MOST_BYTES
@@ -108,16 +106,9 @@ def _tampered(rng: random.Random, batch: bytes) -> bytes:
 
 
 def _record(rng: random.Random) -> tuple[bytes | None, bytes | None]:
-    number = rng.choice((1, *RECORD_TYPES))
-    fields = random_key(rng, number)
-    for name, values in (("group", "ab"), ("groupId", "ab"), ("memberId", "mn"), ("topic", "t")):
-        if name in fields:
-            fields[name] = rng.choice(values)
-    key = encode_key(number, fields)
-    version = rng.randrange(RECORD_TYPES[number].value.newest + 1)
-    value = encode_value(number, version, random_value(rng, number, version, tags=True))
+    key, value = record_of_few(rng)
     if rng.random() < 0.02:
         key = damaged(rng, key)
-    if rng.random() < 0.02:
+    if value is not None and rng.random() < 0.02:
         value = damaged(rng, value)
-    return key, None if rng.random() < 0.15 else value
+    return key, value

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from uuid import UUID
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.engine.consumer.member import NEW_METADATA
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberValue,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    MemberState,
-    Record,
-    RegexRecord,
-    RegexValue,
-    TargetEpochRecord,
-    TargetMemberRecord,
-)
 from coordinator.store.digest import Digest
-from coordinator.store.records import encode_record
 from coordinator.store.replay import Replay
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.replayed import Sequential, groups, other_groups
+from tests.wire.log.random_records import record_of_few
 from wire.log.batch_scan import scan
 from wire.log.batches import Codec, ControlType, columns_of, records_of
 from wire.messages.record_codec import encode_key, encode_value
 
 GROUPS = ("a", "b", "é")
-TOPIC_ID = UUID(int=5)
 PRODUCERS = (3, 4)
 
 Bytes = tuple[bytes | None, bytes | None]
@@ -51,69 +33,7 @@ def offset(group: str, partition: int, value: int | None, number: int = 1) -> By
     return key, encode_value(number, 4 if number else 0, fields)
 
 
-def _member(name: str) -> ClassicMemberValue:
-    return ClassicMemberValue(
-        member=name,
-        instance=None,
-        client_id="c",
-        host="/h",
-        rebalance_timeout_ms=1,
-        session_timeout_ms=1,
-        subscription=b"",
-        assignment=b"",
-    )
-
-
-def _classic(members: list[str]) -> ClassicGroupValue:
-    return ClassicGroupValue(
-        protocol_type="consumer",
-        generation=len(members),
-        protocol="range",
-        leader=None,
-        state_since_ms=1,
-        members=tuple(_member(name) for name in members),
-    )
-
-
-names = st.sampled_from(["m1", "m2"])
 numbers = st.integers(0, 3)
-
-
-def _records(group: str) -> st.SearchStrategy[Record]:
-    """A record of any type that the coordinator keeps, but for offsets; often a tombstone."""
-    partitions = st.builds(lambda numbers: {TOPIC_ID: tuple(numbers)}, st.lists(numbers, max_size=2))
-    current = st.builds(
-        CurrentAssignmentValue,
-        epoch=numbers,
-        previous_epoch=st.just(0),
-        state=st.sampled_from(list(MemberState)),
-        assigned=partitions,
-    )
-    regex = st.builds(RegexValue, topics=st.just(("t",)), version=numbers, resolved_ms=numbers)
-    classic = st.lists(names, unique=True).map(_classic)
-    return st.one_of(
-        st.builds(ClassicGroupRecord, group=st.just(group), value=st.none() | classic),
-        st.builds(
-            ConsumerGroupRecord,
-            group=st.just(group),
-            value=st.none() | st.builds(ConsumerGroupValue, epoch=numbers),
-        ),
-        st.builds(
-            ConsumerMemberRecord, group=st.just(group), member=names, value=st.none() | st.just(NEW_METADATA)
-        ),
-        st.builds(TargetEpochRecord, group=st.just(group), epoch=st.none() | numbers),
-        st.builds(TargetMemberRecord, group=st.just(group), member=names, value=st.none() | partitions),
-        st.builds(CurrentAssignmentRecord, group=st.just(group), member=names, value=st.none() | current),
-        st.builds(RegexRecord, group=st.just(group), regex=st.just("t.*"), value=st.none() | regex),
-    )
-
-
-def _foreign(group: str, number: int, epoch: int, *, deleted: bool) -> Bytes:
-    """Metadata of a share group (11) or a streams group (17)."""
-    key = encode_key(number, {"groupId": group})
-    return key, None if deleted else encode_value(number, 0, {"epoch": epoch, "metadataHash": 0})
-
-
 odd = st.sampled_from(
     [
         (None, b"v"),
@@ -133,8 +53,7 @@ odd = st.sampled_from(
 groups_of = st.sampled_from(GROUPS)
 data = st.one_of(
     st.builds(offset, groups_of, numbers, st.none() | numbers, st.sampled_from([0, 1, 1])),
-    groups_of.flatmap(_records).map(encode_record),
-    st.builds(_foreign, groups_of, st.sampled_from([11, 17]), numbers, deleted=st.booleans()),
+    st.builds(lambda seed: record_of_few(random.Random(seed), "".join(GROUPS)), st.integers(0, 1 << 32)),
     odd,
 )
 offsets_only = st.builds(offset, groups_of, numbers, st.none() | numbers)

@@ -64,6 +64,20 @@ def random_records(seed: int, count: int, *, tags: bool = False) -> Iterator[tup
             yield key_type, version, *random_record(rng, key_type, version, tags=tags)
 
 
+def record_of_few(rng: random.Random, groups: str = "ab") -> tuple[bytes, bytes | None]:
+    """A record of any type and version, of few groups, members and topics; now and then a tombstone."""
+    number = rng.choice((1, *RECORD_TYPES))
+    fields = random_key(rng, number)
+    for name, values in (("group", groups), ("groupId", groups), ("memberId", "mn"), ("topic", "t")):
+        if name in fields:
+            fields[name] = rng.choice(values)
+    key = encode_key(number, fields)
+    if rng.random() < 0.15:
+        return key, None
+    version = rng.randrange(RECORD_TYPES[number].value.newest + 1)
+    return key, encode_value(number, version, random_value(rng, number, version, tags=True))
+
+
 def damaged(rng: random.Random, data: bytes) -> bytes:
     """The bytes with something wrong: cut, grown, bits flipped, a length that lies, or nothing like them."""
     out = bytearray(data)

@@ -1,20 +1,11 @@
 """The embedded consumer protocol against bytes that Java wrote, and against bytes nobody would write."""
 
-import struct
-import tracemalloc
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kafka.assignor_user_data import (
-    StickyUserData,
-    read_cooperative_sticky,
-    read_sticky,
-    write_cooperative_sticky,
-    write_sticky,
-)
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     EmbeddedSubscription,
@@ -42,12 +33,6 @@ BARE = {
     3: "000300000000ffffffff00000000ffffffffffff",
 }
 ASSIGNED = "0000000200066f726465727300000002000000030000000100016100000001000000000000000109"
-
-# StickyAssignor.subscriptionUserData after onAssignment of the same partitions at generation 42; version 0 through
-# its schema STICKY_ASSIGNOR_USER_DATA_V0; CooperativeStickyAssignor.subscriptionUserData likewise.
-STICKY_V1 = "00000002000161000000010000000000066f72646572730000000200000003000000010000002a"
-STICKY_V0 = "0000000100066f7264657273000000020000000300000001"
-COOPERATIVE = "0000002a"
 
 
 def full(version: int) -> EmbeddedSubscription:
@@ -140,7 +125,7 @@ def test_every_truncation_is_malformed(version: int) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
-    for read in (read_subscription, read_assignment, read_sticky, read_cooperative_sticky):
+    for read in (read_subscription, read_assignment):
         with suppress(DecodeError):
             read(data)
 
@@ -151,44 +136,6 @@ def test_a_flipped_byte_is_read_or_malformed(version: int, position: int, byte: 
     data[position % len(data)] = byte
     with suppress(DecodeError):
         read_subscription(bytes(data))
-
-
-@pytest.mark.parametrize("length", [2**31 - 1, 2**30, 10**6])
-def test_a_lying_length_costs_no_memory(length: int) -> None:
-    lies = [
-        b"\0\0" + struct.pack(">i", length),
-        b"\0\1" + struct.pack(">iii", 0, -1, length) + bytes(100),
-        b"\0\1" + struct.pack(">iiihi", 0, -1, 1, 0, length) + bytes(100),
-        b"\0\0" + struct.pack(">ii", 0, length) + bytes(100),
-    ]
-    tracemalloc.start()
-    try:
-        for lie in lies:
-            with pytest.raises(DecodeError):
-                read_subscription(lie)
-        assert tracemalloc.get_traced_memory()[1] < 100_000
-    finally:
-        tracemalloc.stop()
-
-
-def test_sticky_user_data() -> None:
-    newest = StickyUserData(partitions={"a": (0,), "orders": (3, 1)}, generation=42)
-    assert read_sticky(bytes.fromhex(STICKY_V1)) == newest
-    assert write_sticky(newest.partitions, 42).hex() == STICKY_V1
-    oldest = StickyUserData(partitions={"orders": (3, 1)}, generation=None)
-    assert read_sticky(bytes.fromhex(STICKY_V0)) == oldest
-    assert write_sticky(oldest.partitions, None).hex() == STICKY_V0
-
-
-def test_sticky_user_data_with_half_a_generation_is_version_0() -> None:
-    assert read_sticky(bytes.fromhex(STICKY_V1)[:-1]).generation is None
-
-
-def test_cooperative_sticky_user_data() -> None:
-    assert read_cooperative_sticky(bytes.fromhex(COOPERATIVE)) == 42
-    assert write_cooperative_sticky(42).hex() == COOPERATIVE
-    with pytest.raises(DecodeError, match="generation is cut off: it begins at byte 0"):
-        read_cooperative_sticky(b"\0\0\0")
 
 
 topics = st.text(st.characters(codec="utf-8"), max_size=20)
