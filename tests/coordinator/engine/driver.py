@@ -17,11 +17,12 @@ START_MS = 1_700_000_000_000
 
 
 class Driver:
-    """An engine without initial delay, unless the settings say otherwise; with the topics t1 and t2 of 4 partitions."""
+    """An engine that rebalances and assigns without delay, unless the settings say otherwise; with TOPICS."""
 
     def __init__(self, topics: TopicImage | None = None, **settings: str) -> None:
         named = {name.replace("_", "."): value for name, value in settings.items()}
-        named.setdefault("group.initial.rebalance.delay.ms", "0")
+        for delay in ("group.initial.rebalance.delay.ms", "group.consumer.assignment.interval.ms"):
+            named.setdefault(delay, "0")
         self.engine = Engine(Config.parse(named), TOPICS if topics is None else topics)
         self.now_ms = START_MS
         self.records: list[Record] = []
@@ -86,4 +87,4 @@ def topic(name: str, partitions: int = 4) -> TopicInfo:
     return TopicInfo(name=name, id=UUID(bytes=name.encode().rjust(16, b"\1")), partitions=partitions)
 
 
-TOPICS = TopicImage.of([topic("t1"), topic("t2")], version=1)
+TOPICS = TopicImage.of([topic("t1"), topic("t2"), topic("foo", 6), topic("bar", 3)], version=1)

@@ -61,21 +61,18 @@ def sync_request(member: Member, /, **changes: object) -> SyncGroup:
         ({"protocol_type": None, "member": "x"}, ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
     ],
 )
-def test_sync_is_refused(stage: Stage, changes: dict[str, object], error: ErrorCode) -> None:
-    driver = Driver()
+def test_sync_is_refused(driver: Driver, stage: Stage, changes: dict[str, object], error: ErrorCode) -> None:
     _, follower = stage(driver, Member(driver), Member(driver))
     assert driver.ask(sync_request(follower, **changes), SyncGroupAnswer) == SyncGroupAnswer(error=error)
 
 
-def test_sync_below_version_5_names_no_protocol() -> None:
-    driver = Driver()
+def test_sync_below_version_5_names_no_protocol(driver: Driver) -> None:
     leader, _ = together(driver, Member(driver), Member(driver))
     request = sync_request(leader, protocol=None, protocol_type=None, version=4)
     assert driver.ask(request, SyncGroupAnswer).error is ErrorCode.NONE
 
 
-def test_assignments_for_strangers_are_dropped_and_members_left_out_get_nothing() -> None:
-    driver = Driver()
+def test_assignments_for_strangers_are_dropped_and_members_left_out_get_nothing(driver: Driver) -> None:
     leader, follower = together(driver, Member(driver), Member(driver))
     parked = follower.sync()
     assert leader.synced({leader.id: b"mine", "stranger": b"theirs"}).assignment == b"mine"
@@ -84,14 +81,12 @@ def test_assignments_for_strangers_are_dropped_and_members_left_out_get_nothing(
     assert {member.member for member in described(driver).members} == {leader.id, follower.id}
 
 
-def test_sync_in_a_stable_group_gets_the_assignment_again() -> None:
-    driver = Driver()
+def test_sync_in_a_stable_group_gets_the_assignment_again(driver: Driver) -> None:
     for member in stable(driver, Member(driver), Member(driver)):
         assert member.synced({"x": b"ignored"}).assignment == member.id.encode()
 
 
-def test_sync_and_heartbeat_while_preparing_are_told_to_rejoin() -> None:
-    driver = Driver()
+def test_sync_and_heartbeat_while_preparing_are_told_to_rejoin(driver: Driver) -> None:
     leader, follower = stable(driver, Member(driver), Member(driver))
     leader.join()
     assert follower.synced().error is ErrorCode.REBALANCE_IN_PROGRESS
@@ -111,9 +106,8 @@ def test_sync_and_heartbeat_while_preparing_are_told_to_rejoin() -> None:
     ],
 )
 def test_heartbeat_is_refused_in_every_state(
-    stage: str, changes: dict[str, object], error: ErrorCode
+    driver: Driver, stage: str, changes: dict[str, object], error: ErrorCode
 ) -> None:
-    driver = Driver()
     leader, follower = (together if stage == "completing" else stable)(driver, Member(driver), Member(driver))
     if stage == "preparing":
         leader.join()
@@ -127,23 +121,20 @@ def test_heartbeat_is_refused_in_every_state(
     assert driver.ask(request, HeartbeatAnswer).error is error
 
 
-def test_heartbeat_while_completing_is_fine() -> None:
-    driver = Driver()
+def test_heartbeat_while_completing_is_fine(driver: Driver) -> None:
     for member in together(driver, Member(driver), Member(driver)):
         assert member.heartbeat() is ErrorCode.NONE
 
 
 @pytest.mark.parametrize("version", [0, 2, 3, 5])
-def test_leave_of_an_unknown_group(version: int) -> None:
-    driver = Driver()
+def test_leave_of_an_unknown_group(driver: Driver, version: int) -> None:
     request = LeaveGroup(group=GROUP, members=(("x", None),), version=version)
     answer = driver.ask(request, LeaveGroupAnswer)
     assert answer.error is (ErrorCode.UNKNOWN_MEMBER_ID if version < 3 else ErrorCode.NONE)
     assert answer.members == (("x", None, ErrorCode.UNKNOWN_MEMBER_ID),)
 
 
-def test_leave_below_version_3_carries_the_members_error_at_the_top() -> None:
-    driver = Driver()
+def test_leave_below_version_3_carries_the_members_error_at_the_top(driver: Driver) -> None:
     heartbeat = ConsumerGroupHeartbeat(
         group="new", member="m", epoch=0, rebalance_timeout_ms=1_000, topics=("t1",), owned={}
     )
@@ -154,8 +145,7 @@ def test_leave_below_version_3_carries_the_members_error_at_the_top() -> None:
         assert driver.ask(request, LeaveGroupAnswer).error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_leave_of_nobody_is_fine() -> None:
-    driver = Driver()
+def test_leave_of_nobody_is_fine(driver: Driver) -> None:
     stable(driver, Member(driver))
     answer = driver.ask(LeaveGroup(group=GROUP, members=()), LeaveGroupAnswer)
     assert answer == LeaveGroupAnswer(error=ErrorCode.NONE, members=())
@@ -166,8 +156,7 @@ def test_leave_without_group_id() -> None:
     assert answer.error is ErrorCode.INVALID_GROUP_ID
 
 
-def test_batch_leave_answers_for_each_and_rebalances_once() -> None:
-    driver = Driver()
+def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> None:
     leader, follower, _ = stable(driver, Member(driver), Member(driver), Member(driver, instance="i"))
     leaving = (
         (follower.id, None),
@@ -188,25 +177,22 @@ def test_batch_leave_answers_for_each_and_rebalances_once() -> None:
     assert (again.generation, [member.member for member in again.members]) == (3, [leader.id])
 
 
-def test_parked_syncer_that_is_removed_is_told_that_it_is_unknown() -> None:
+def test_parked_syncer_that_is_removed_is_told_that_it_is_unknown(driver: Driver) -> None:
     """Kafka never answers it."""
-    driver = Driver()
     _, follower = together(driver, Member(driver), Member(driver))
     parked = follower.sync()
     follower.leave()
     assert driver.answer(parked, SyncGroupAnswer).error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_describe_before_stable_shows_neither_protocol_nor_metadata() -> None:
-    driver = Driver()
+def test_describe_before_stable_shows_neither_protocol_nor_metadata(driver: Driver) -> None:
     together(driver, Member(driver), Member(driver))
     assert shown(driver) == ("CompletingRebalance", "consumer", None)
     members = described(driver).members
     assert {(member.subscription, member.assignment) for member in members} == {(b"", b"")}
 
 
-def test_describe_of_a_stable_group_shows_the_metadata_of_the_chosen_protocol() -> None:
-    driver = Driver()
+def test_describe_of_a_stable_group_shows_the_metadata_of_the_chosen_protocol(driver: Driver) -> None:
     listed = (*protocols("range", topics=("t1",)), *protocols("sticky", topics=("t2",)))
     leader, follower = stable(
         driver, Member(driver, protocols=listed), Member(driver, protocols=protocols("sticky"))
@@ -217,8 +203,7 @@ def test_describe_of_a_stable_group_shows_the_metadata_of_the_chosen_protocol() 
     assert metadata == {mine.id: listed[1].metadata, theirs.id: protocols("sticky")[0].metadata}
 
 
-def test_describe_while_preparing_still_shows_assignments() -> None:
-    driver = Driver()
+def test_describe_while_preparing_still_shows_assignments(driver: Driver) -> None:
     leader, follower = stable(driver, Member(driver), Member(driver))
     leader.join()
     assert shown(driver) == ("PreparingRebalance", "consumer", None)
@@ -226,8 +211,7 @@ def test_describe_while_preparing_still_shows_assignments() -> None:
     assert given == {leader.id.encode(), follower.id.encode()}
 
 
-def test_describe_without_client_id_shows_an_empty_one() -> None:
-    driver = Driver()
+def test_describe_without_client_id_shows_an_empty_one(driver: Driver) -> None:
     driver.send(Member(driver, version=3).request(), client_id="")
     assert [(member.client_id, member.host) for member in described(driver).members] == [("", "/127.0.0.1")]
 
@@ -243,8 +227,7 @@ def test_describe_of_an_unknown_group_is_dead(version: int, error: ErrorCode, me
 
 
 @pytest.mark.parametrize("version", [5, 6])
-def test_describe_of_a_consumer_group_is_dead(version: int) -> None:
-    driver = Driver()
+def test_describe_of_a_consumer_group_is_dead(driver: Driver, version: int) -> None:
     request = ConsumerGroupHeartbeat(
         group=GROUP, member="m", epoch=0, rebalance_timeout_ms=1_000, topics=("t1",), owned={}
     )
@@ -268,16 +251,14 @@ def test_describe_of_a_consumer_group_is_dead(version: int) -> None:
     ],
 )
 def test_list_filters_ignore_case_and_unknown_names_match_nothing(
-    states: tuple[str, ...], types: tuple[str, ...], *, passes: bool
+    driver: Driver, states: tuple[str, ...], types: tuple[str, ...], *, passes: bool
 ) -> None:
-    driver = Driver()
     stable(driver, Member(driver))
     listed = driver.ask(ListGroups(states=states, types=types), ListGroupsAnswer).groups
     assert [group.id for group in listed] == ([GROUP] if passes else [])
 
 
-def test_delete_refuses_non_empty_and_unknown_groups_and_answers_a_name_once() -> None:
-    driver = Driver()
+def test_delete_refuses_non_empty_and_unknown_groups_and_answers_a_name_once(driver: Driver) -> None:
     (member,) = stable(driver, Member(driver))
     request = DeleteGroups(groups=(GROUP, "x", GROUP))
     assert driver.ask(request, DeleteGroupsAnswer).groups == (
@@ -322,8 +303,7 @@ def test_pending_member_of_a_full_group_is_refused_and_forgotten() -> None:
     assert driver.ask(late.request(), JoinGroupAnswer) == refused(ErrorCode.GROUP_MAX_SIZE_REACHED)
 
 
-def test_too_large_a_group_rebalances_after_a_restart() -> None:
-    driver = Driver()
+def test_too_large_a_group_rebalances_after_a_restart(driver: Driver) -> None:
     members = stable(driver, *(Member(driver) for _ in range(3)))
     smaller = Driver(group_max_size="2")
     for record in driver.records:
@@ -337,8 +317,9 @@ def test_too_large_a_group_rebalances_after_a_restart() -> None:
 
 
 @pytest.mark.parametrize("absent", ["follower", "leader"])
-def test_members_that_do_not_sync_within_the_rebalance_timeout_are_removed(absent: str) -> None:
-    driver = Driver()
+def test_members_that_do_not_sync_within_the_rebalance_timeout_are_removed(
+    driver: Driver, absent: str
+) -> None:
     leader, follower = together(
         driver, Member(driver, session_timeout_ms=LONG), Member(driver, session_timeout_ms=LONG)
     )
@@ -354,8 +335,7 @@ def test_members_that_do_not_sync_within_the_rebalance_timeout_are_removed(absen
     assert present.join().joined().leader == present.id
 
 
-def test_heartbeat_and_answers_keep_a_member_alive() -> None:
-    driver = Driver()
+def test_heartbeat_and_answers_keep_a_member_alive(driver: Driver) -> None:
     (member,) = stable(driver, Member(driver))
     for _ in range(3):
         driver.advance(9_999)
@@ -398,8 +378,7 @@ def test_initial_delay_applies_to_an_empty_group_again() -> None:
     assert second.joined().generation == 3
 
 
-def test_stable_group_outlives_a_restart_with_its_generation_and_assignments() -> None:
-    driver = Driver()
+def test_stable_group_outlives_a_restart_with_its_generation_and_assignments(driver: Driver) -> None:
     members = stable(driver, Member(driver), Member(driver, instance="i"))
     before = described(driver)
     driver.restart()
@@ -411,8 +390,7 @@ def test_stable_group_outlives_a_restart_with_its_generation_and_assignments() -
     assert state(driver) == "Empty"
 
 
-def test_rebalance_in_progress_is_forgotten_by_a_restart() -> None:
-    driver = Driver()
+def test_rebalance_in_progress_is_forgotten_by_a_restart(driver: Driver) -> None:
     leader, follower = stable(driver, Member(driver), Member(driver))
     leader.join()
     driver.restart()

@@ -35,14 +35,12 @@ def heartbeat(driver: Driver, member: str, instance: str | None, generation: int
     return driver.ask(request, HeartbeatAnswer).error
 
 
-def test_static_member_needs_no_second_join_and_is_named_for_its_instance() -> None:
-    driver = Driver()
+def test_static_member_needs_no_second_join_and_is_named_for_its_instance(driver: Driver) -> None:
     member = Member(driver, instance="i").join()
     assert member.joined().member == "i-00000000-0000-0000-0000-000000000001"
 
 
-def test_static_member_that_misses_a_rebalance_stays_but_loses_the_lead() -> None:
-    driver = Driver()
+def test_static_member_that_misses_a_rebalance_stays_but_loses_the_lead(driver: Driver) -> None:
     leader, follower = stable(
         driver,
         Member(driver, instance="a", session_timeout_ms=LONG),
@@ -58,8 +56,7 @@ def test_static_member_that_misses_a_rebalance_stays_but_loses_the_lead() -> Non
     assert leader.join().joined().generation == 3
 
 
-def test_rebalance_that_no_static_member_joins_waits_for_another_timeout() -> None:
-    driver = Driver()
+def test_rebalance_that_no_static_member_joins_waits_for_another_timeout(driver: Driver) -> None:
     member, other = stable(
         driver,
         Member(driver, instance="a", session_timeout_ms=LONG),
@@ -81,8 +78,9 @@ def test_rebalance_that_no_static_member_joins_waits_for_another_timeout() -> No
         protocols("range", "sticky"),
     ],
 )
-def test_replacement_is_silent_while_the_chosen_protocol_stays(changed: tuple[object, ...]) -> None:
-    driver = Driver()
+def test_replacement_is_silent_while_the_chosen_protocol_stays(
+    driver: Driver, changed: tuple[object, ...]
+) -> None:
     leader, follower = static_pair(driver)
     again = follower.but(id="", protocols=changed).join()
     answer = again.joined()
@@ -94,8 +92,7 @@ def test_replacement_is_silent_while_the_chosen_protocol_stays(changed: tuple[ob
     assert shown[again.id] == again.protocols[0].metadata
 
 
-def test_topics_of_a_silent_replacement_count_from_the_next_generation_or_a_restart() -> None:
-    driver = Driver()
+def test_topics_of_a_silent_replacement_count_from_the_next_generation_or_a_restart(driver: Driver) -> None:
     _, follower = static_pair(driver)
     follower.but(id="", protocols=protocols("range", topics=("t2",))).join().joined()
     assert not driver.engine.state.groups[GROUP].subscribed_to("t2")
@@ -103,8 +100,7 @@ def test_topics_of_a_silent_replacement_count_from_the_next_generation_or_a_rest
     assert driver.engine.state.groups[GROUP].subscribed_to("t2")
 
 
-def test_replacement_that_changes_the_vote_starts_a_rebalance() -> None:
-    driver = Driver()
+def test_replacement_that_changes_the_vote_starts_a_rebalance(driver: Driver) -> None:
     both = protocols("range", "sticky")
     leader, follower = stable(
         driver,
@@ -118,8 +114,7 @@ def test_replacement_that_changes_the_vote_starts_a_rebalance() -> None:
     assert again.joined().protocol == "sticky"
 
 
-def test_replaced_leader_at_version_9_skips_the_assignment() -> None:
-    driver = Driver()
+def test_replaced_leader_at_version_9_skips_the_assignment(driver: Driver) -> None:
     leader, follower = static_pair(driver)
     again = leader.but(id="").join()
     answer = again.joined()
@@ -128,16 +123,14 @@ def test_replaced_leader_at_version_9_skips_the_assignment() -> None:
 
 
 @pytest.mark.parametrize("version", [5, 8])
-def test_replaced_leader_below_version_9_is_told_that_its_old_id_leads(version: int) -> None:
-    driver = Driver()
+def test_replaced_leader_below_version_9_is_told_that_its_old_id_leads(driver: Driver, version: int) -> None:
     leader, _ = static_pair(driver, version)
     answer = leader.but(id="").join().joined()
     assert (answer.generation, answer.leader, answer.members) == (2, leader.id, ())
     assert not answer.skip_assignment
 
 
-def test_replacement_outlives_a_restart() -> None:
-    driver = Driver()
+def test_replacement_outlives_a_restart(driver: Driver) -> None:
     _, follower = static_pair(driver)
     again = follower.but(id="").join()
     again.joined()
@@ -146,8 +139,7 @@ def test_replacement_outlives_a_restart() -> None:
     assert follower.heartbeat() is ErrorCode.FENCED_INSTANCE_ID
 
 
-def test_replaced_id_is_fenced_with_its_instance_id_and_unknown_without() -> None:
-    driver = Driver()
+def test_replaced_id_is_fenced_with_its_instance_id_and_unknown_without(driver: Driver) -> None:
     _, old = static_pair(driver)
     old.but(id="").join().joined()
     assert heartbeat(driver, old.id, old.instance, 2) is ErrorCode.FENCED_INSTANCE_ID
@@ -156,8 +148,7 @@ def test_replaced_id_is_fenced_with_its_instance_id_and_unknown_without() -> Non
     assert driver.ask(old.request(), JoinGroupAnswer) == refused(ErrorCode.FENCED_INSTANCE_ID, old.id)
 
 
-def test_leave_of_a_replaced_id_is_fenced_in_the_member_entry() -> None:
-    driver = Driver()
+def test_leave_of_a_replaced_id_is_fenced_in_the_member_entry(driver: Driver) -> None:
     _, old = static_pair(driver)
     old.but(id="").join().joined()
     leaving = (old.id, old.instance)
@@ -176,22 +167,19 @@ def test_leave_of_a_replaced_id_is_fenced_in_the_member_entry() -> None:
     ],
 )
 def test_instance_id_is_checked_before_the_generation(
-    instance: str | None, generation: int, error: ErrorCode
+    driver: Driver, instance: str | None, generation: int, error: ErrorCode
 ) -> None:
-    driver = Driver()
     member = next(each for each in static_pair(driver) if each.instance == "a")
     assert heartbeat(driver, member.id, instance, generation) is error
 
 
-def test_join_with_an_empty_instance_id_is_another_instance() -> None:
-    driver = Driver()
+def test_join_with_an_empty_instance_id_is_another_instance(driver: Driver) -> None:
     member, _ = static_pair(driver)
     answer = driver.ask(member.but(instance="").request(), JoinGroupAnswer)
     assert answer == refused(ErrorCode.UNKNOWN_MEMBER_ID, member.id)
 
 
-def test_parked_join_of_a_replaced_member_is_fenced() -> None:
-    driver = Driver()
+def test_parked_join_of_a_replaced_member_is_fenced(driver: Driver) -> None:
     leader, _ = static_pair(driver)
     leader.join()
     again = leader.but(id="").join()
@@ -199,8 +187,7 @@ def test_parked_join_of_a_replaced_member_is_fenced() -> None:
     assert again.waits()
 
 
-def test_parked_sync_of_a_replaced_member_is_fenced_and_the_rebalance_starts_again() -> None:
-    driver = Driver()
+def test_parked_sync_of_a_replaced_member_is_fenced_and_the_rebalance_starts_again(driver: Driver) -> None:
     leader, follower = together(driver, Member(driver, instance="a"), Member(driver, instance="b"))
     parked = follower.sync()
     again = follower.but(id="").join()
@@ -210,16 +197,14 @@ def test_parked_sync_of_a_replaced_member_is_fenced_and_the_rebalance_starts_aga
     assert again.joined().generation == 3
 
 
-def test_replacement_while_preparing_completes_the_rebalance_when_all_have_joined() -> None:
-    driver = Driver()
+def test_replacement_while_preparing_completes_the_rebalance_when_all_have_joined(driver: Driver) -> None:
     leader, follower = static_pair(driver)
     leader.join()
     again = follower.but(id="").join()
     assert {leader.joined().generation, again.joined().generation} == {3}
 
 
-def test_replaced_member_has_the_session_timeout_it_had_until_it_is_heard_of() -> None:
-    driver = Driver()
+def test_replaced_member_has_the_session_timeout_it_had_until_it_is_heard_of(driver: Driver) -> None:
     _, follower = stable(
         driver,
         Member(driver, instance="a", session_timeout_ms=LONG),
@@ -233,8 +218,7 @@ def test_replaced_member_has_the_session_timeout_it_had_until_it_is_heard_of() -
     assert again.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_member_that_replaced_itself_before_it_synced_makes_the_group_rebalance_later() -> None:
-    driver = Driver()
+def test_member_that_replaced_itself_before_it_synced_makes_the_group_rebalance_later(driver: Driver) -> None:
     leader, follower = together(driver, Member(driver, instance="a"), Member(driver, instance="b"))
     leader.synced({leader.id: b"x", follower.id: b"y"})
     again = follower.but(id="").join()

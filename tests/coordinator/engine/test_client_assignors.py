@@ -33,7 +33,6 @@ MINE = ClientAssignor(name="mine", maximum_version=2, metadata=ClientMetadata(ve
 def driver() -> Driver:
     return Driver(
         images(("foo", 4)),
-        group_consumer_assignment_interval_ms="0",
         group_consumer_client_assignors_enable="true",
     )
 
@@ -67,7 +66,7 @@ def install(
 
 
 def test_they_are_off_unless_enabled() -> None:
-    driver = Driver(images(("foo", 4)))
+    driver = Driver()
     code, message = Consumer(driver, "a").refused(
         epoch=0, rebalance_timeout_ms=1, topics=("foo",), client_assignors=(MINE,)
     )

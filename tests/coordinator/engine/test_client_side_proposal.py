@@ -7,8 +7,6 @@ is lost in Kafka, and members find their way back by rejoining, as the proposal 
 
 from __future__ import annotations
 
-import pytest
-
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from tests.coordinator.engine.classic import Member, described, protocols, stable, state, together
 from tests.coordinator.engine.driver import Driver
@@ -19,11 +17,6 @@ UNKNOWN, ILLEGAL, REBALANCING = (
     ErrorCode.ILLEGAL_GENERATION,
     ErrorCode.REBALANCE_IN_PROGRESS,
 )
-
-
-@pytest.fixture
-def driver() -> Driver:
-    return Driver()
 
 
 def rejoin(*members: Member) -> list[Member]:

@@ -18,7 +18,6 @@ from tests.coordinator.engine.consumer import (
     described,
     described_member,
     epochs,
-    images,
     settled,
     speaks_classic,
 )
@@ -28,11 +27,6 @@ from wire.errors import ErrorCode
 
 NONE, STALE = ErrorCode.NONE, ErrorCode.STALE_MEMBER_EPOCH
 UNKNOWN = ErrorCode.UNKNOWN_MEMBER_ID
-
-
-@pytest.fixture
-def driver() -> Driver:
-    return Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
 
 
 def commit(driver: Driver, epoch: int, member: str, *partitions: int, version: int = 9) -> set[ErrorCode]:

@@ -11,17 +11,11 @@ from tests.coordinator.engine.consumer import (
     described_member,
     epochs,
     group_of,
-    images,
     settled,
     targets,
 )
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
-
-
-@pytest.fixture
-def driver() -> Driver:
-    return Driver(images(("foo", 6), ("bar", 3)), group_consumer_assignment_interval_ms="0")
 
 
 def test_the_first_member_gets_everything_at_epoch_2(driver: Driver) -> None:

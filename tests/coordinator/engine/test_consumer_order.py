@@ -6,7 +6,7 @@ from uuid import UUID
 
 from coordinator.engine.records import CurrentAssignmentRecord, TargetMemberRecord
 from coordinator.engine.topics import TopicImage, TopicInfo
-from tests.coordinator.engine.consumer import Consumer, described_group, images
+from tests.coordinator.engine.consumer import Consumer, described_group
 from tests.coordinator.engine.driver import Driver
 
 
@@ -14,8 +14,7 @@ def shown(driver: Driver) -> list[str]:
     return [member.id for member in described_group(driver).members]
 
 
-def test_the_map_of_members_does_not_shrink() -> None:
-    driver = Driver(images(("foo", 6)))
+def test_the_map_of_members_does_not_shrink(driver: Driver) -> None:
     first, gone, last = "JEHj1UQQSSt4h2i8_yIYzw", "2DUFKX72dRygyxeDKvhIuQ", "nyZ6DtMZchfdK7oVN0NuXA"
     for name in (first, gone, last):
         Consumer(driver, name).join()
@@ -24,8 +23,7 @@ def test_the_map_of_members_does_not_shrink() -> None:
     assert shown(driver) == [first, last]
 
 
-def test_the_map_of_members_makes_room_for_one_more_when_it_replaces_one() -> None:
-    driver = Driver(images(("foo", 6)))
+def test_the_map_of_members_makes_room_for_one_more_when_it_replaces_one(driver: Driver) -> None:
     names = (
         "G50QC4aoa7mJ1LWHw00Biw",
         "G-mam8FJty7b8GNimSX1Sg",
@@ -40,8 +38,7 @@ def test_the_map_of_members_makes_room_for_one_more_when_it_replaces_one() -> No
     assert shown(driver) == [*names[:2], "cl-0.3771199616903099", *names[2:]]
 
 
-def test_targets_are_written_in_the_order_of_the_map_of_member_ids() -> None:
-    driver = Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
+def test_targets_are_written_in_the_order_of_the_map_of_member_ids(driver: Driver) -> None:
     for name in ("b", "a", "c"):
         Consumer(driver, name).join()
     written = [each.member for each in driver.records if isinstance(each, TargetMemberRecord)]
@@ -56,7 +53,6 @@ def test_a_deleted_topic_takes_room_in_the_map_of_a_target() -> None:
     for old in (["one", "two", "three"], ["one", "two", "three", "gone"]):
         driver = Driver(
             TopicImage.of([each for each in topics if each.name in old], 1),
-            group_consumer_assignment_interval_ms="0",
         )
         consumer = Consumer(driver, "a", topics=tuple(numbers))
         consumer.join()
@@ -73,7 +69,7 @@ def test_topics_that_are_new_to_a_member_stand_before_those_that_share_a_bin_wit
     bills, dues, orders = ids
     named = zip(("bills", "dues", "orders"), ids, strict=True)
     image = TopicImage.of([TopicInfo(name=name, id=id_, partitions=1) for name, id_ in named])
-    driver = Driver(image, group_consumer_assignment_interval_ms="0")
+    driver = Driver(image)
     consumer = Consumer(driver, "a", topics=("bills", "dues"))
     consumer.join()
     assert last_orders(driver) == ([bills, dues], [dues, bills])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.coordinator.engine.consumer import (
     Consumer,
     described_member,
@@ -17,11 +15,6 @@ from tests.coordinator.engine.consumer import (
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 from wire.uuids import format_uuid
-
-
-@pytest.fixture
-def driver() -> Driver:
-    return Driver(images(("foo", 6), ("bar", 3)), group_consumer_assignment_interval_ms="0")
 
 
 def shown(driver: Driver, member: str) -> tuple[int | None, dict[str, list[int]]]:

@@ -24,7 +24,7 @@ from wire.errors import ErrorCode
 
 @pytest.fixture
 def driver() -> Driver:
-    return Driver(images(("foo-1", 2), ("foo-2", 2), ("bar", 2)), group_consumer_assignment_interval_ms="0")
+    return Driver(images(("foo-1", 2), ("foo-2", 2), ("bar", 2)))
 
 
 def create(driver: Driver, *topics: tuple[str, int]) -> None:

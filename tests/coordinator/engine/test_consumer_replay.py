@@ -34,7 +34,7 @@ DELETED = PartitionMetadataRecord(group="g", value=None)
 
 @pytest.fixture
 def driver() -> Driver:
-    return Driver(images(("foo", 3)), group_consumer_assignment_interval_ms="0")
+    return Driver(images(("foo", 3)))
 
 
 def left_by_an_older_broker(driver: Driver) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
-from tests.coordinator.engine.consumer import Consumer, epochs, images
+from tests.coordinator.engine.consumer import Consumer, epochs
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -21,11 +21,6 @@ JOIN: dict[str, Any] = {
     "owned": {},
 }
 INVALID = ErrorCode.INVALID_REQUEST
-
-
-@pytest.fixture
-def driver() -> Driver:
-    return Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
 
 
 def answer(driver: Driver, **fields: Any) -> ConsumerGroupHeartbeatAnswer:
@@ -168,7 +163,7 @@ def test_the_order_and_repetition_of_names_do_not_matter(driver: Driver) -> None
 
 
 def test_a_group_of_the_largest_size_lets_nobody_in() -> None:
-    driver = Driver(images(("foo", 6)), group_consumer_max_size="1")
+    driver = Driver(group_consumer_max_size="1")
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     a.join()
     full = (

@@ -10,22 +10,14 @@ from tests.coordinator.engine.consumer import (
     described_group,
     described_member,
     epochs,
-    images,
     settled,
     targets,
 )
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
-TOPICS = images(("foo", 6), ("bar", 3))
 
-
-def without_interval(**settings: str) -> Driver:
-    return Driver(TOPICS, group_consumer_assignment_interval_ms="0", **settings)
-
-
-def test_the_majority_of_those_with_a_wish_choose_the_assignor() -> None:
-    driver = without_interval()
+def test_the_majority_of_those_with_a_wish_choose_the_assignor(driver: Driver) -> None:
     a, b, c = (Consumer(driver, name) for name in "abc")
     a.join()
     assert described_group(driver).protocol == "uniform"
@@ -38,7 +30,7 @@ def test_the_majority_of_those_with_a_wish_choose_the_assignor() -> None:
 
 
 def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
-    driver = without_interval(group_consumer_assignors="range")
+    driver = Driver(group_consumer_assignors="range")
     a, b = Consumer(driver, "a", topics=("foo", "bar")), Consumer(driver, "b", topics=("foo", "bar"))
     a.join()
     b.join()
@@ -51,16 +43,14 @@ def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
     )
 
 
-def test_another_wish_starts_no_computation() -> None:
-    driver = without_interval()
+def test_another_wish_starts_no_computation(driver: Driver) -> None:
     a = Consumer(driver, "a")
     a.join()
     a.beat(assignor="range")
     assert epochs(driver) == ("Stable", 2, 2)
 
 
-def test_another_rack_or_client_id_is_shown_and_changes_nothing_else() -> None:
-    driver = without_interval()
+def test_another_rack_or_client_id_is_shown_and_changes_nothing_else(driver: Driver) -> None:
     a = Consumer(driver, "a")
     a.join()
     a.client_id = "other"
@@ -70,8 +60,7 @@ def test_another_rack_or_client_id_is_shown_and_changes_nothing_else() -> None:
     assert epochs(driver) == ("Stable", 2, 2)
 
 
-def test_settings_of_a_group_count_from_its_next_heartbeat() -> None:
-    driver = without_interval()
+def test_settings_of_a_group_count_from_its_next_heartbeat(driver: Driver) -> None:
     a = Consumer(driver, "a")
     assert a.join().heartbeat_interval_ms == 5_000
     driver.engine.set_group_config(
@@ -99,7 +88,7 @@ def test_settings_from_before_a_restart_count_up_to_the_bounds_of_today() -> Non
         ),
         ({"group_consumer_max_heartbeat_interval_ms": "5500"}, 5_500),
     ):
-        driver = without_interval(**bounds)
+        driver = Driver(None, **bounds)
         driver.engine.restore_group_config("g", stored)
         assert Consumer(driver, "a").join().heartbeat_interval_ms == expected
 
@@ -107,18 +96,17 @@ def test_settings_from_before_a_restart_count_up_to_the_bounds_of_today() -> Non
 @pytest.mark.parametrize("stored", [{"consumer.session.timeout.ms": "long"}, {"consumer.sessions": "1"}])
 def test_settings_that_no_broker_can_have_kept_are_refused(stored: dict[str, str]) -> None:
     with pytest.raises(RequestRefused) as raised:
-        without_interval().engine.restore_group_config("g", stored)
+        Driver().engine.restore_group_config("g", stored)
     assert raised.value.code is ErrorCode.INVALID_CONFIG
 
 
-def test_settings_are_checked_without_being_set() -> None:
-    driver = without_interval()
+def test_settings_are_checked_without_being_set(driver: Driver) -> None:
     driver.engine.check_group_config("g", {"consumer.heartbeat.interval.ms": "6000"})
     assert Consumer(driver, "a").join().heartbeat_interval_ms == 5_000
 
 
 def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment_epoch() -> None:
-    driver = Driver(TOPICS)
+    driver = Driver(group_consumer_assignment_interval_ms="1000")
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     assert (a.join().epoch, a.owned) == (2, {"foo": [0, 1, 2, 3, 4, 5]})
     driver.advance(999)
@@ -132,8 +120,7 @@ def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment
     assert epochs(driver) == ("Reconciling", 3, 3)
 
 
-def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead() -> None:
-    driver = without_interval()
+def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead(driver: Driver) -> None:
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     driver.now_ms += 60_000
     a.join()
@@ -141,8 +128,7 @@ def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead() -> None:
     assert b.join().epoch == 3
 
 
-def test_the_assignment_interval_of_a_group_wins() -> None:
-    driver = without_interval()
+def test_the_assignment_interval_of_a_group_wins(driver: Driver) -> None:
     driver.engine.set_group_config("g", {"consumer.assignment.interval.ms": "2000"})
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     a.join()

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.coordinator.engine.consumer import (
     Consumer,
     described_group,
     described_member,
     epochs,
-    images,
     settled,
 )
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
-
-
-@pytest.fixture
-def driver() -> Driver:
-    return Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
 
 
 def pair(driver: Driver) -> tuple[Consumer, Consumer]:

@@ -14,8 +14,7 @@ HEARTBEAT = ConsumerGroupHeartbeat(
 )
 
 
-def test_nobody_joins_under_the_id_of_a_foreign_group() -> None:
-    driver = Driver()
+def test_nobody_joins_under_the_id_of_a_foreign_group(driver: Driver) -> None:
     driver.engine.note_foreign(GROUP, exists=True)
     answer = driver.ask(Member(driver).request(), JoinGroupAnswer)
     assert answer.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
@@ -27,15 +26,13 @@ def test_nobody_joins_under_the_id_of_a_foreign_group() -> None:
     assert driver.records == []
 
 
-def test_a_foreign_group_that_is_gone_leaves_its_id() -> None:
-    driver = Driver()
+def test_a_foreign_group_that_is_gone_leaves_its_id(driver: Driver) -> None:
     driver.engine.note_foreign(GROUP, exists=True)
     driver.engine.note_foreign(GROUP, exists=False)
     assert driver.ask(HEARTBEAT, ConsumerGroupHeartbeatAnswer).error is ErrorCode.NONE
 
 
-def test_the_record_that_came_last_says_whose_the_id_is() -> None:
-    driver = Driver()
+def test_the_record_that_came_last_says_whose_the_id_is(driver: Driver) -> None:
     record = ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=3))
     driver.engine.replay(record)
     driver.engine.note_foreign(GROUP, exists=True)

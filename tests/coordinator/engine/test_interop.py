@@ -32,11 +32,6 @@ NONE, AGAIN = ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS
 UNKNOWN, INCONSISTENT = ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
-@pytest.fixture
-def driver() -> Driver:
-    return Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
-
-
 def mixed(driver: Driver, **changes: Any) -> tuple[Consumer, ClassicConsumer]:
     """A Stable group at epoch 3 with a member of each protocol: a owns 0 to 2, the classic one 3 to 5."""
     a, x = Consumer(driver, "a"), ClassicConsumer(driver, **changes)
@@ -142,7 +137,7 @@ def test_an_assignment_has_the_version_of_the_subscription(driver: Driver, versi
 
 def test_topics_of_an_assignment_stand_in_the_order_of_a_java_hash_map() -> None:
     names = ("alpha", "beta", "delta", "eps", "gamma")
-    driver = Driver(images(*((name, 1) for name in names)), group_consumer_assignment_interval_ms="0")
+    driver = Driver(images(*((name, 1) for name in names)))
     Consumer(driver, "a", topics=()).join()
     x = ClassicConsumer(driver, topics=names)
     x.join()

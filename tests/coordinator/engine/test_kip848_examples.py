@@ -29,7 +29,7 @@ def members(driver: Driver) -> dict[str, tuple[int | None, Named]]:
 
 
 def driver_with(partitions: int) -> Driver:
-    return Driver(images(("foo", partitions)), group_consumer_assignment_interval_ms="0")
+    return Driver(images(("foo", partitions)))
 
 
 def consumer(driver: Driver, name: str, epoch: int, *owned: int) -> Consumer:

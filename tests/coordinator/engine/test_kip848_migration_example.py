@@ -6,7 +6,7 @@ Except for one partition: the document lets C give up foo-4 at the end, the unif
 from __future__ import annotations
 
 from groups.model import MemberProtocol
-from tests.coordinator.engine.consumer import Consumer, Named, described_group, epochs, images, lists, targets
+from tests.coordinator.engine.consumer import Consumer, Named, described_group, epochs, lists, targets
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
 from wire.errors import ErrorCode
@@ -20,8 +20,7 @@ def members(driver: Driver) -> dict[str, tuple[int | None, Named, bool]]:
     }
 
 
-def test_online_migration() -> None:
-    driver = Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0")
+def test_online_migration(driver: Driver) -> None:
     b = ClassicConsumer(driver, "B", owned={"foo": [3, 4]})
     c = ClassicConsumer(driver, "C", owned={"foo": [2, 5]})
     a_before = ClassicConsumer(driver, "A", instance="a", owned={"foo": [0, 1]})

@@ -22,7 +22,6 @@ from tests.coordinator.engine.consumer import (
     described,
     described_member,
     epochs,
-    images,
     settled,
     speaks_classic,
     targets,
@@ -39,10 +38,6 @@ CUSTOM = (
     "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default assignor "
     "before re-attempting the upgrade."
 )
-
-
-def driver(**settings: str) -> Driver:
-    return Driver(images(("foo", 6)), group_consumer_assignment_interval_ms="0", **settings)
 
 
 def classic(driver: Driver) -> ClassicGroup:
@@ -95,12 +90,12 @@ def two_classic(driver: Driver, **changes: object) -> tuple[ClassicConsumer, Cla
 
 @pytest.mark.parametrize("policy", ["disabled", "downgrade"])
 def test_the_policy_may_refuse_an_upgrade(policy: str) -> None:
-    d = driver(group_consumer_migration_policy=policy)
-    two_classic(d)
-    answer = Consumer(d, "a").join()
+    driver = Driver(group_consumer_migration_policy=policy)
+    two_classic(driver)
+    answer = Consumer(driver, "a").join()
     why = "Cannot upgrade classic group g to consumer group because online upgrade is disabled."
     assert (answer.error, answer.message) == (NOT_FOUND, why)
-    assert classic(d).generation == 22
+    assert classic(driver).generation == 22
 
 
 @pytest.mark.parametrize(
@@ -113,54 +108,50 @@ def test_the_policy_may_refuse_an_upgrade(policy: str) -> None:
     ],
 )
 def test_why_a_group_cannot_be_upgraded(
-    metadata: bytes, assigned: bytes, protocol_type: str, why: str
+    driver: Driver, metadata: bytes, assigned: bytes, protocol_type: str, why: str
 ) -> None:
-    d = driver()
-    raw_group(d, metadata, assigned, protocol_type)
-    records = len(d.records)
-    answer = Consumer(d, "a").join()
+    raw_group(driver, metadata, assigned, protocol_type)
+    records = len(driver.records)
+    answer = Consumer(driver, "a").join()
     assert (answer.error, answer.message) == (
         NOT_FOUND,
         f"Cannot upgrade classic group g to consumer group because {why}",
     )
-    assert len(d.records) == records
-    assert classic(d).generation == 5
+    assert len(driver.records) == records
+    assert classic(driver).generation == 5
 
 
-def test_a_partition_with_two_owners_stops_the_upgrade() -> None:
+def test_a_partition_with_two_owners_stops_the_upgrade(driver: Driver) -> None:
     """Kafka fails here, with UNKNOWN_SERVER_ERROR."""
-    d = driver()
-    two_classic(d, owned={"foo": [2, 3]})
-    answer = Consumer(d, "a").join()
+    two_classic(driver, owned={"foo": [2, 3]})
+    answer = Consumer(driver, "a").join()
     why = "Cannot upgrade classic group g to consumer group because a partition is assigned to more than one member."
     assert (answer.error, answer.message) == (NOT_FOUND, why)
-    assert classic(d).generation == 22
+    assert classic(driver).generation == 22
 
 
-def test_a_custom_assignors_name_does_not_stop_the_upgrade() -> None:
-    d = driver()
-    raw_group(d, subscription(), assignment({"foo": [0]}), protocol="mine")
-    assert Consumer(d, "a").join().epoch == 6
+def test_a_custom_assignors_name_does_not_stop_the_upgrade(driver: Driver) -> None:
+    raw_group(driver, subscription(), assignment({"foo": [0]}), protocol="mine")
+    assert Consumer(driver, "a").join().epoch == 6
 
 
 def test_the_size_of_the_group_counts_first_and_the_joiner_after() -> None:
-    d = driver(group_consumer_max_size="1")
-    two_classic(d)
-    answer = Consumer(d, "a").join()
+    driver = Driver(group_consumer_max_size="1")
+    two_classic(driver)
+    answer = Consumer(driver, "a").join()
     assert answer.message == (
         "Cannot upgrade classic group g to consumer group because the group size exceeds the consumer group "
         "maximum size."
     )
-    d = driver(group_consumer_max_size="2")
-    two_classic(d)
-    assert Consumer(d, "a").join().error is ErrorCode.GROUP_MAX_SIZE_REACHED
-    assert classic(d).generation == 22
+    driver = Driver(group_consumer_max_size="2")
+    two_classic(driver)
+    assert Consumer(driver, "a").join().error is ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert classic(driver).generation == 22
 
 
-def test_only_a_join_upgrades() -> None:
-    d = driver()
-    two_classic(d)
-    a = Consumer(d, "a")
+def test_only_a_join_upgrades(driver: Driver) -> None:
+    two_classic(driver)
+    a = Consumer(driver, "a")
     assert a.refused(epoch=1) == (NOT_FOUND, "Group g is not a consumer group.")
     assert a.refused(epoch=-1) == (NOT_FOUND, "Group g is not a consumer group.")
 
@@ -168,47 +159,45 @@ def test_only_a_join_upgrades() -> None:
 # Upgrade
 
 
-def test_a_new_member_is_one_ahead_of_the_generation() -> None:
-    d = driver()
-    x, y = two_classic(d)
-    a = Consumer(d, "a")
+def test_a_new_member_is_one_ahead_of_the_generation(driver: Driver) -> None:
+    x, y = two_classic(driver)
+    a = Consumer(driver, "a")
     assert (a.join().epoch, a.owned) == (23, {})
-    assert described_member(d, "x").epoch == 22
-    assert speaks_classic(d, "x")
+    assert described_member(driver, "x").epoch == 22
+    assert speaks_classic(driver, "x")
     assert (x.beat(), y.beat()) == (AGAIN, AGAIN)
     assert x.sync() is AGAIN
 
 
 @pytest.mark.parametrize(("name", "instance"), [("x2", "ix"), ("x", "ix"), ("y", None)])
-def test_a_replacement_or_the_same_member_keeps_the_epoch(name: str, instance: str | None) -> None:
-    d = driver()
-    x, y = two_classic(d)
-    a = Consumer(d, name, instance=instance)
+def test_a_replacement_or_the_same_member_keeps_the_epoch(
+    driver: Driver, name: str, instance: str | None
+) -> None:
+    x, y = two_classic(driver)
+    a = Consumer(driver, name, instance=instance)
     assert a.join().epoch == 22
     assert a.owned == ({"foo": [3, 4, 5]} if name == "y" else {"foo": [0, 1, 2]})
-    assert epochs(d) == ("Stable", 22, 22)
-    assert not speaks_classic(d, name)
+    assert epochs(driver) == ("Stable", 22, 22)
+    assert not speaks_classic(driver, name)
     other = x if name == "y" else y
     assert (other.beat(), other.sync()) == (NONE, NONE)
 
 
-def test_waiting_requests_are_sent_back() -> None:
-    d = driver()
-    x, y = two_classic(d)
-    waiting_join = d.send(x.join_request())
-    assert d.waits(waiting_join)
-    assert Consumer(d, "a").join().error is NONE
-    answer = d.answer(waiting_join, JoinGroupAnswer)
+def test_waiting_requests_are_sent_back(driver: Driver) -> None:
+    x, y = two_classic(driver)
+    waiting_join = driver.send(x.join_request())
+    assert driver.waits(waiting_join)
+    assert Consumer(driver, "a").join().error is NONE
+    answer = driver.answer(waiting_join, JoinGroupAnswer)
     assert (answer.error, answer.member) == (AGAIN, "x")
     assert y.beat() is AGAIN
 
 
-def test_waiting_syncs_are_sent_back() -> None:
-    d = driver()
-    x, y = two_classic(d)
-    d.send(x.join_request())
-    ticket = d.send(y.join_request())
-    y.generation = d.answer(ticket, JoinGroupAnswer).generation
+def test_waiting_syncs_are_sent_back(driver: Driver) -> None:
+    x, y = two_classic(driver)
+    driver.send(x.join_request())
+    ticket = driver.send(y.join_request())
+    y.generation = driver.answer(ticket, JoinGroupAnswer).generation
     sync = SyncGroup(
         group="g",
         generation=y.generation,
@@ -218,44 +207,44 @@ def test_waiting_syncs_are_sent_back() -> None:
         protocol="range",
         assignments=(),
     )
-    parked = d.send(sync)
-    assert d.waits(parked)
-    assert Consumer(d, "a").join().epoch == y.generation + 1
-    assert d.answer(parked, SyncGroupAnswer).error is AGAIN
+    parked = driver.send(sync)
+    assert driver.waits(parked)
+    assert Consumer(driver, "a").join().epoch == y.generation + 1
+    assert driver.answer(parked, SyncGroupAnswer).error is AGAIN
 
 
 def test_a_group_that_never_completed_a_rebalance_is_upgraded_too() -> None:
     """Kafka fails here: there is no protocol yet."""
-    d = Driver(images(("foo", 6)), group_initial_rebalance_delay_ms="3000")
-    x = ClassicConsumer(d)
-    ticket = d.send(x.join_request())
-    x.id = d.answer(ticket, JoinGroupAnswer).member
-    waiting = d.send(x.join_request())
-    assert Consumer(d, "a").join().error is NONE
-    assert d.answer(waiting, JoinGroupAnswer).error is AGAIN
-    d.advance(3_000)
+    driver = Driver(group_initial_rebalance_delay_ms="3000")
+    x = ClassicConsumer(driver)
+    ticket = driver.send(x.join_request())
+    x.id = driver.answer(ticket, JoinGroupAnswer).member
+    waiting = driver.send(x.join_request())
+    assert Consumer(driver, "a").join().error is NONE
+    assert driver.answer(waiting, JoinGroupAnswer).error is AGAIN
+    driver.advance(3_000)
     assert x.join().error is NONE
 
 
 @pytest.mark.parametrize("policy", ["bidirectional", "disabled"])
 def test_an_empty_group_converts_and_forgets_its_number(policy: str) -> None:
-    d = driver(group_consumer_migration_policy=policy)
-    x = ClassicConsumer(d, "x", owned={"foo": [0]})
-    classic_group(d, 22, x)
+    driver = Driver(group_consumer_migration_policy=policy)
+    x = ClassicConsumer(driver, "x", owned={"foo": [0]})
+    classic_group(driver, 22, x)
     offsets = (Offset(topic="foo", topic_id=None, partition=0, offset=7),)
     commit = OffsetCommit(
         group="g", generation_or_epoch=22, member="x", instance=None, offsets=offsets, version=8
     )
-    assert d.ask(commit, OffsetCommitAnswer).partitions[0][3] is NONE
+    assert driver.ask(commit, OffsetCommitAnswer).partitions[0][3] is NONE
     x.leave()
-    a = Consumer(d, "a")
+    a = Consumer(driver, "a")
     assert a.join().epoch == 2
     a.leave()
-    ticket = d.send(ClassicConsumer(d).join_request())
-    again = ClassicConsumer(d, d.answer(ticket, JoinGroupAnswer).member)
-    assert d.answer(d.send(again.join_request()), JoinGroupAnswer).generation == 1
+    ticket = driver.send(ClassicConsumer(driver).join_request())
+    again = ClassicConsumer(driver, driver.answer(ticket, JoinGroupAnswer).member)
+    assert driver.answer(driver.send(again.join_request()), JoinGroupAnswer).generation == 1
     fetch = OffsetFetch(groups=(OffsetQuery(group="g", topics=(("foo", (0,)),)),))
-    ((_, ((_, fetched),)),) = d.ask(fetch, OffsetFetchAnswer).groups[0].topics
+    ((_, ((_, fetched),)),) = driver.ask(fetch, OffsetFetchAnswer).groups[0].topics
     assert isinstance(fetched, FetchedOffset)
     assert fetched.offset == 7
 
@@ -263,9 +252,9 @@ def test_an_empty_group_converts_and_forgets_its_number(policy: str) -> None:
 # Downgrade
 
 
-def mixed(d: Driver, instance: str | None = None) -> tuple[Consumer, ClassicConsumer]:
+def mixed(driver: Driver, instance: str | None = None) -> tuple[Consumer, ClassicConsumer]:
     """A consumer group with a member of each protocol."""
-    a, x = Consumer(d, "a", instance=instance), ClassicConsumer(d, cooperative=True)
+    a, x = Consumer(driver, "a", instance=instance), ClassicConsumer(driver, cooperative=True)
     a.join()
     x.join()
     for _ in range(3):
@@ -273,140 +262,134 @@ def mixed(d: Driver, instance: str | None = None) -> tuple[Consumer, ClassicCons
         if x.beat() is not NONE:
             x.join()
         x.sync()
-    assert epochs(d) == ("Stable", 3, 3)
+    assert epochs(driver) == ("Stable", 3, 3)
     return a, x
 
 
 @pytest.mark.parametrize("fenced", [True, False])
-def test_the_last_consumer_protocol_member_goes(fenced: bool) -> None:
-    d = driver()
-    a, x = mixed(d)
+def test_the_last_consumer_protocol_member_goes(driver: Driver, fenced: bool) -> None:
+    a, x = mixed(driver)
     if fenced:
         for _ in range(5):
             assert x.beat() is NONE
-            d.advance(9_000)
+            driver.advance(9_000)
     else:
         a.leave()
-    group = classic(d)
+    group = classic(driver)
     assert (group.state.value, group.generation) == ("PreparingRebalance", 3)
     assert x.beat() is AGAIN
-    answer = d.answer(d.send(x.join_request()), JoinGroupAnswer)
+    answer = driver.answer(driver.send(x.join_request()), JoinGroupAnswer)
     assert (answer.generation, answer.leader, answer.member) == (4, x.id, x.id)
 
 
-def test_the_session_of_a_classic_member_goes_on_in_the_classic_group() -> None:
-    d = driver()
-    a, _ = mixed(d)
+def test_the_session_of_a_classic_member_goes_on_in_the_classic_group(driver: Driver) -> None:
+    a, _ = mixed(driver)
     a.leave()
-    d.advance(9_999)
-    assert len(classic(d).members) == 1
-    d.advance(1)
-    assert classic(d).state.value == "Empty"
+    driver.advance(9_999)
+    assert len(classic(driver).members) == 1
+    driver.advance(1)
+    assert classic(driver).state.value == "Empty"
 
 
-def test_a_static_replacement_downgrades_without_a_rebalance() -> None:
-    d = driver()
-    a, x = mixed(d, instance="ia")
+def test_a_static_replacement_downgrades_without_a_rebalance(driver: Driver) -> None:
+    a, x = mixed(driver, instance="ia")
     had = dict(a.owned)
-    new = ClassicConsumer(d, instance="ia")
+    new = ClassicConsumer(driver, instance="ia")
     answer = new.join()
     assert (answer.error, answer.generation) == (NONE, 3)
-    group = classic(d)
+    group = classic(driver)
     assert (group.state.value, group.generation) == ("Stable", 3)
     assert x.beat() is NONE
     assert (new.sync(), new.owned) == (NONE, had)
     assert a.refused() == (NOT_FOUND, "Group g is not a consumer group.")
-    (shown,) = d.ask(DescribeGroups(groups=("g",)), DescribeGroupsAnswer).groups
+    (shown,) = driver.ask(DescribeGroups(groups=("g",)), DescribeGroupsAnswer).groups
     given = {each.member: read_assignment(each.assignment).partitions for each in shown.members}
     assert given == {new.id: {"foo": tuple(had["foo"])}, x.id: {"foo": tuple(x.owned["foo"])}}
 
 
-def test_a_static_replacement_is_written_down_before_the_group_that_it_ends_is_deleted() -> None:
-    d = driver()
-    a, x = mixed(d, instance="ia")
-    before = len(d.records)
-    new = ClassicConsumer(d, instance="ia")
+def test_a_static_replacement_is_written_down_before_the_group_that_it_ends_is_deleted(
+    driver: Driver,
+) -> None:
+    a, x = mixed(driver, instance="ia")
+    before = len(driver.records)
+    new = ClassicConsumer(driver, instance="ia")
     new.join()
-    members = [each for each in d.records[before:] if isinstance(each, ConsumerMemberRecord)]
+    members = [each for each in driver.records[before:] if isinstance(each, ConsumerMemberRecord)]
     assert [(each.member, each.value is None) for each in members[:2]] == [(a.id, True), (new.id, False)]
     assert {each.member for each in members if each.value is None} == {a.id, new.id, x.id}
     assert [each.member for each in members].count(a.id) == 1
 
 
-def test_a_stale_assignment_makes_the_downgrade_rebalance() -> None:
-    d = driver()
-    _, x = mixed(d, instance="ia")
-    new = ClassicConsumer(d, instance="ia", topics=("foo", "bar"))
+def test_a_stale_assignment_makes_the_downgrade_rebalance(driver: Driver) -> None:
+    _, x = mixed(driver, instance="ia")
+    new = ClassicConsumer(driver, instance="ia", topics=("foo", "bar"))
     assert new.join().error is NONE
-    assert classic(d).state.value == "PreparingRebalance"
+    assert classic(driver).state.value == "PreparingRebalance"
     assert x.beat() is AGAIN
 
 
 def test_policy_upgrade_keeps_a_group_of_classic_members_a_consumer_group() -> None:
-    d = driver(group_consumer_migration_policy="upgrade")
-    a, x = mixed(d)
+    driver = Driver(group_consumer_migration_policy="upgrade")
+    a, x = mixed(driver)
     a.leave()
-    assert epochs(d) == ("Assigning", 4, 3)
+    assert epochs(driver) == ("Assigning", 4, 3)
     assert x.beat() is NONE
     assert x.join().generation == 4
     assert x.beat() is NONE
     assert (x.sync(), x.owned) == (NONE, {"foo": [0, 1, 2, 3, 4, 5]})
-    assert epochs(d) == ("Stable", 4, 4)
+    assert epochs(driver) == ("Stable", 4, 4)
 
 
 def test_policy_disabled_keeps_classic_members_out() -> None:
-    d = driver(group_consumer_migration_policy="disabled")
-    Consumer(d, "a").join()
-    answer = ClassicConsumer(d).join()
+    driver = Driver(group_consumer_migration_policy="disabled")
+    Consumer(driver, "a").join()
+    answer = ClassicConsumer(driver).join()
     assert (answer.error, answer.member) == (ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "")
 
 
 def test_a_group_too_large_for_the_classic_protocol_stays_what_it_is() -> None:
-    d = driver(group_max_size="1")
-    a, y = Consumer(d, "a"), ClassicConsumer(d)
+    driver = Driver(group_max_size="1")
+    a, y = Consumer(driver, "a"), ClassicConsumer(driver)
     a.join()
     y.join()
-    ClassicConsumer(d).join()
+    ClassicConsumer(driver).join()
     a.leave()
-    assert described(d).error is NONE
+    assert described(driver).error is NONE
 
 
-def test_a_downgraded_group_survives_a_restart() -> None:
-    d = driver()
-    a, x = mixed(d)
+def test_a_downgraded_group_survives_a_restart(driver: Driver) -> None:
+    a, x = mixed(driver)
     a.leave()
-    d.restart()
-    assert (classic(d).state.value, classic(d).generation) == ("Stable", 3)
+    driver.restart()
+    assert (classic(driver).state.value, classic(driver).generation) == ("Stable", 3)
     beat = Heartbeat(group="g", generation=3, member=x.id, instance=None)
-    assert d.ask(beat, HeartbeatAnswer).error is NONE
+    assert driver.ask(beat, HeartbeatAnswer).error is NONE
 
 
-def test_an_upgraded_group_survives_a_restart() -> None:
-    d = driver()
-    _, y = two_classic(d)
-    a = Consumer(d, "x2", instance="ix")
+def test_an_upgraded_group_survives_a_restart(driver: Driver) -> None:
+    _, y = two_classic(driver)
+    a = Consumer(driver, "x2", instance="ix")
     a.join()
-    before = described(d)
-    d.restart()
-    assert described(d) == before
+    before = described(driver)
+    driver.restart()
+    assert described(driver) == before
     assert (y.beat(), a.beat().epoch) == (NONE, 22)
 
 
-def test_a_whole_group_goes_there_and_back() -> None:
-    d = driver()
-    x, y = two_classic(d)
-    new_x = Consumer(d, "x2", instance="ix")
+def test_a_whole_group_goes_there_and_back(driver: Driver) -> None:
+    x, y = two_classic(driver)
+    new_x = Consumer(driver, "x2", instance="ix")
     new_x.join()
     y.leave()
-    new_y = Consumer(d, "y2")
+    new_y = Consumer(driver, "y2")
     new_y.join()
     settled(new_x, new_y)
-    assert epochs(d)[0] == "Stable"
-    assert targets(d) == {"x2": {"foo": [0, 1, 2]}, "y2": {"foo": [3, 4, 5]}}
+    assert epochs(driver)[0] == "Stable"
+    assert targets(driver) == {"x2": {"foo": [0, 1, 2]}, "y2": {"foo": [3, 4, 5]}}
     new_y.leave()
-    back_y = ClassicConsumer(d)
+    back_y = ClassicConsumer(driver)
     back_y.join()
-    back_x = ClassicConsumer(d, instance="ix")
+    back_x = ClassicConsumer(driver, instance="ix")
     back_x.join()
-    assert set(classic(d).members) == {back_x.id, back_y.id}
+    assert set(classic(driver).members) == {back_x.id, back_y.id}
     assert x.beat() is ErrorCode.FENCED_INSTANCE_ID

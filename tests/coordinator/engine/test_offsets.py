@@ -83,8 +83,7 @@ def delete(driver: Driver, *partitions: tuple[str, int]) -> list[ErrorCode]:
 
 
 @pytest.mark.parametrize("group", [GROUP, ""])
-def test_commit_without_membership_creates_a_simple_group(group: str) -> None:
-    driver = Driver()
+def test_commit_without_membership_creates_a_simple_group(driver: Driver, group: str) -> None:
     assert commit(driver, committing(group=group)) is ErrorCode.NONE
     (listed,) = driver.ask(ListGroups(), ListGroupsAnswer).groups
     assert (listed.id, listed.state.value, listed.protocol_type, listed.type.value) == (
@@ -107,8 +106,9 @@ def test_commit_without_membership_creates_a_simple_group(group: str) -> None:
         (10, ErrorCode.GROUP_ID_NOT_FOUND),
     ],
 )
-def test_commit_with_a_generation_into_an_unknown_group(version: int, error: ErrorCode) -> None:
-    driver = Driver()
+def test_commit_with_a_generation_into_an_unknown_group(
+    driver: Driver, version: int, error: ErrorCode
+) -> None:
     offsets = by_id(T1) if version >= 10 else at()
     assert commit(driver, committing(offsets, generation=0, version=version)) is error
     assert described(driver).error is ErrorCode.GROUP_ID_NOT_FOUND
@@ -116,9 +116,8 @@ def test_commit_with_a_generation_into_an_unknown_group(version: int, error: Err
 
 @pytest.mark.parametrize(("member", "instance"), [("m", None), ("", "i"), ("m", "i")])
 def test_commit_of_generation_minus_1_into_an_unknown_group_may_name_a_member(
-    member: str, instance: str | None
+    driver: Driver, member: str, instance: str | None
 ) -> None:
-    driver = Driver()
     assert commit(driver, committing(member=member, instance=instance)) is ErrorCode.NONE
 
 
@@ -132,8 +131,9 @@ def test_commit_of_generation_minus_1_into_an_unknown_group_may_name_a_member(
         (1, "m", ErrorCode.UNKNOWN_MEMBER_ID),
     ],
 )
-def test_commit_into_an_empty_group(was: str, generation: int, member: str, error: ErrorCode) -> None:
-    driver = Driver()
+def test_commit_into_an_empty_group(
+    driver: Driver, was: str, generation: int, member: str, error: ErrorCode
+) -> None:
     if was == "simple":
         commit(driver, committing())
     else:
@@ -141,8 +141,7 @@ def test_commit_into_an_empty_group(was: str, generation: int, member: str, erro
     assert commit(driver, committing(generation=generation, member=member)) is error
 
 
-def test_pending_member_may_not_commit() -> None:
-    driver = Driver()
+def test_pending_member_may_not_commit(driver: Driver) -> None:
     pending = driver.ask(Member(driver).request(), JoinGroupAnswer).member
     assert commit(driver, committing(generation=0, member=pending)) is ErrorCode.UNKNOWN_MEMBER_ID
 
@@ -155,8 +154,7 @@ def test_pending_member_may_not_commit() -> None:
         ("preparing", ErrorCode.NONE),
     ],
 )
-def test_member_commits_except_while_completing(stage: str, error: ErrorCode) -> None:
-    driver = Driver()
+def test_member_commits_except_while_completing(driver: Driver, stage: str, error: ErrorCode) -> None:
     leader, follower = (together if stage == "completing" else stable)(driver, Member(driver), Member(driver))
     if stage == "preparing":
         leader.join()
@@ -175,17 +173,15 @@ def test_member_commits_except_while_completing(stage: str, error: ErrorCode) ->
     ],
 )
 def test_commit_of_an_outsider_or_an_old_generation_is_refused(
-    generation: int, instance: str | None, error: ErrorCode, *, known: bool
+    driver: Driver, generation: int, instance: str | None, error: ErrorCode, *, known: bool
 ) -> None:
-    driver = Driver()
     members = stable(driver, Member(driver), Member(driver, instance="a"))
     dynamic = next(member for member in members if member.instance is None)
     request = committing(generation=generation, member=dynamic.id if known else "", instance=instance)
     assert commit(driver, request) is error
 
 
-def test_commit_keeps_a_member_alive() -> None:
-    driver = Driver()
+def test_commit_keeps_a_member_alive(driver: Driver) -> None:
     (member,) = stable(driver, Member(driver))
     for _ in range(3):
         driver.advance(9_999)
@@ -202,9 +198,8 @@ def test_commit_keeps_a_member_alive() -> None:
     ],
 )
 def test_metadata_are_measured_in_utf_16_units_and_spoil_their_partition_only(
-    metadata: str, error: ErrorCode
+    driver: Driver, metadata: str, error: ErrorCode
 ) -> None:
-    driver = Driver()
     request = committing(at(partition=1, metadata=metadata), at(5))
     answer = driver.ask(request, OffsetCommitAnswer)
     assert [code for _, _, _, code in answer.partitions] == [error, ErrorCode.NONE]
@@ -212,28 +207,24 @@ def test_metadata_are_measured_in_utf_16_units_and_spoil_their_partition_only(
 
 
 @pytest.mark.parametrize("value", [-1, -5])
-def test_negative_offsets_are_stored_and_returned(value: int) -> None:
-    driver = Driver()
+def test_negative_offsets_are_stored_and_returned(driver: Driver, value: int) -> None:
     assert commit(driver, committing(at(value))) is ErrorCode.NONE
     assert offset(driver) == value
 
 
-def test_null_metadata_come_back_empty() -> None:
-    driver = Driver()
+def test_null_metadata_come_back_empty(driver: Driver) -> None:
     commit(driver, committing(at(metadata=None)))
     assert fetch(driver, "t1").topics == (("t1", ((0, FetchedOffset(offset=1)),)),)
 
 
-def test_leader_epoch_and_metadata_come_back() -> None:
-    driver = Driver()
+def test_leader_epoch_and_metadata_come_back(driver: Driver) -> None:
     request = Offset(topic="t1", topic_id=None, partition=0, offset=7, leader_epoch=3, metadata="m")
     commit(driver, committing(request))
     expected = FetchedOffset(offset=7, leader_epoch=3, metadata="m")
     assert fetch(driver, "t1").topics == (("t1", ((0, expected),)),)
 
 
-def test_commit_by_id_refuses_unknown_ids_and_partitions_and_commits_the_rest() -> None:
-    driver = Driver()
+def test_commit_by_id_refuses_unknown_ids_and_partitions_and_commits_the_rest(driver: Driver) -> None:
     request = committing(
         by_id(UUID(int=9)), by_id(UUID(int=0)), by_id(None), by_id(T1, 4), by_id(T2), version=10
     )
@@ -248,8 +239,7 @@ def test_commit_by_id_refuses_unknown_ids_and_partitions_and_commits_the_rest() 
     assert offset(driver, "t2") == 1
 
 
-def test_refusal_of_the_group_spoils_only_partitions_that_exist() -> None:
-    driver = Driver()
+def test_refusal_of_the_group_spoils_only_partitions_that_exist(driver: Driver) -> None:
     request = committing(at(name="t9"), at(), at(partition=-1), generation=3)
     answer = driver.ask(request, OffsetCommitAnswer)
     assert [code for _, _, _, code in answer.partitions] == [
@@ -259,8 +249,7 @@ def test_refusal_of_the_group_spoils_only_partitions_that_exist() -> None:
     ]
 
 
-def test_commit_of_nothing_that_exists_creates_no_group() -> None:
-    driver = Driver()
+def test_commit_of_nothing_that_exists_creates_no_group(driver: Driver) -> None:
     assert commit(driver, committing(at(name="t9"))) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert described(driver).error is ErrorCode.GROUP_ID_NOT_FOUND
 
@@ -269,15 +258,13 @@ def test_commit_of_nothing_that_exists_creates_no_group() -> None:
 
 
 @pytest.mark.parametrize("group", [GROUP, ""])
-def test_fetch_of_an_unknown_group_is_no_error(group: str) -> None:
-    driver = Driver()
+def test_fetch_of_an_unknown_group_is_no_error(driver: Driver, group: str) -> None:
     expected = (("t1", ((0, FetchedOffset()),)),)
     assert fetch(driver, "t1", group=group) == QueriedOffsets(group=group, topics=expected)
     assert fetch(driver, group=group) == QueriedOffsets(group=group)
 
 
-def test_fetch_of_everything_is_ordered_by_topic_and_partition() -> None:
-    driver = Driver()
+def test_fetch_of_everything_is_ordered_by_topic_and_partition(driver: Driver) -> None:
     commit(driver, committing(at(5, name="t2")))
     commit(driver, committing(at(4, 3)))
     commit(driver, committing(at(3, 1)))
@@ -289,8 +276,7 @@ def test_fetch_of_everything_is_ordered_by_topic_and_partition() -> None:
     assert [each for each, _ in fetch(driver, version=10).topics] == [T1, T2]
 
 
-def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions() -> None:
-    driver = Driver()
+def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions(driver: Driver) -> None:
     commit(driver, committing())
     strange = UUID(int=9)
     assert fetch(driver, strange, T1, version=10).topics == (
@@ -300,16 +286,16 @@ def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions() -> None:
 
 
 @pytest.mark.parametrize(("member", "epoch"), [("x", 99), (None, 5), ("", -1)])
-def test_fetch_ignores_member_and_epoch_in_a_classic_group(member: str | None, epoch: int) -> None:
-    driver = Driver()
+def test_fetch_ignores_member_and_epoch_in_a_classic_group(
+    driver: Driver, member: str | None, epoch: int
+) -> None:
     stable(driver, Member(driver))
     asked = OffsetQuery(group=GROUP, member=member, epoch=epoch)
     answer = driver.ask(OffsetFetch(groups=(asked,), require_stable=True), OffsetFetchAnswer)
     assert answer.groups == (QueriedOffsets(group=GROUP),)
 
 
-def test_fetch_asks_many_groups_at_once() -> None:
-    driver = Driver()
+def test_fetch_asks_many_groups_at_once(driver: Driver) -> None:
     commit(driver, committing(group="a"))
     asked = (OffsetQuery(group="a"), OffsetQuery(group="b"))
     answer = driver.ask(OffsetFetch(groups=asked), OffsetFetchAnswer)
@@ -327,8 +313,7 @@ def test_delete_from_no_group(group: str, error: ErrorCode) -> None:
     assert Driver().ask(request, OffsetDeleteAnswer) == OffsetDeleteAnswer(error=error)
 
 
-def test_delete_from_a_group_of_another_type_needs_it_to_be_empty() -> None:
-    driver = Driver()
+def test_delete_from_a_group_of_another_type_needs_it_to_be_empty(driver: Driver) -> None:
     (worker,) = stable(driver, Member(driver, protocol_type="connect", protocols=protocols("sessioned")))
     request = OffsetDelete(group=GROUP, partitions=(("t1", 0),))
     assert driver.ask(request, OffsetDeleteAnswer) == OffsetDeleteAnswer(error=ErrorCode.NON_EMPTY_GROUP)
@@ -337,8 +322,7 @@ def test_delete_from_a_group_of_another_type_needs_it_to_be_empty() -> None:
 
 
 @pytest.mark.parametrize("stage", ["preparing", "completing", "stable"])
-def test_delete_of_a_subscribed_topic_is_refused_in_every_state(stage: str) -> None:
-    driver = Driver()
+def test_delete_of_a_subscribed_topic_is_refused_in_every_state(driver: Driver, stage: str) -> None:
     leader, _ = (together if stage == "completing" else stable)(driver, Member(driver), Member(driver))
     if stage == "preparing":
         leader.join()
@@ -350,8 +334,7 @@ def test_delete_of_a_subscribed_topic_is_refused_in_every_state(stage: str) -> N
     ]
 
 
-def test_delete_removes_an_offset_and_is_fine_where_none_is() -> None:
-    driver = Driver()
+def test_delete_removes_an_offset_and_is_fine_where_none_is(driver: Driver) -> None:
     commit(driver, committing())
     assert delete(driver, ("t1", 0), ("t1", 1)) == [ErrorCode.NONE, ErrorCode.NONE]
     assert offset(driver) == -1
@@ -359,8 +342,7 @@ def test_delete_removes_an_offset_and_is_fine_where_none_is() -> None:
     assert offset(driver) == -1
 
 
-def test_deleting_the_group_deletes_its_offsets() -> None:
-    driver = Driver()
+def test_deleting_the_group_deletes_its_offsets(driver: Driver) -> None:
     commit(driver, committing())
     answer = driver.ask(DeleteGroups(groups=(GROUP,)), DeleteGroupsAnswer)
     assert answer.groups == ((GROUP, ErrorCode.NONE),)
@@ -370,8 +352,7 @@ def test_deleting_the_group_deletes_its_offsets() -> None:
     assert not driver.engine.state.offsets
 
 
-def test_deleting_a_topic_removes_its_offsets_for_ever() -> None:
-    driver = Driver()
+def test_deleting_a_topic_removes_its_offsets_for_ever(driver: Driver) -> None:
     driver.send(committing(at(1), at(2, name="t2")))
     driver.take(driver.engine.update_topics(TopicImage.of([topic("t2")], 2), driver.now_ms))
     anew = replace(topic("t1"), id=UUID(int=77))
@@ -379,8 +360,7 @@ def test_deleting_a_topic_removes_its_offsets_for_ever() -> None:
     assert (offset(driver), offset(driver, "t2")) == (-1, 2)
 
 
-def test_topic_made_anew_in_one_step_loses_its_offsets_too() -> None:
-    driver = Driver()
+def test_topic_made_anew_in_one_step_loses_its_offsets_too(driver: Driver) -> None:
     driver.send(committing(at(1), at(2, name="t2")))
     anew = replace(topic("t1"), id=UUID(int=77))
     driver.take(driver.engine.update_topics(TopicImage.of([anew, topic("t2")], 2), driver.now_ms))
@@ -400,8 +380,7 @@ def test_retention_time_of_the_request_is_honoured() -> None:
     assert described(driver).error is ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_retention_time_minus_1_is_the_brokers() -> None:
-    driver = Driver()
+def test_retention_time_minus_1_is_the_brokers(driver: Driver) -> None:
     commit(driver, committing(retention_ms=-1, version=4))
     driver.advance(6 * DAY_MS)
     assert offset(driver) == 1
@@ -418,8 +397,7 @@ def test_stable_group_loses_only_unsubscribed_topics() -> None:
     assert (offset(driver), offset(driver, "t2")) == (1, -1)
 
 
-def test_empty_group_counts_from_when_it_became_empty() -> None:
-    driver = Driver()
+def test_empty_group_counts_from_when_it_became_empty(driver: Driver) -> None:
     (member,) = stable(driver, Member(driver))
     commit(driver, committing(generation=1, member=member.id))
     for _ in range(3):
@@ -432,8 +410,7 @@ def test_empty_group_counts_from_when_it_became_empty() -> None:
     assert offset(driver) == -1
 
 
-def test_simple_group_counts_from_the_commit() -> None:
-    driver = Driver()
+def test_simple_group_counts_from_the_commit(driver: Driver) -> None:
     commit(driver, committing())
     driver.advance(6 * DAY_MS)
     commit(driver, committing(at(2, partition=1)))

@@ -55,8 +55,7 @@ def listed(driver: Driver) -> list[str]:
     return [each.id for each in driver.ask(ListGroups(), ListGroupsAnswer).groups]
 
 
-def test_a_transaction_is_visible_once_it_commits() -> None:
-    driver = Driver()
+def test_a_transaction_is_visible_once_it_commits(driver: Driver) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2), P)
     assert (fetch(driver).offset, fetch(driver, stable=True)) == (1, UNSTABLE)
@@ -64,8 +63,7 @@ def test_a_transaction_is_visible_once_it_commits() -> None:
     assert (fetch(driver).offset, fetch(driver, stable=True).offset) == (2, 2)
 
 
-def test_a_transaction_that_aborts_never_was() -> None:
-    driver = Driver()
+def test_a_transaction_that_aborts_never_was(driver: Driver) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2), P)
     driver.engine.end_transaction(P, committed=False)
@@ -73,8 +71,7 @@ def test_a_transaction_that_aborts_never_was() -> None:
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_the_first_pending_offset_makes_a_simple_group_which_stays(committed: bool) -> None:
-    driver = Driver()
+def test_the_first_pending_offset_makes_a_simple_group_which_stays(driver: Driver, committed: bool) -> None:
     driver.engine.replay(at(2), P)
     assert listed(driver) == [GROUP]
     assert (fetch(driver), fetch_all(driver, stable=True)) == (NOTHING, {})
@@ -82,16 +79,14 @@ def test_the_first_pending_offset_makes_a_simple_group_which_stays(committed: bo
     assert listed(driver) == [GROUP]
 
 
-def test_the_last_of_a_transaction_counts() -> None:
-    driver = Driver()
+def test_the_last_of_a_transaction_counts(driver: Driver) -> None:
     driver.engine.replay(at(1), P)
     driver.engine.replay(at(2), P)
     driver.engine.end_transaction(P, committed=True)
     assert fetch(driver).offset == 2
 
 
-def test_a_plain_commit_that_was_written_later_stays() -> None:
-    driver = Driver()
+def test_a_plain_commit_that_was_written_later_stays(driver: Driver) -> None:
     driver.engine.replay(at(1), P)
     driver.engine.replay(at(2))
     assert fetch(driver, stable=True) == UNSTABLE
@@ -99,8 +94,7 @@ def test_a_plain_commit_that_was_written_later_stays() -> None:
     assert fetch(driver, stable=True).offset == 2
 
 
-def test_what_the_transaction_commits_after_a_plain_commit_counts_again() -> None:
-    driver = Driver()
+def test_what_the_transaction_commits_after_a_plain_commit_counts_again(driver: Driver) -> None:
     driver.engine.replay(at(1), P)
     driver.engine.replay(at(2))
     driver.engine.replay(at(3), P)
@@ -108,8 +102,7 @@ def test_what_the_transaction_commits_after_a_plain_commit_counts_again() -> Non
     assert fetch(driver).offset == 3
 
 
-def test_of_two_transactions_the_offset_written_later_stays() -> None:
-    driver = Driver()
+def test_of_two_transactions_the_offset_written_later_stays(driver: Driver) -> None:
     driver.engine.replay(at(1), P)
     driver.engine.replay(at(2), Q)
     driver.engine.end_transaction(Q, committed=True)
@@ -118,8 +111,7 @@ def test_of_two_transactions_the_offset_written_later_stays() -> None:
     assert fetch(driver, stable=True).offset == 2
 
 
-def test_a_later_transaction_that_aborts_takes_nothing_away() -> None:
-    driver = Driver()
+def test_a_later_transaction_that_aborts_takes_nothing_away(driver: Driver) -> None:
     driver.engine.replay(at(1), P)
     driver.engine.replay(at(2), Q)
     driver.engine.end_transaction(Q, committed=False)
@@ -128,8 +120,7 @@ def test_a_later_transaction_that_aborts_takes_nothing_away() -> None:
 
 
 @pytest.mark.parametrize("producer", [None, Q])
-def test_a_tombstone_deletes_what_is_pending(producer: int | None) -> None:
-    driver = Driver()
+def test_a_tombstone_deletes_what_is_pending(driver: Driver, producer: int | None) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2), P)
     driver.engine.replay(tombstone(), producer)
@@ -138,8 +129,7 @@ def test_a_tombstone_deletes_what_is_pending(producer: int | None) -> None:
     assert fetch(driver) == NOTHING
 
 
-def test_the_rest_of_a_transaction_outlives_a_tombstone() -> None:
-    driver = Driver()
+def test_the_rest_of_a_transaction_outlives_a_tombstone(driver: Driver) -> None:
     driver.engine.replay(at(2), P)
     driver.engine.replay(at(3, "t2"), P)
     driver.engine.replay(tombstone())
@@ -147,15 +137,13 @@ def test_the_rest_of_a_transaction_outlives_a_tombstone() -> None:
     assert (fetch(driver), fetch(driver, "t2").offset) == (NOTHING, 3)
 
 
-def test_a_marker_of_a_producer_without_offsets_is_nothing() -> None:
-    driver = Driver()
+def test_a_marker_of_a_producer_without_offsets_is_nothing(driver: Driver) -> None:
     driver.engine.replay(at(1))
     driver.engine.end_transaction(P, committed=True)
     assert fetch(driver, stable=True).offset == 1
 
 
-def test_a_fetch_of_everything_shows_unstable_partitions_that_have_an_offset() -> None:
-    driver = Driver()
+def test_a_fetch_of_everything_shows_unstable_partitions_that_have_an_offset(driver: Driver) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2), P)
     driver.engine.replay(at(2, "t2"), P)
@@ -163,8 +151,7 @@ def test_a_fetch_of_everything_shows_unstable_partitions_that_have_an_offset() -
     assert fetch_all(driver, stable=False) == {"t1": FetchedOffset(offset=1)}
 
 
-def test_offset_delete_deletes_pending_offsets() -> None:
-    driver = Driver()
+def test_offset_delete_deletes_pending_offsets(driver: Driver) -> None:
     driver.engine.replay(at(2), P)
     request = OffsetDelete(group=GROUP, partitions=(("t1", 0), ("t2", 0)))
     driver.ask(request, OffsetDeleteAnswer)
@@ -173,8 +160,7 @@ def test_offset_delete_deletes_pending_offsets() -> None:
     assert fetch(driver) == NOTHING
 
 
-def test_deleting_the_group_deletes_committed_offsets_then_pending_ones() -> None:
-    driver = Driver()
+def test_deleting_the_group_deletes_committed_offsets_then_pending_ones(driver: Driver) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2, "t2"), P)
     driver.engine.replay(at(3), P)
@@ -187,8 +173,7 @@ def test_deleting_the_group_deletes_committed_offsets_then_pending_ones() -> Non
 
 
 @pytest.mark.parametrize("topic_id", [None, TOPICS.topics["t1"].id])
-def test_deleting_a_topic_deletes_its_pending_offsets(topic_id: UUID | None) -> None:
-    driver = Driver()
+def test_deleting_a_topic_deletes_its_pending_offsets(driver: Driver, topic_id: UUID | None) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2, topic_id=topic_id), P)
     driver.take(driver.engine.update_topics(TopicImage.of([topic("t2")], 2), driver.now_ms))
@@ -197,8 +182,7 @@ def test_deleting_a_topic_deletes_its_pending_offsets(topic_id: UUID | None) -> 
     assert fetch(driver) == NOTHING
 
 
-def test_deleting_a_topic_leaves_what_is_pending_for_its_successor() -> None:
-    driver = Driver()
+def test_deleting_a_topic_leaves_what_is_pending_for_its_successor(driver: Driver) -> None:
     anew = replace(topic("t1"), id=UUID(int=77))
     driver.engine.replay(at(2, topic_id=anew.id), P)
     driver.take(driver.engine.update_topics(TopicImage.of([anew, topic("t2")], 2), driver.now_ms))
