@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -17,6 +16,7 @@ from typing import Any
 import typer.main
 
 from cli.app import app, main
+from tests.support.forked import run
 
 TIMEOUT_S = 150.0
 
@@ -78,11 +78,8 @@ class Kohort:
         return found
 
     def __call__(self, *args: str | bytes | Path, stdin: str | None = None) -> Answer:
-        """Run it as a whole process; TimeoutExpired when it does not end within 150 s."""
-        done = subprocess.run(
-            [self.executable, *args], input=stdin, capture_output=True, encoding="utf-8",
-            env=self.env, check=False, timeout=TIMEOUT_S,
-        )  # fmt: skip
+        """Run it as a process of its own; TimeoutExpired when it does not end within 150 s."""
+        done = run([self.executable, *args], env=self.env, stdin=stdin, timeout_s=TIMEOUT_S)
         return Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
     def quick(self, *args: str | Path) -> Answer:
