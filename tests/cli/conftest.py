@@ -16,9 +16,12 @@ from tests.support.signals import heeded_interrupts
 
 @pytest.fixture(scope="session", autouse=True)
 def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep commands that run inside this process and the developer's own contexts and data apart."""
+    """Keep commands that run inside this process and the developer's own contexts and data apart.
+
+    Not the cache: only jars are in it, which would be fetched anew.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("CONFIG", "DATA", "CACHE"):
+        for name in ("CONFIG", "DATA"):
             patch.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))
         for name in (
             "CONFIG",
