@@ -15,8 +15,7 @@ from tests.cli.command import Answer, Kohort
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
-from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
-from tests.kafka.tools import Completed
+from tests.kafka.tool_host import CONSUMER_GROUPS, Completed, ToolHost
 from tests.kafka.topics import create_topics
 
 Place = tuple[str, int]

@@ -14,7 +14,7 @@ from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.ports import is_free
-from tests.kafka.tools import consumer_groups, dump_log_segments, share_groups, streams_groups
+from tests.kafka.tool_host import CONSUMER_GROUPS, DUMP_LOG, SHARE_GROUPS, STREAMS_GROUPS, ToolHost
 from tests.kafka.topics import create_topics
 
 pytestmark = pytest.mark.kafka
@@ -28,6 +28,7 @@ class Subject:
 
     members: Members
     broker: Broker
+    tools: ToolHost
     group: str
     topic: str
 
@@ -79,11 +80,11 @@ CONSUMERS: dict[str, Starter] = {
 
 
 @pytest.fixture
-def subject(broker: Broker, members: Members) -> Subject:
+def subject(broker: Broker, members: Members, tools: ToolHost) -> Subject:
     """Give a group of the test's own and a topic of three partitions."""
     topic = fresh_name("orders")
     create_topics(broker, {topic: 3})
-    return Subject(members=members, broker=broker, group=fresh_name("payments"), topic=topic)
+    return Subject(members=members, broker=broker, tools=tools, group=fresh_name("payments"), topic=topic)
 
 
 @pytest.mark.parametrize("kind", CONSUMERS)
@@ -92,16 +93,17 @@ def test_every_kind_of_consumer_is_shown_by_kafkas_own_tool(subject: Subject, ki
     member.wait_assignment({subject.topic: [0, 1, 2]})
     view = wait_group(subject.broker, subject.group, members=1)
     assert view.kind == ("consumer" if "consumer protocol" in kind else "classic")
-    (row,) = members_shown(subject.broker, subject.group)
+    (row,) = members_shown(subject)
     assert row["CONSUMER-ID"] == member.member_id() == view.members[0].member_id
     assert row["CLIENT-ID"] == member.name
     assert row["CURRENT-ASSIGNMENT"] == f"{subject.topic}:0,1,2"
     assert view.members[0].assignment == {subject.topic: [0, 1, 2]}
 
 
-def members_shown(broker: Broker, group: str) -> list[columns.Row]:
+def members_shown(subject: Subject) -> list[columns.Row]:
     """Return the rows of `kafka-consumer-groups --describe --members --verbose`."""
-    said = consumer_groups(broker, "--describe", "--group", group, "--members", "--verbose")
+    asked = ("--describe", "--group", subject.group, "--members", "--verbose")
+    said = subject.tools.ask(subject.broker, CONSUMER_GROUPS, *asked)
     assert said.returncode == 0, said
     return columns.parse(said.stdout)
 
@@ -117,7 +119,7 @@ def test_a_static_member_keeps_its_instance_id(subject: Subject, protocol: str) 
     )
     view = wait_group(subject.broker, subject.group, members=2)
     assert {member.instance for member in view.members} == {"a", "b"}
-    assert {row["GROUP-INSTANCE-ID"] for row in members_shown(subject.broker, subject.group)} == {"a", "b"}
+    assert {row["GROUP-INSTANCE-ID"] for row in members_shown(subject)} == {"a", "b"}
 
 
 def test_a_share_consumer_is_shown(subject: Subject) -> None:
@@ -125,7 +127,8 @@ def test_a_share_consumer_is_shown(subject: Subject) -> None:
     member.wait_event("started")
     view = wait_group(subject.broker, subject.group, members=1)
     assert (view.kind, view.members[0].client_id) == ("share", member.name)
-    said = share_groups(subject.broker, "--describe", "--group", subject.group, "--members", "--verbose")
+    asked = ("--describe", "--group", subject.group, "--members", "--verbose")
+    said = subject.tools.ask(subject.broker, SHARE_GROUPS, *asked)
     (row,) = columns.parse(said.stdout)
     assert row["CONSUMER-ID"] == view.members[0].member_id
     assert row["GROUP"] == subject.group
@@ -137,7 +140,8 @@ def test_a_streams_application_is_shown(subject: Subject) -> None:
     view = wait_group(subject.broker, subject.group, members=1)
     assert view.kind == "streams"
     assert view.members[0].assignment == {subject.topic: [0, 1, 2]}
-    said = streams_groups(subject.broker, "--describe", "--group", subject.group, "--members", "--verbose")
+    asked = ("--describe", "--group", subject.group, "--members", "--verbose")
+    said = subject.tools.ask(subject.broker, STREAMS_GROUPS, *asked)
     (row,) = columns.parse(said.stdout)
     assert row["MEMBER"] == view.members[0].member_id
     assert "ACTIVE: 0:[0,1,2]" in row["ASSIGNMENTS"]
@@ -196,7 +200,7 @@ def test_the_log_segments_of_the_offsets_topic_are_decoded(subject: Subject) -> 
     wait_group(subject.broker, subject.group, members=1)
     segments = subject.broker.data.glob("__consumer_offsets-*/*.log")
     files = ",".join(str(segment) for segment in segments)
-    said = dump_log_segments(subject.broker, "--offsets-decoder", "--files", files)
+    said = subject.tools.run(DUMP_LOG, "--offsets-decoder", "--files", files)
     assert f'"group":"{subject.group}"' in said.stdout, said
 
 

@@ -13,7 +13,7 @@ from cli.sources.admin import AdminReader
 from tests.cli.command import Answer, Kohort
 from tests.cli.dropin.harness import run_here
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.tools import run
+from tests.kafka.tool_host import ToolHost
 from tests.kafka.trio import Trio, trio
 from tests.kafka.wait import wait_until
 from wire.client.client import Client
@@ -198,7 +198,7 @@ def test_the_cluster_answers_again(scene: Scene) -> None:
     )
 
 
-def test_a_coordinator_that_moves(scene: Scene, tmp_path: Path) -> None:
+def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path) -> None:
     """Looked up again, though a running client believes to know it."""
     group, broker = scene.kept[0], scene.cluster.brokers[1]
     before = scene.cluster.coordinators([group])[group]
@@ -209,8 +209,8 @@ def test_a_coordinator_that_moves(scene: Scene, tmp_path: Path) -> None:
         plan = tmp_path / "plan.json"
         moves = [{"topic": "__consumer_offsets", "partition": partition, "replicas": [after]}]
         plan.write_text(json.dumps({"version": 1, "partitions": moves}))
-        done = run(
-            broker, REASSIGN, "--bootstrap-server", broker.bootstrap,
+        done = tools.ask(
+            broker, REASSIGN,
             "--reassignment-json-file", str(plan), "--execute",
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr

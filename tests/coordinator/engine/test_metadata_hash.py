@@ -19,7 +19,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.oracle import Oracle, running
 from tests.kafka.ports import HOST
-from tests.kafka.tools import dump_log_segments
+from tests.kafka.tool_host import DUMP_LOG, ToolHost
 
 LETTERS = "abcxyz-._09"
 RACKS = ("", "a", "b", "eu-west-1a", "ü", "\uff61", "\U0001f600", "\ud800")
@@ -88,11 +88,11 @@ def test_it_is_what_kafka_computes(oracle: Oracle) -> None:
 
 
 @pytest.mark.kafka
-def test_it_is_what_a_broker_writes_down(broker: Broker) -> None:
+def test_it_is_what_a_broker_writes_down(broker: Broker, tools: ToolHost) -> None:
     group, names = fresh_name("hashed"), [fresh_name("one"), fresh_name("two")]
     image = asyncio.run(joined(broker, group, names))
     logs = ",".join(map(str, broker.data.glob("__consumer_offsets-*/*.log")))
-    dumped = dump_log_segments(broker, "--offsets-decoder", "--files", logs).stdout
+    dumped = tools.run(DUMP_LOG, "--offsets-decoder", "--files", logs).stdout
     written = re.findall(rf'"type":"3","data":{{"groupId":"{group}"}}.*"metadataHash":(-?\d+)', dumped)
     assert written == [str(metadata_hash(names, image))]
 

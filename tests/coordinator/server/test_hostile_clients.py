@@ -25,10 +25,12 @@ from tests.conformance.servers import kohort_process
 from tests.coordinator.server.extremes import extreme
 from tests.coordinator.server.neighbour import SESSION_MS, Neighbour
 from tests.coordinator.server.running import connected
+from tests.support.long import cases
 from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES
 from wire.messages.writer import write_varint
 
+SEEDS = range(cases("KOHORT_HOSTILE_SEEDS", 1, many=50))
 ANSWER_S = 120.0
 PARKING = frozenset({"JoinGroup", "SyncGroup"})
 PARKED_S = 0.3
@@ -133,7 +135,7 @@ def errors_of(fields: Any) -> Iterator[int]:
             yield from errors_of(value)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_ends_of_every_field(served: Served, seed: int) -> None:
     chance = random.Random(seed)
     asked = [(api, version) for api, version in VERSIONS for _ in range(4)]
@@ -153,7 +155,7 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
     assert answered > len(asked) * 3 / 4
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_damaged_requests(served: Served, seed: int) -> None:
     chance = random.Random(seed)
     frames = []
@@ -169,7 +171,7 @@ def test_damaged_requests(served: Served, seed: int) -> None:
     assert set(map(type, beside(served, lambda: all_outcomes(served.port, frames)))) <= {bytes, str}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_bytes(served: Served, seed: int) -> None:
     chance = random.Random(seed)
     frames = [("", chance.randbytes(chance.randrange(64))) for _ in range(100)]

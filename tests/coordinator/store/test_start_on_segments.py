@@ -15,7 +15,7 @@ from tests.kafka import columns
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.plugin import StartBroker
-from tests.kafka.tools import consumer_groups, dump_log_segments
+from tests.kafka.tool_host import CONSUMER_GROUPS, DUMP_LOG, ToolHost
 from tests.kafka.topics import create_topics
 from wire.log.batches import Codec, ControlType, encode_batch, read_batch_headers, rewrite_batch
 from wire.log.control_records import end_of_transaction
@@ -32,7 +32,7 @@ COMPLAINT = re.compile(r"\b(WARN|ERROR|FATAL)\b")
 NOT_OF_THE_LOG = ("NetworkClient", "QuorumController", "ControllerApis")
 
 
-def test_a_broker_starts_on_our_segments(start_broker: StartBroker) -> None:
+def test_a_broker_starts_on_our_segments(start_broker: StartBroker, tools: ToolHost) -> None:
     """After it was stopped and after it was killed. Two compactions were interrupted: it takes the same files for the
     log as `list_segments` did before it put them in their places.
     """
@@ -61,7 +61,7 @@ def test_a_broker_starts_on_our_segments(start_broker: StartBroker) -> None:
     broker.start()
     wait_for_coordinator(broker)
     assert _complaints(broker) == []
-    assert {group: _described(broker, group) for group in groups} == expected
+    assert {group: _described(tools, broker, group) for group in groups} == expected
     broker.stop()
     assert {group: _segments(directory) for group, directory in groups.items()} == logs
     left = {path.suffix for directory in groups.values() for path in directory.iterdir()}
@@ -71,17 +71,15 @@ def test_a_broker_starts_on_our_segments(start_broker: StartBroker) -> None:
     broker.start()
     wait_for_coordinator(broker)
     assert _complaints(broker) == []
-    assert _described(broker, alone) == expected[alone]
+    assert _described(tools, broker, alone) == expected[alone]
 
 
-def test_the_dump_tool_finds_the_files_whole(broker: Broker, tmp_path: Path) -> None:
+def test_the_dump_tool_finds_the_files_whole(tools: ToolHost, tmp_path: Path) -> None:
     """Log, index, time index and transaction index, each read by the broker's own tool."""
     _write_log(tmp_path, "group")
     indexes = set()
     for segment in read_log(tmp_path):
-        dumped = dump_log_segments(
-            broker, "--deep-iteration", "--print-data-log", "--files", str(segment.path)
-        )
+        dumped = tools.run(DUMP_LOG, "--deep-iteration", "--print-data-log", "--files", str(segment.path))
         assert dumped.returncode == 0, dumped.stderr
         # The gaps are on purpose.
         assert dumped.stderr.startswith("Non-consecutive offsets")
@@ -91,7 +89,7 @@ def test_the_dump_tool_finds_the_files_whole(broker: Broker, tmp_path: Path) -> 
             index = segment.path.with_suffix(suffix)
             if index.exists():
                 indexes.add(suffix)
-                checked = dump_log_segments(broker, "--files", str(index))
+                checked = tools.run(DUMP_LOG, "--files", str(index))
                 assert (checked.returncode, checked.stderr) == (0, "")
                 assert not re.search("Mismatches|Found|out of order", checked.stdout)
     assert indexes == set(INDEX_SUFFIXES)
@@ -180,8 +178,8 @@ def _emptied(encoded: bytes) -> bytes:
     return rewrite_batch(next(read_batch_headers(encoded, "")), [])
 
 
-def _described(broker: Broker, group: str) -> dict[int, int]:
-    said = consumer_groups(broker, "--describe", "--group", group, "--offsets").stdout
+def _described(tools: ToolHost, broker: Broker, group: str) -> dict[int, int]:
+    said = tools.ask(broker, CONSUMER_GROUPS, "--describe", "--group", group, "--offsets").stdout
     return {int(row["PARTITION"]): int(row["CURRENT-OFFSET"]) for row in columns.parse(said)}
 
 

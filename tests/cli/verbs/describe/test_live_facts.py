@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet
 from tests.kafka.columns import Row, parse
-from tests.kafka.tools import consumer_groups, share_groups
+from tests.kafka.tool_host import CONSUMER_GROUPS, SHARE_GROUPS, ToolHost
 
 pytestmark = pytest.mark.kafka
 
@@ -26,10 +26,16 @@ MISSING = "-"
 
 
 @pytest.mark.parametrize("mode", MODES, ids=" ".join)
-def test_describe_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet, mode: list[str]) -> None:
+def test_describe_shows_what_the_tool_shows(
+    kohort: Kohort, fleet: Fleet, tools: ToolHost, mode: list[str]
+) -> None:
     groups = fleet.consumer_groups
-    told = consumer_groups(
-        fleet.broker, "--describe", *(word for group in groups for word in ("--group", group)), *mode
+    told = tools.ask(
+        fleet.broker,
+        CONSUMER_GROUPS,
+        "--describe",
+        *(word for group in groups for word in ("--group", group)),
+        *mode,
     )
     wanted = _by_key(parse(told.stdout))
     assert {group for group, *_ in wanted} == set(groups) - _without_rows(fleet, mode)
@@ -146,9 +152,9 @@ def _assignment(partitions: Mapping[str, list[int]] | None) -> str:
     return ";".join(texts) or MISSING
 
 
-def test_list_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet) -> None:
+def test_list_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet, tools: ToolHost) -> None:
     # With both options the tool prints both columns.
-    told = parse(consumer_groups(fleet.broker, "--list", "--type", "--state").stdout)
+    told = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", "--type", "--state").stdout)
     wanted = {row["GROUP"]: row for row in told if row["GROUP"].startswith(fleet.prefix)}
     answer = kohort("list", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "--output", "csv")
     assert answer.status == 0, answer.stderr
@@ -163,8 +169,10 @@ def test_list_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet) -> None:
     ("option", "value"),
     [("--type", "classic"), ("--type", "consumer"), ("--state", "Empty"), ("--state", "stable,EMPTY")],
 )
-def test_list_filters_like_the_tool(kohort: Kohort, fleet: Fleet, option: str, value: str) -> None:
-    told = parse(consumer_groups(fleet.broker, "--list", option, value).stdout)
+def test_list_filters_like_the_tool(
+    kohort: Kohort, fleet: Fleet, tools: ToolHost, option: str, value: str
+) -> None:
+    told = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", option, value).stdout)
     answer = kohort.quick(
         "list", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", option, value, "--output", "json"
     )
@@ -194,8 +202,10 @@ def test_list_knows_groups_of_every_type(
     assert {row["group"] for row in answer.document["groups"]} == {fleet.groups[kind] for kind in kinds}
 
 
-def test_a_share_group_is_in_the_state_that_its_own_tool_says(kohort: Kohort, fleet: Fleet) -> None:
-    told = parse(share_groups(fleet.broker, "--list", "--state").stdout)
+def test_a_share_group_is_in_the_state_that_its_own_tool_says(
+    kohort: Kohort, fleet: Fleet, tools: ToolHost
+) -> None:
+    told = parse(tools.ask(fleet.broker, SHARE_GROUPS, "--list", "--state").stdout)
     answer = kohort.quick("list", "-b", fleet.broker.bootstrap, "--type", "share", "--output", "json")
     states = {row["group"]: row["state"] for row in answer.document["groups"]}
     assert states[fleet.groups["share"]] == "Stable"
