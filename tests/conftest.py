@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support import forked
 from tests.support.chance import IS_DRAWN_ANEW
 from tests.support.long import IS_LONG, LEFT_OUT
 from tests.support.schedule import by_unit, rank
@@ -38,6 +39,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Keep together what shares something dear, where files are kept together."""
     return by_unit(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_sessionfinish() -> None:
+    """End what this process has begun to fork commands from."""
+    forked.end()
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,7 +9,6 @@ names, it forks a process that forks the command, and sends its id and then its 
 
 from __future__ import annotations
 
-import atexit
 import gc
 import importlib
 import json
@@ -31,6 +30,7 @@ PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "cli")
 FILES = ("request", "stdin", "stdout", "stderr", "reply")
 AT_START = frozenset({"LANG", "LC_ALL", "LC_CTYPE"})
 """Of the environment, what Python reads when it starts, before the first line of a program."""
+_servers: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
 
 
 def run(
@@ -90,13 +90,17 @@ def _server(start: tuple[tuple[str, str], ...]) -> socket.socket:
             stdout=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
         )
-
-    def end() -> None:
-        ours.close()
-        process.wait()
-
-    atexit.register(end)
+    _servers.append((ours, process))
     return ours
+
+
+def end() -> None:
+    """End the processes to fork from, so that their time counts as this one's."""
+    for server, process in _servers:
+        server.close()
+        process.wait()
+    _servers.clear()
+    _server.cache_clear()
 
 
 def _import_all() -> None:
