@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
 
@@ -18,7 +18,7 @@ from cli.options import OutputOptions
 from cli.output import arranged, emit, notice, render, status_of, write_out
 from cli.render.document import Document
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
-from groups.model import Problem
+from groups.model import Group, Problem
 from groups.offsets.model import Place
 
 if TYPE_CHECKING:
@@ -215,6 +215,17 @@ def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> Non
         notice(NOTHING_DONE)
     kept = change.is_empty and status_of(document.errors, shown=False) is ExitStatus.REFUSED
     emit(document, output, ExitStatus.REFUSED if change.refused or kept else ExitStatus.DONE)
+
+
+def group_fields(group: Group, **more: Any) -> dict[str, Any]:
+    """What a document has of a group that is to be changed, with more before its members."""
+    return {
+        "group": group.id,
+        "type": group.type.value,
+        "state": group.state.value,
+        **more,
+        "members": [member.id for member in group.members],
+    }
 
 
 def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from groups.lag import records_between
-from groups.model import GroupState, GroupType, Member, Offsets, Problem
+from groups.model import Group, Offsets, Problem
 
 Place: TypeAlias = tuple[str, int]
 """A topic and one of its partitions."""
@@ -65,32 +65,45 @@ class OffsetChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupChange:
-    """What would be committed for one group, all of it or nothing.
+class PlannedChange:
+    """What is to become of one group, all of it or nothing.
 
     `refusals` say what keeps the cluster from taking it as things are, `problems` what could not be found out. With
     either, nothing is sent for this group.
     """
 
-    group: str
-    type: GroupType
-    state: GroupState
-    exists: bool
-    """False: no group has that id; committing offsets makes one."""
-    members: tuple[Member, ...] = ()
-    changes: tuple[OffsetChange, ...] = ()
+    described: Group
+    """The group as it is."""
     refusals: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
+    def group(self) -> str:
+        """The group's id."""
+        return self.described.id
+
+    @property
     def count(self) -> int:
-        """How many offsets would be set."""
-        return len(self.changes)
+        """How much would be sent."""
+        return 1
 
     @property
     def applicable(self) -> bool:
         """Whether there is something to send, and nothing speaks against it."""
-        return bool(self.changes) and not self.refusals and not self.problems
+        return self.count > 0 and not self.refusals and not self.problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChange(PlannedChange):
+    """What would be committed for one group."""
+
+    exists: bool
+    """False: no group has that id; committing offsets makes one."""
+    changes: tuple[OffsetChange, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.changes)
 
 
 _PARTITION = re.compile(r"[0-9]{1,10}", re.ASCII)

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from groups.model import Group, GroupState, GroupType, Member, Problem
-from groups.offsets.model import GroupChange, OffsetChange, Place, Positions, TopicScope, committed_in
+from groups.offsets.model import (
+    GroupChange,
+    OffsetChange,
+    Place,
+    PlannedChange,
+    Positions,
+    TopicScope,
+    committed_in,
+)
 from groups.offsets.scenarios import Scenario, name_of, reset
 
 _MEMBERS_NAMED = 5
@@ -90,11 +98,8 @@ def _change(
     group: Group, changes: Sequence[OffsetChange], problems: Sequence[Problem], *, exists: bool
 ) -> GroupChange:
     return GroupChange(
-        group=group.id,
-        type=group.type,
-        state=group.state,
+        described=group,
         exists=exists,
-        members=group.members,
         changes=tuple(changes),
         refusals=tuple(refusals(group)),
         problems=tuple(problems),
@@ -148,27 +153,15 @@ EMBEDDED = "consumer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetsDeletion:
+class OffsetsDeletion(PlannedChange):
     """The committed offsets of one group that would go."""
 
-    group: str
-    type: GroupType
-    state: GroupState
-    members: tuple[Member, ...]
     offsets: tuple[tuple[Place, int | None], ...]
     """Every partition with its committed offset; None where that could not be read."""
-    refusals: tuple[Problem, ...] = ()
-    problems: tuple[Problem, ...] = ()
 
     @property
     def count(self) -> int:
-        """How many offsets would go."""
         return len(self.offsets)
-
-    @property
-    def applicable(self) -> bool:
-        """Whether there is something to delete, and nothing speaks against it."""
-        return bool(self.offsets) and not self.refusals and not self.problems
 
 
 def plan_offsets_deletion(
@@ -178,10 +171,7 @@ def plan_offsets_deletion(
     committed = group.offsets or {}
     places = committed_in(scopes, committed)
     return OffsetsDeletion(
-        group=group.id,
-        type=group.type,
-        state=group.state,
-        members=group.members,
+        described=group,
         offsets=tuple(((topic, number), committed[topic][number].offset) for topic, number in places),
         refusals=tuple(_refusals(group, scopes)),
         problems=(*problems, *(() if problems else _nothing(group, scopes))),
@@ -217,33 +207,8 @@ def _reads(member: Member, topic: str) -> bool:
     return topic in (member.owned or ()) or bool(member.subscription and topic in member.subscription.topics)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupDeletion:
-    """A group that would go, with everything that it has committed."""
-
-    group: str
-    type: GroupType
-    state: GroupState
-    members: tuple[Member, ...]
-    offsets: int | None
-    """How many partitions it has committed offsets of; None when not known."""
-    refusals: tuple[Problem, ...] = ()
-
-    @property
-    def applicable(self) -> bool:
-        """Whether nothing speaks against it."""
-        return not self.refusals
-
-
-def plan_group_deletion(group: Group) -> GroupDeletion:
+def plan_group_deletion(group: Group) -> PlannedChange:
     """What deleting a group would take; a coordinator only deletes groups without members, of any type."""
-    active = is_active(group)
-    message = f"{named_members(group)}; stop them, then try again" if active else ""
-    return GroupDeletion(
-        group=group.id,
-        type=group.type,
-        state=group.state,
-        members=group.members,
-        offsets=None if group.offsets is None else sum(map(len, group.offsets.values())),
-        refusals=(Problem(subject=group.id, message=message),) if active else (),
-    )
+    message = f"{named_members(group)}; stop them, then try again"
+    refused = (Problem(subject=group.id, message=message),) if is_active(group) else ()
+    return PlannedChange(described=group, refusals=refused)

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from cli.changing import Outcome, Planned, WrittenChange
+from cli.changing import Outcome, WrittenChange, group_fields
 from cli.counts import counted
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from groups.model import Cause, Problem
-from groups.offsets.model import GroupChange, OffsetChange, Place
+from groups.offsets.model import GroupChange, OffsetChange, Place, PlannedChange
 from groups.offsets.plan import OffsetsDeletion
 
 _NAMED = 5
 
 
-class _PlannedOffsets(Planned, Protocol):
-    @property
-    def count(self) -> int:
-        """How many offsets."""
-        ...
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What could not be found out."""
-        ...
-
-
-P = TypeVar("P", bound=_PlannedOffsets)
+P = TypeVar("P", bound=PlannedChange)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,11 +67,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
 
     def _group_data(self, plan: GroupChange) -> dict[str, Any]:
         return {
-            "group": plan.group,
-            "type": plan.type.value,
-            "state": plan.state.value,
-            "exists": plan.exists,
-            "members": [member.id for member in plan.members],
+            **group_fields(plan.described, exists=plan.exists),
             "applicable": plan.applicable,
             "offsets": [self._change_data(plan.group, change) for change in plan.changes],
         }
@@ -140,10 +124,7 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
 
     def _data(self, plan: OffsetsDeletion) -> dict[str, Any]:
         return {
-            "group": plan.group,
-            "type": plan.type.value,
-            "state": plan.state.value,
-            "members": [member.id for member in plan.members],
+            **group_fields(plan.described),
             "applicable": plan.applicable,
             "offsets": [
                 {
