@@ -1,8 +1,8 @@
-"""Groups as brokers describe them and as their logs hold them: one mapper for each type of group.
+"""Groups as brokers describe them and as their logs hold them: what both mappings share.
 
 A describe answer and a replayed log name the same facts differently: each source fills `Member` by its own names. What
-is common is here: a group of each type, the embedded protocol of classic members, assignments by topic name, and tasks
-of streams groups as partitions.
+is common is here: the embedded protocol of classic members, assignments by topic name, and tasks of streams groups as
+partitions.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from groups.listing import GroupState, GroupType, Problem
-from groups.model import Group, Member, Node, Partitions, Subscription, UserData
+from groups.listing import Problem
+from groups.model import Group, Member, Partitions, Subscription, UserData
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
@@ -39,34 +39,6 @@ def classic_group(
         if oddity is not None:
             problems.append(Problem(subject=f"{group.id}, member {member.id}", message=oddity))
     return replace(group, members=tuple(found)), tuple(problems)
-
-
-def modern_group(
-    kind: GroupType,
-    group_id: str,
-    *,
-    state: GroupState,
-    assignor: str | None,
-    group_epoch: int,
-    assignment_epoch: int,
-    members: Iterable[Member],
-    coordinator: Node | None = None,
-) -> Group:
-    """A group whose assignment the broker computes: consumer (KIP-848), share (KIP-932) or streams (KIP-1071).
-
-    A partition of a share group may be assigned to several members.
-    """
-    return Group(
-        id=group_id,
-        type=kind,
-        state=state,
-        protocol_type=kind.value,
-        protocol=assignor or None,
-        coordinator=coordinator,
-        group_epoch=group_epoch,
-        assignment_epoch=assignment_epoch,
-        members=tuple(members),
-    )
 
 
 def streams_members(

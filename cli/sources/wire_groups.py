@@ -52,14 +52,15 @@ def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Gro
 
 def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordinator: Node | None) -> Group:
     """A streams group has no assignor."""
-    return described.modern_group(
-        kind,
-        group.group_id,
+    return Group(
+        id=group.group_id,
+        type=kind,
         state=state_of(group.group_state),
-        assignor=getattr(group, "assignor_name", None),
+        protocol_type=kind.value,
+        protocol=getattr(group, "assignor_name", None) or None,
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
-        members=members,
+        members=tuple(members),
         coordinator=coordinator,
     )
 

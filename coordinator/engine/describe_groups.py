@@ -19,7 +19,7 @@ from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import Context
 from coordinator.engine.records import ClassicMemberValue, TopicPartitions
 from coordinator.errors import RequestRefused
-from groups.described import modern_group, named_partitions
+from groups.described import named_partitions
 from groups.model import (
     Client,
     Group,
@@ -119,14 +119,15 @@ def _refused(name: str, error: RequestRefused) -> Described:
 
 def consumer_group(group: ConsumerGroup, names: Names, default_assignor: str | None = None) -> Group:
     """A consumer group with epochs and targets; the default is shown where no member names an assignor."""
-    return modern_group(
-        GroupType.CONSUMER,
-        group.id,
+    return Group(
+        id=group.id,
+        type=group.type,
         state=group.state,
-        assignor=shown_assignor(group.wishes(), default_assignor),
+        protocol_type=group.protocol_type,
+        protocol=shown_assignor(group.wishes(), default_assignor) or None,
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
-        members=(_consumer_member(group, member, names) for member in group.in_order()),
+        members=tuple(_consumer_member(group, member, names) for member in group.in_order()),
     )
 
 

@@ -25,8 +25,13 @@ from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
 from coordinator.engine.context import Context, State
 from coordinator.engine.offsets import commit, delete, expiry, fetch
-from coordinator.engine.records import OffsetRecord, Record
-from coordinator.engine.replay import REPLAYERS, end_transaction, replay_offset
+from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
+from coordinator.engine.replay import (
+    end_transaction,
+    replay_classic_group,
+    replay_consumer_group,
+    replay_offset,
+)
 from coordinator.engine.timers import TimerKey, TimerKind, Timers
 from coordinator.engine.topic_changes import topics_changed
 from coordinator.engine.topics import TopicImage
@@ -111,11 +116,14 @@ class Engine:
         Records come in the order of the log. `producer_id` is that of a transactional batch: an offset in it stays
         pending until the transaction ends; of other records there are no transactional ones.
         """
-        if isinstance(record, OffsetRecord):
-            replay_offset(self._ctx.state, record, producer_id)
-            return
         state = self._ctx.state
-        REPLAYERS[type(record)](state, record)
+        if isinstance(record, OffsetRecord):
+            replay_offset(state, record, producer_id)
+            return
+        if isinstance(record, ClassicGroupRecord):
+            replay_classic_group(state, record)
+        else:
+            replay_consumer_group(state, record)
         if record.group in state.groups:
             state.foreign.discard(record.group)
 

@@ -201,10 +201,8 @@ class RegexRecord(_GroupRecord[RegexValue]):
 Written: TypeAlias = tuple[str, tuple[bytes, bytes | None]]
 """The group of a record, and its key and value as the log holds them; the value of a tombstone is None."""
 
-Record: TypeAlias = (
-    OffsetRecord
-    | ClassicGroupRecord
-    | ConsumerGroupRecord
+ConsumerRecord: TypeAlias = (
+    ConsumerGroupRecord
     | PartitionMetadataRecord
     | ConsumerMemberRecord
     | TargetEpochRecord
@@ -212,3 +210,6 @@ Record: TypeAlias = (
     | CurrentAssignmentRecord
     | RegexRecord
 )
+"""Of a consumer group."""
+
+Record: TypeAlias = OffsetRecord | ClassicGroupRecord | ConsumerRecord

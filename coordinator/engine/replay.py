@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias, get_args
+from collections.abc import Iterable
 
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
@@ -13,10 +12,10 @@ from coordinator.engine.records import (
     ClassicGroupRecord,
     ConsumerGroupRecord,
     ConsumerMemberRecord,
+    ConsumerRecord,
     CurrentAssignmentRecord,
     OffsetRecord,
     PartitionMetadataRecord,
-    Record,
     RegexRecord,
     TargetEpochRecord,
     TargetMemberRecord,
@@ -36,20 +35,6 @@ def replay_classic_group(state: State, record: ClassicGroupRecord) -> None:
     group.store(record.value)
 
 
-ConsumerRecord: TypeAlias = (
-    ConsumerGroupRecord
-    | PartitionMetadataRecord
-    | ConsumerMemberRecord
-    | TargetEpochRecord
-    | TargetMemberRecord
-    | CurrentAssignmentRecord
-    | RegexRecord
-)
-
-
-CONSUMER_RECORDS: tuple[type[ConsumerRecord], ...] = get_args(ConsumerRecord)
-
-
 def replay_consumer_group(state: State, record: ConsumerRecord) -> None:
     """Make a record true."""
     group = state.groups.get(record.group)
@@ -64,12 +49,11 @@ def replay_consumer_group(state: State, record: ConsumerRecord) -> None:
     apply(group, record)
 
 
-def draft(group_id: str, records: Iterable[Record]) -> ConsumerGroup:
+def draft(group_id: str, records: Iterable[ConsumerRecord]) -> ConsumerGroup:
     """A group that is not part of the state: what these records would make of nothing."""
     group = ConsumerGroup(group_id)
     for record in records:
-        if isinstance(record, CONSUMER_RECORDS):
-            apply(group, record)
+        apply(group, record)
     return group
 
 
@@ -126,10 +110,3 @@ def end_transaction(state: State, producer_id: int, *, committed: bool) -> None:
     """Make what the producer's transaction committed visible, or forget it; without any, nothing happens."""
     for group, key, value in state.pending.end(producer_id, committed=committed):
         state.offsets.setdefault(group, {})[key] = value
-
-
-REPLAYERS: dict[type, Callable[[State, Any], None]] = {
-    ClassicGroupRecord: replay_classic_group,
-    **dict.fromkeys(CONSUMER_RECORDS, replay_consumer_group),
-}
-"""By type of record, but for offsets, which know of transactions."""

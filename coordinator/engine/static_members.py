@@ -7,6 +7,8 @@ be away (epoch -2) before. A classic group does not rebalance for it unless its 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coordinator.engine.calls import Call
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
@@ -66,9 +68,13 @@ def check_instance_released(holder: ConsumerMember, member: str, instance: str) 
         )
 
 
-def replace_in_consumer_group(group: ConsumerGroup, old: ConsumerMember, new: ConsumerMember) -> list[Record]:
-    """Another member takes a static member's place, with its target and its partitions."""
-    return [
+def replace_in_consumer_group(
+    group: ConsumerGroup, old: ConsumerMember, new_id: str
+) -> tuple[ConsumerMember, list[Record]]:
+    """Another member takes a static member's place, with its target and its partitions: the member, and its records."""
+    current = replace(old.current, epoch=0, previous_epoch=0)
+    new = ConsumerMember(id=new_id, metadata=old.metadata, current=current)
+    return new, [
         *group.member_tombstones(old.id),
         ConsumerMemberRecord(group=group.id, member=new.id, value=new.metadata),
         TargetMemberRecord(group=group.id, member=new.id, value=group.targets.get(old.id, {})),

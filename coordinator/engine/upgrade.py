@@ -30,6 +30,7 @@ from coordinator.engine.records import (
     ConsumerGroupValue,
     ConsumerMemberRecord,
     ConsumerMemberValue,
+    ConsumerRecord,
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
     MemberState,
@@ -70,7 +71,7 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
 
-def _records(ctx: Context, group: ClassicGroup, members: Sequence[ConsumerMember]) -> list[Record]:
+def _records(ctx: Context, group: ClassicGroup, members: Sequence[ConsumerMember]) -> list[ConsumerRecord]:
     fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
     epoch = ConsumerGroupValue(epoch=group.generation, metadata_hash=fingerprint)
     return [

@@ -145,14 +145,16 @@ class OtherGroup:
         order = timeline_order(members, self._capacity) if members else []
         in_order = [members[index] for index in order]
         is_share = self.type is GroupType.SHARE
-        return described.modern_group(
-            self.type,
-            self.id,
+        return Group(
+            id=self.id,
+            type=self.type,
             state=self.state,
-            assignor=None,
+            protocol_type=self.protocol_type,
             group_epoch=self.group_epoch,
             assignment_epoch=self.assignment_epoch,
-            members=self._share_members(in_order, names) if is_share else self._streams_members(in_order),
+            members=tuple(
+                self._share_members(in_order, names) if is_share else self._streams_members(in_order)
+            ),
         )
 
     def _share_members(self, member_ids: Iterable[str], names: Names) -> Iterator[Member]:

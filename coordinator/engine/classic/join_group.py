@@ -301,9 +301,7 @@ def _find_member(
     holder = group.static_member(request.instance)
     if holder is None:
         return ConsumerMember(id=member_id), []
-    current = replace(holder.current, epoch=0, previous_epoch=0)
-    new = ConsumerMember(id=member_id, metadata=holder.metadata, current=current)
-    return new, replace_in_consumer_group(group, holder, new)
+    return replace_in_consumer_group(group, holder, member_id)
 
 
 def _metadata(

@@ -144,10 +144,7 @@ def _find(
         return group.members.get(member_id) or ConsumerMember(id=member_id), []
     if holder.classic is None:
         check_instance_released(holder, member_id, instance)
-    new = ConsumerMember(
-        id=member_id, metadata=holder.metadata, current=replace(holder.current, epoch=0, previous_epoch=0)
-    )
-    return new, replace_in_consumer_group(group, holder, new)
+    return replace_in_consumer_group(group, holder, member_id)
 
 
 def _metadata(old: ConsumerMemberValue, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMemberValue:
