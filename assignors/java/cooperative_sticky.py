@@ -17,7 +17,7 @@ import numpy as np
 
 from assignors.java.sticky import assign_sticky
 from assignors.java.sticky_claims import Holdings
-from assignors.java.sticky_group import StickyGroup
+from assignors.java.sticky_question import StickyQuestion
 from assignors.model import DenseGroup, Ints, Result
 
 
@@ -25,7 +25,7 @@ def assign(group: DenseGroup) -> Result:
     """Assign; raises AssignorFailedError with Java's message where Java throws."""
     sent = group.owned.generations
     since = np.where(sent >= 0, sent, group.user_data.generations)
-    question = StickyGroup(group=group, claims=group.owned.partitions, since=since)
+    question = StickyQuestion(group=group, claims=group.owned.partitions, since=since)
     outcome = assign_sticky(question)
     held = outcome.held
     withheld = _still_claimed(question, held) if held.withheld is None else held.withheld
@@ -33,7 +33,7 @@ def assign(group: DenseGroup) -> Result:
     return Result(assignment=held.assignment(question), undetermined=outcome.undetermined)
 
 
-def _still_claimed(question: StickyGroup, held: Holdings) -> Ints:
+def _still_claimed(question: StickyQuestion, held: Holdings) -> Ints:
     """Partitions whose new owner does not claim them while a claimant does not keep them."""
     ids, claimants = question.claims.values, question.claims.row_of
     by_owner = held.owner[ids] == claimants

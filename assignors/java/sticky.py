@@ -18,18 +18,20 @@ import numpy as np
 from assignors.java.sticky_claims import Holdings, StickyOutcome, grant_claims
 from assignors.java.sticky_equal import assign_equal
 from assignors.java.sticky_general import assign_general
-from assignors.java.sticky_group import StickyGroup, racks_of
+from assignors.java.sticky_question import StickyQuestion, racks_of
 from assignors.model import DenseGroup, Result
 
 
 def assign(group: DenseGroup) -> Result:
     """Assign; raises AssignorFailedError with Java's message where Java throws."""
-    question = StickyGroup(group=group, claims=group.user_data.partitions, since=group.user_data.generations)
+    question = StickyQuestion(
+        group=group, claims=group.user_data.partitions, since=group.user_data.generations
+    )
     outcome = assign_sticky(question)
     return Result(assignment=outcome.held.assignment(question), undetermined=outcome.undetermined)
 
 
-def assign_sticky(question: StickyGroup) -> StickyOutcome:
+def assign_sticky(question: StickyQuestion) -> StickyOutcome:
     """`withheld` is set where the subscriptions are equal."""
     if not question.member_count:
         return StickyOutcome(Holdings(np.full(question.id_count, -1, dtype=np.int64)))

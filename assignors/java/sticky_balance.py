@@ -46,7 +46,7 @@ from assignors.java.hash_map import (
     topic_partition_hashes,
 )
 from assignors.java.sticky_claims import Holdings
-from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, run_starts, runs
+from assignors.java.sticky_question import Racks, StickyQuestion, Subscribers, run_starts, runs
 from assignors.model import NO_GENERATION, Ints, Undetermined, places
 
 NO_LIST = (
@@ -90,7 +90,7 @@ class Balancing:
 
     def __init__(
         self,
-        question: StickyGroup,
+        question: StickyQuestion,
         subscribers: Subscribers,
         held: Holdings,
         counts: Ints,
@@ -228,7 +228,7 @@ class Balancing:
         return int(spread(topic_partition_hashes(self._topic_hashes[topic], number))[0])
 
 
-def _previous_owners(question: StickyGroup) -> Ints | None:
+def _previous_owners(question: StickyQuestion) -> Ints | None:
     """By id, who claimed it in an older generation than the group's newest: the newest of those claims, the first
     in the order of the members among equals. None where nobody did."""
     newest = max(NO_GENERATION, int(question.since.max()))

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java.sticky_group import StickyGroup, run_starts
+from assignors.java.sticky_question import StickyQuestion, run_starts
 from assignors.model import Assignment, Ints, Rows, Undetermined, places, starts_of
 
 
@@ -36,7 +36,7 @@ class Granted:
     """Whether two members claimed it in one generation; somebody later may hold it all the same."""
 
 
-def grant_claims(question: StickyGroup) -> Granted:
+def grant_claims(question: StickyQuestion) -> Granted:
     """Grant and refuse the claims of a group."""
     owner = np.full(question.id_count, -1, dtype=np.int64)
     ids, claimants = _claims_that_count(question)
@@ -50,7 +50,7 @@ def grant_claims(question: StickyGroup) -> Granted:
     return _contested(question, owner, ids[contested], claimants[contested])
 
 
-def _claims_that_count(question: StickyGroup) -> tuple[Ints, Ints]:
+def _claims_that_count(question: StickyQuestion) -> tuple[Ints, Ints]:
     ids, claimants = question.claims.values, question.claims.row_of
     if question.takes_part.all() and not question.group.strays:
         return ids, claimants
@@ -59,7 +59,7 @@ def _claims_that_count(question: StickyGroup) -> tuple[Ints, Ints]:
     return ids[counting], claimants[counting]
 
 
-def _contested(question: StickyGroup, owner: Ints, ids: Ints, claimants: Ints) -> Granted:
+def _contested(question: StickyQuestion, owner: Ints, ids: Ints, claimants: Ints) -> Granted:
     """Settle partitions claimed more than once: the first claims of all, then the second ones, and so on."""
     turn = places(question.hash_order)
     order = np.lexsort((turn[claimants], ids))
@@ -96,7 +96,7 @@ class Holdings:
             held += np.bincount(self.first_copy + 1, minlength=members + 1)[1:]
         return held
 
-    def assignment(self, question: StickyGroup) -> Assignment:
+    def assignment(self, question: StickyQuestion) -> Assignment:
         if self.first_copy is None:
             return Assignment.from_owners(question.group, self.owner)
         ids = np.concatenate((np.flatnonzero(self.owner >= 0), np.flatnonzero(self.first_copy >= 0)))
@@ -114,7 +114,7 @@ class StickyOutcome:
     undetermined: tuple[Undetermined, ...] = ()
 
 
-def take_unassigned(question: StickyGroup, held: Holdings, topics: Ints) -> Ints:
+def take_unassigned(question: StickyQuestion, held: Holdings, topics: Ints) -> Ints:
     """Ids that Java takes for unassigned, in order: topics as given, partitions ascending.
 
     `topics` are those that take part. Partitions that are kept and yet unassigned become first copies.
@@ -132,7 +132,7 @@ def take_unassigned(question: StickyGroup, held: Holdings, topics: Ints) -> Ints
     return np.concatenate((before[held.owner[before] < 0], behind))
 
 
-def _stall(question: StickyGroup, held: Holdings, topics: Ints) -> int:
+def _stall(question: StickyQuestion, held: Holdings, topics: Ints) -> int:
     """The place of the first stray that is kept, among all partitions in order."""
     count = question.group.partition_count
     kept = np.flatnonzero(held.owner[count:] >= 0)

@@ -25,11 +25,11 @@ import numpy as np
 
 from assignors.errors import AssignorFailedError
 from assignors.java.sticky_claims import Granted, Holdings, take_unassigned
-from assignors.java.sticky_group import Racks, StickyGroup, run_starts
+from assignors.java.sticky_question import Racks, StickyQuestion, run_starts
 from assignors.model import Ints, places
 
 
-def assign_equal(question: StickyGroup, settled: Granted, racks: Racks | None) -> Holdings:
+def assign_equal(question: StickyQuestion, settled: Granted, racks: Racks | None) -> Holdings:
     """Granted claims become holdings in place.
 
     Raises AssignorFailedError where claims of partitions that do not exist leave Java without places.
@@ -84,7 +84,7 @@ def _changing_hands(settled: Granted, cuts: list[_Cut], rest: Ints, receivers: I
     return rest[moving]
 
 
-def _quotas(question: StickyGroup, counts: Ints, total: int) -> tuple[Ints, int]:
+def _quotas(question: StickyQuestion, counts: Ints, total: int) -> tuple[Ints, int]:
     """How many partitions each member may keep, and how many members keep the high quota."""
     low, above = divmod(total, question.member_count)
     quotas = np.full(question.member_count, low, dtype=np.int64)
@@ -96,7 +96,7 @@ def _quotas(question: StickyGroup, counts: Ints, total: int) -> tuple[Ints, int]
     return quotas, len(high)
 
 
-def _cut_down(question: StickyGroup, held: Holdings, counts: Ints, quotas: Ints) -> list[_Cut]:
+def _cut_down(question: StickyQuestion, held: Holdings, counts: Ints, quotas: Ints) -> list[_Cut]:
     """Overloaded members give up their highest partitions: by number, then topic name."""
     ids = np.flatnonzero(held.owner >= 0)
     ids = ids[(counts > quotas)[held.owner[ids]]]
@@ -120,7 +120,7 @@ def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
     return np.lexsort((third, second, first))
 
 
-def _places(question: StickyGroup, counts: Ints, total: int, filled: int) -> Places:
+def _places(question: StickyQuestion, counts: Ints, total: int, filled: int) -> Places:
     low, above = divmod(total, question.member_count)
     order = question.by_id
     in_order = counts[order]

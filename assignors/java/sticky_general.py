@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from assignors.java.sticky_balance import Balancing, BalancingWithStrays
 from assignors.java.sticky_claims import Granted, Holdings, StickyOutcome, take_unassigned
-from assignors.java.sticky_group import Racks, StickyGroup, Subscribers, runs, subscribers_of
+from assignors.java.sticky_question import Racks, StickyQuestion, Subscribers, runs, subscribers_of
 from assignors.model import Ints, level_fill, places
 
 
-def assign_general(question: StickyGroup, settled: Granted, racks: Racks | None) -> StickyOutcome:
+def assign_general(question: StickyQuestion, settled: Granted, racks: Racks | None) -> StickyOutcome:
     """Granted claims become holdings in place.
 
     Raises AssignorFailedError where Java asks for a member that it has set aside.
@@ -60,12 +60,12 @@ def balance_score(counts: Ints) -> int:
     return (score + 2**31) % 2**32 - 2**31
 
 
-def _all_real(question: StickyGroup, held: Holdings) -> bool:
+def _all_real(question: StickyQuestion, held: Holdings) -> bool:
     return held.first_copy is None and not (held.owner[question.group.partition_count :] >= 0).any()
 
 
 def _drop_unsuitable(
-    question: StickyGroup, subscribers: Subscribers, held: Holdings, racks: Racks | None
+    question: StickyQuestion, subscribers: Subscribers, held: Holdings, racks: Racks | None
 ) -> bool:
     """Take from members what they must not keep; whether that was anything."""
     ids = np.flatnonzero(held.owner >= 0)
@@ -80,7 +80,7 @@ def _drop_unsuitable(
 
 
 def _give(
-    question: StickyGroup,
+    question: StickyQuestion,
     subscribers: Subscribers,
     held: Holdings,
     rest: Ints,
@@ -137,7 +137,7 @@ def _give_by_rack(
 
 
 def _set_aside(
-    question: StickyGroup, subscribers: Subscribers, held: Holdings, counts: Ints
+    question: StickyQuestion, subscribers: Subscribers, held: Holdings, counts: Ints
 ) -> NDArray[np.bool_]:
     """Members that are full and hold no partition that anybody else could have."""
     full = counts >= subscribers.capacity

@@ -78,7 +78,7 @@ class Span:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Group:
+class _Neighbours:
     """Segments that become one; behind them the log goes on at the offset `end`."""
 
     paths: list[Path]
@@ -143,9 +143,9 @@ def compact(
     )
     cleanable = [span for span in spans if span.end <= end]
     before = sum(span.path.stat().st_size for span in cleanable)
-    for group in _groups(cleanable, settings.segment_bytes):
+    for run in _neighbours(cleanable, settings.segment_bytes):
         _check(stopped)
-        _compact_group(group, retention)
+        _merge(run, retention)
     write_missing_indexes(directory, before=end)
     return Compacted(
         first_dirty=end,
@@ -163,29 +163,29 @@ def _cleanable_end(spans: Sequence[Span], open_from: int | None, active: int) ->
     return next(base_offset_of(span.path) for span in spans if span.end > open_from)
 
 
-def _groups(spans: Sequence[Span], segment_bytes: int) -> list[_Group]:
+def _neighbours(spans: Sequence[Span], segment_bytes: int) -> list[_Neighbours]:
     """Neighbours that become one segment, as none of them grows."""
-    groups: list[_Group] = []
+    runs: list[_Neighbours] = []
     size = 0
     for span in spans:
         own = span.path.stat().st_size
-        if groups and size + own <= segment_bytes and span.end - groups[-1].base_offset <= MOST_OFFSETS:
-            groups[-1].paths.append(span.path)
-            groups[-1].end = span.end
+        if runs and size + own <= segment_bytes and span.end - runs[-1].base_offset <= MOST_OFFSETS:
+            runs[-1].paths.append(span.path)
+            runs[-1].end = span.end
             size += own
         else:
-            groups.append(_Group(paths=[span.path], end=span.end))
+            runs.append(_Neighbours(paths=[span.path], end=span.end))
             size = own
-    return groups
+    return runs
 
 
-def _compact_group(group: _Group, retention: Retention) -> None:
-    cleaned = group.paths[0].parent / f"{segment_name(group.base_offset)}{CLEANED}"
-    is_same = len(group.paths) == 1
+def _merge(run: _Neighbours, retention: Retention) -> None:
+    cleaned = run.paths[0].parent / f"{segment_name(run.base_offset)}{CLEANED}"
+    is_same = len(run.paths) == 1
     try:
         with open(cleaned, "wb") as out:
-            for path in group.paths:
-                retained = retention.retained(_read(path), keep_end=path == group.paths[-1])
+            for path in run.paths:
+                retained = retention.retained(_read(path), keep_end=path == run.paths[-1])
                 is_same &= retained.is_same
                 out.writelines(retained.pieces)
     except BaseException:
@@ -194,7 +194,7 @@ def _compact_group(group: _Group, retention: Retention) -> None:
     if is_same:
         cleaned.unlink()
     else:
-        _put_in_place(cleaned, group.end)
+        _put_in_place(cleaned, run.end)
 
 
 def _read(path: Path) -> Segment:

@@ -29,7 +29,7 @@ from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows, places, stabl
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StickyGroup:
+class StickyQuestion:
     """A group and its claims. Partition ids are dense, strays included."""
 
     group: DenseGroup
@@ -176,7 +176,7 @@ def _sorted_names(names: Iterable[str]) -> Ints:
 class Subscribers:
     """Topics that take part, and their subscribers."""
 
-    question: StickyGroup
+    question: StickyQuestion
     potential: Ints
     """How many subscribers each topic has; one that names a topic twice counts twice, as in Java."""
     class_of: Ints
@@ -207,7 +207,7 @@ class Subscribers:
         return table
 
 
-def subscribers_of(question: StickyGroup) -> Subscribers:
+def subscribers_of(question: StickyQuestion) -> Subscribers:
     listed, topics = question.listed, len(question.group.spec.topics)
     rank = places(question.by_id)
     # Two stable sorts: by member id, then by topic.
@@ -257,7 +257,7 @@ class Racks:
         return counts
 
 
-def racks_of(question: StickyGroup) -> Racks | None:
+def racks_of(question: StickyQuestion) -> Racks | None:
     """None where racks make no difference."""
     spec = question.group.spec
     named = {member.rack for member in spec.members if member.rack}
@@ -293,7 +293,7 @@ def _interned(racks: Iterable[tuple[str, ...]], sets: dict[frozenset[str], int])
     return result
 
 
-def _used_sets(question: StickyGroup, set_of: Ints) -> set[int]:
+def _used_sets(question: StickyQuestion, set_of: Ints) -> set[int]:
     """Rack sets of partitions that take part."""
     partitions = question.partitions_of(np.flatnonzero(question.takes_part))
     return set(np.unique(set_of[partitions]).tolist())
