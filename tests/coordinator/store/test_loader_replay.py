@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator.engine.engine import Engine
@@ -18,8 +18,10 @@ from wire.log.batch_scan import scan
 from wire.log.batches import Codec, ControlType, columns_of, records_of
 from wire.messages.record_codec import encode_key, encode_value
 
-GROUPS = ("a", "b", "é")
+GROUPS = ("a", "b")
 PRODUCERS = (3, 4)
+TYPES = (2, 3, 5, 6, 7, 8, 11, 16, 17)
+"""Of classic, consumer, share and streams groups, so few that later records meet earlier ones."""
 
 Bytes = tuple[bytes | None, bytes | None]
 
@@ -53,7 +55,7 @@ odd = st.sampled_from(
 groups_of = st.sampled_from(GROUPS)
 data = st.one_of(
     st.builds(offset, groups_of, numbers, st.none() | numbers, st.sampled_from([0, 1, 1])),
-    st.builds(lambda seed: record_of_few(random.Random(seed), "".join(GROUPS)), st.integers(0, 1 << 32)),
+    st.builds(lambda seed: record_of_few(random.Random(seed), TYPES, 0.4), st.integers(0, 1 << 32)),
     odd,
 )
 offsets_only = st.builds(offset, groups_of, numbers, st.none() | numbers)
@@ -85,6 +87,7 @@ def _written(script: list[tuple[tuple[object, object], int, Codec]]) -> bytes:
     return b"".join(batches)
 
 
+@settings(max_examples=300)
 @given(steps, st.none() | st.integers(0, 9))
 def test_what_is_left_comes_to_the_same_as_all_records(
     script: list[tuple[tuple[object, object], int, Codec]], as_of_ms: int | None

@@ -6,7 +6,7 @@ Everything hangs on the seed of the `random.Random` given.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -64,15 +64,20 @@ def random_records(seed: int, count: int, *, tags: bool = False) -> Iterator[tup
             yield key_type, version, *random_record(rng, key_type, version, tags=tags)
 
 
-def record_of_few(rng: random.Random, groups: str = "ab") -> tuple[bytes, bytes | None]:
-    """A record of any type and version, of few groups, members and topics; now and then a tombstone."""
-    number = rng.choice((1, *RECORD_TYPES))
-    fields = random_key(rng, number)
-    for name, values in (("group", groups), ("groupId", groups), ("memberId", "mn"), ("topic", "t")):
-        if name in fields:
-            fields[name] = rng.choice(values)
+FEW = {"group": "ab", "groupId": "ab", "memberId": "mn", "topic": "t", "regularExpression": "r"}
+
+
+def record_of_few(
+    rng: random.Random, types: Sequence[int] = (1, *RECORD_TYPES), tombstones: float = 0.15
+) -> tuple[bytes, bytes | None]:
+    """A record of any version, of few groups, members and topics."""
+    number = rng.choice(types)
+    fields = {
+        name: rng.choice(FEW[name]) if name in FEW else value
+        for name, value in random_key(rng, number).items()
+    }
     key = encode_key(number, fields)
-    if rng.random() < 0.15:
+    if rng.random() < tombstones:
         return key, None
     version = rng.randrange(RECORD_TYPES[number].value.newest + 1)
     return key, encode_value(number, version, random_value(rng, number, version, tags=True))
