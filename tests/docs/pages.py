@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support import forked
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 _BLOCK = re.compile(r"^(`{3,})(\w+)\n(.*?)^\1$", re.S | re.M)
@@ -48,9 +50,13 @@ def blocks(page: Path, language: str) -> Iterator[Block]:
 
 def as_a_reader(home: Path) -> dict[str, str]:
     """The environment of somebody who has just installed Kohort; `home` is empty."""
-    scripts = Path(sys.executable).parent
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KOHORT_", "XDG_"))}
-    return {**kept, "HOME": str(home), "PATH": f"{scripts}:{os.environ['PATH']}", "COLUMNS": "80"}
+    scripts = home.with_name("bin")
+    scripts.mkdir()
+    path = f"{scripts}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**kept, "HOME": str(home), "PATH": path, "COLUMNS": "80"}
+    forked.script(scripts, environment)
+    return environment
 
 
 def shown(page: Sequence[Block], environment: Mapping[str, str], directory: Path) -> list[str]:

@@ -3,8 +3,8 @@
 What such a process runs is `cli.start.main`, as the installed script does, with arguments, an environment, a directory
 and files of its own. What a command imports, and how long its start takes, is for tests that start the script itself.
 
-`serve` is what the process to fork from does. For each message on its socket, which carries the files that `FILES`
-names, it forks a process that forks the command, and sends its id and then its status.
+`serve` is what the process to fork from does: for each connection, whose message carries the files that `FILES` names,
+it forks a process that forks the command, and sends its id and then its status.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
@@ -27,10 +28,26 @@ from pathlib import Path
 from typing import NoReturn
 
 PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "cli")
-FILES = ("request", "stdin", "stdout", "stderr", "reply")
+FILES = ("request", "stdin", "stdout", "stderr")
 AT_START = frozenset({"LANG", "LC_ALL", "LC_CTYPE"})
 """Of the environment, what Python reads when it starts, before the first line of a program."""
+SCRIPT = """#!{python} -IS
+import json, os, signal, socket, sys
+server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+server.connect({address!r})
+request = os.memfd_create("request")
+asked = {{"arguments": [{program!r}, *sys.argv[1:]], "env": dict(os.environ), "directory": os.getcwd()}}
+os.write(request, json.dumps(asked).encode())
+socket.send_fds(server, [b"run"], [request, 0, 1, 2])
+pid = int(server.recv(32))
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda number, _: os.kill(pid, number))
+sys.exit(int(server.recv(32)) % 256)
+"""
+"""What stands in for the installed script where a shell starts it; a signal is handed on."""
 _servers: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
+Start = tuple[tuple[str, str], ...]
+"""Of an environment, the variables of AT_START."""
 
 
 def run(
@@ -39,7 +56,6 @@ def run(
     """Run the script `kohort`, first in `command`, as `subprocess.run` does; TimeoutExpired when it does not end."""
     words = [os.fsdecode(word) for word in command]
     request = {"arguments": words, "env": dict(env), "directory": os.getcwd()}
-    start = tuple(sorted((name, value) for name, value in env.items() if name in AT_START))
     with (
         tempfile.TemporaryFile("w+") as asked,
         tempfile.TemporaryFile("w+", encoding="utf-8") as given,
@@ -51,12 +67,11 @@ def run(
         for file in (asked, given):
             file.flush()
             file.seek(0)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with ours:
-            with theirs:
-                files = [file.fileno() for file in (asked, given, stdout, stderr, theirs)]
-                socket.send_fds(_server(start), [b"run"], files)
-            status = _status(ours, words, timeout_s)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+            server.connect(_address(_start(env)))
+            files = [file.fileno() for file in (asked, given, stdout, stderr)]
+            socket.send_fds(server, [b"run"], files)
+            status = _status(server, words, timeout_s)
         for file in (stdout, stderr):
             file.seek(0)
         # As text is read from a pipe.
@@ -66,41 +81,71 @@ def run(
     return subprocess.CompletedProcess(words, status, said, complained)
 
 
-def _status(reply: socket.socket, words: list[str], timeout_s: float) -> int:
-    reply.settimeout(timeout_s)
-    pid = int(reply.recv(32))
+def script(directory: Path, env: Mapping[str, str]) -> None:
+    """Write into `directory`, for the path of a shell with this environment, what stands in for `kohort` there."""
+    installed = Path(sys.executable).parent / "kohort"
+    text = SCRIPT.format(python=sys.executable, address=_address(_start(env)), program=str(installed))
+    stand_in = directory / "kohort"
+    stand_in.write_text(text)
+    stand_in.chmod(0o755)
+
+
+def _start(env: Mapping[str, str]) -> Start:
+    return tuple(sorted((name, value) for name, value in env.items() if name in AT_START))
+
+
+def _status(server: socket.socket, words: list[str], timeout_s: float) -> int:
+    server.settimeout(timeout_s)
+    pid = int(server.recv(32))
     try:
-        return int(reply.recv(32))
+        return int(server.recv(32))
     except TimeoutError as error:
         os.kill(pid, signal.SIGKILL)
         raise subprocess.TimeoutExpired(words, timeout_s) from error
 
 
 @cache
-def _server(start: tuple[tuple[str, str], ...]) -> socket.socket:
-    """The process to fork from, for environments that begin alike; it ends with this one."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
+def _address(start: Start) -> str:
+    """Where the process to fork from listens, one for environments that begin alike; it ends with this one."""
+    address = str(Path(tempfile.mkdtemp(prefix="kohort-forked-")) / "socket")
+    ours, theirs = socket.socketpair()
+    with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        files = (listener.fileno(), theirs.fileno())
         process = subprocess.Popen(
             # Not `-m`, after which click names the program otherwise.
-            [sys.executable, "-c", "from tests.support.forked import serve; serve()", str(theirs.fileno())],
+            [sys.executable, "-c", "from tests.support.forked import serve; serve()", *map(str, files)],
             env={"PATH": "/usr/bin:/bin", **dict(start)},
             cwd=Path(__file__).parents[2],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
+            pass_fds=files,
         )
     _servers.append((ours, process))
-    return ours
+    return address
 
 
 def end() -> None:
     """End the processes to fork from, so that their time counts as this one's."""
-    for server, process in _servers:
-        server.close()
+    for lifeline, process in _servers:
+        lifeline.close()
         process.wait()
     _servers.clear()
-    _server.cache_clear()
+    _address.cache_clear()
+
+
+def serve() -> None:
+    """Import everything, fork for each connection to the listener, and run the command.
+
+    The arguments number the listener and a socket whose other end closes when no more is asked for.
+    """
+    from cli.start import main
+
+    _import_all()
+    listener, lifeline = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    _fork(listener, lifeline)
+    main()
 
 
 def _import_all() -> None:
@@ -114,43 +159,36 @@ def _import_all() -> None:
     gc.freeze()
 
 
-def serve() -> None:
-    """Import everything, fork for each message on the socket that the first argument numbers, and run the command."""
-    from cli.start import main
-
-    _import_all()
-    _fork(socket.socket(fileno=int(sys.argv[1])))
-    main()
-
-
-def _fork(server: socket.socket) -> None:
-    """Fork for each message; return in a process that is to run the command."""
+def _fork(listener: socket.socket, lifeline: socket.socket) -> None:
+    """Fork for each connection; return in a process that is to run the command."""
     while True:
-        message, files, _, _ = socket.recv_fds(server, 16, len(FILES))
-        if not message:
-            _end(server)
+        if lifeline in select.select([listener, lifeline], [], [])[0]:
+            _end(listener)
+        connection, _ = listener.accept()
         if os.fork():
-            for file in files:
-                os.close(file)
+            connection.close()
             _reap(os.WNOHANG)
             continue
-        server.close()
-        request, *standard, reply = files
+        listener.close()
+        lifeline.close()
+        _, files, _, _ = socket.recv_fds(connection, 16, len(FILES))
         pid = os.fork()
         if not pid:
-            os.close(reply)
-            _become(request, standard)
+            connection.close()
+            _become(*files)
             return
-        answer = socket.socket(fileno=reply)
-        answer.send(str(pid).encode())
+        for file in files:
+            os.close(file)
+        connection.send(str(pid).encode())
         _, status = os.waitpid(pid, 0)
         with suppress(OSError):  # nobody waits any more
-            answer.send(str(os.waitstatus_to_exitcode(status)).encode())
+            connection.send(str(os.waitstatus_to_exitcode(status)).encode())
         os._exit(0)
 
 
-def _become(request: int, standard: Sequence[int]) -> None:
+def _become(request: int, *standard: int) -> None:
     with open(request, encoding="utf-8") as file:
+        file.seek(0)
         asked = json.load(file)
     for number, fd in enumerate(standard):
         os.dup2(fd, number)
@@ -169,7 +207,8 @@ def _reap(options: int) -> None:
             pass
 
 
-def _end(server: socket.socket) -> NoReturn:
-    server.close()
+def _end(listener: socket.socket) -> NoReturn:
+    Path(listener.getsockname()).unlink()
+    Path(listener.getsockname()).parent.rmdir()
     _reap(0)
     sys.exit()

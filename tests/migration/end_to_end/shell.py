@@ -13,6 +13,8 @@ from contextlib import chdir
 from pathlib import Path
 
 from tests.cli.command import Kohort
+from tests.kafka.java import java
+from tests.support import forked
 
 TIMEOUT_S = 120.0
 STOP_S = 30.0
@@ -25,10 +27,6 @@ TOOLS: Mapping[str, str] = {
 }
 """Kafka's scripts, by the class that each of them runs."""
 
-SCRIPT = """#!/bin/sh
-exec java -Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '{jars}/*' {main} "$@"
-"""
-
 
 class Shell:
     """Runs the commands that a plan prints, in a directory of its own."""
@@ -40,18 +38,19 @@ class Shell:
         scripts.mkdir(parents=True)
         for name, main in TOOLS.items():
             for script in (scripts / name, scripts / f"{name}.sh"):
-                script.write_text(SCRIPT.format(jars=jars, main=main))
+                script.write_text(f'#!/bin/sh\nexec {shlex.join(java(jars, main))} "$@"\n')
                 script.chmod(0o755)
-        java = shutil.which("java")
-        if java is None:
+        found = shutil.which("java")
+        if found is None:
             raise FileNotFoundError("java is not on the path")
-        beside = (str(Path(sys.executable).parent), str(scripts), str(Path(java).parent))
+        beside = (str(scripts), str(Path(sys.executable).parent), str(Path(found).parent))
         self.env = {
             "HOME": str(directory),
             "XDG_DATA_HOME": str(directory / "data"),
             "PATH": os.pathsep.join((*beside, "/usr/bin", "/bin")),
             "LC_ALL": "C.UTF-8",
         }
+        forked.script(scripts, self.env)
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         """Run one line; the caller looks at the exit status."""
