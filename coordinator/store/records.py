@@ -69,14 +69,19 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
     :raises ValueError: a name or number does not fit the field it belongs in
     """
     if isinstance(record, OtherRecord):
-        return _encode(record.key_type, record.key, record.value, record.version)
+        key = encode_key(record.key_type, record.key)
+        if record.value is None or record.version is None:
+            return key, None
+        return key, encode_value(record.key_type, record.version, record.value)
     kind = _BY_CLASS[type(record)]
+    key = encode_key(kind.number, kind.key.write(record))
     value = record.value
+    if value is None:
+        return key, None
     version = RECORD_TYPES[kind.number].written
-    if isinstance(record, OffsetRecord) and record.value is not None and record.value.expire_ms is not None:
+    if isinstance(record, OffsetRecord) and value.expire_ms is not None:
         version = _EXPIRING_OFFSET_VERSION
-    key = {name: getattr(record, attribute) for attribute, name in kind.key.items()}
-    return _encode(kind.number, key, None if value is None else kind.write(value), version)
+    return key, encode_value(kind.number, version, kind.write(value))
 
 
 def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
@@ -90,16 +95,10 @@ def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
     kind = _BY_NUMBER.get(number)
     if kind is None:
         return OtherRecord(key_type=number, key=key_fields, value=fields, version=version)
-    names = {attribute: key_fields[name] for attribute, name in kind.key.items()}
-    record: Record = kind.record(**names, value=None if fields is None else kind.read(fields))
+    record: Record = kind.record(
+        **kind.key.attributes(key_fields), value=None if fields is None else kind.read(fields)
+    )
     return record
-
-
-def _encode(
-    number: int, key: Fields, value: Fields | None, version: int | None
-) -> tuple[bytes, bytes | None]:
-    content = None if value is None or version is None else encode_value(number, version, value)
-    return encode_key(number, key), content
 
 
 _REQUIRED = object()
@@ -119,25 +118,30 @@ class _Field:
 
 
 class _Struct:
-    """Kafka's fields of a dataclass of ours, by its attributes; at least two."""
+    """Kafka's fields of a dataclass of ours, by its attributes."""
 
     def __init__(self, make: Callable[..., Any], **fields: str | _Field) -> None:
         known = {a: _Field(each) if isinstance(each, str) else each for a, each in fields.items()}
         self._make = make
-        self._known = [(a, each.name, each.missing, each.read) for a, each in known.items()]
-        self._values = attrgetter(*known)
-        self._names = [each.name for each in known.values()]
+        self._names = [(a, each.name) for a, each in known.items()]
+        self._missing = {each.name: each.missing for each in known.values() if each.missing is not _REQUIRED}
+        self._readers = [(a, each.read) for a, each in known.items() if each.read is not None]
         self._writers = [(each.name, each.write) for each in known.values() if each.write is not None]
 
+    def attributes(self, fields: Fields) -> dict[str, Any]:
+        """What the fields say, by our attributes."""
+        if self._missing:
+            fields = {**self._missing, **fields}
+        found = {attribute: fields[name] for attribute, name in self._names}
+        for attribute, convert in self._readers:
+            found[attribute] = convert(found[attribute])
+        return found
+
     def read(self, fields: Fields) -> Any:
-        found = {}
-        for attribute, name, missing, convert in self._known:
-            value = fields[name] if missing is _REQUIRED else fields.get(name, missing)
-            found[attribute] = value if convert is None else convert(value)
-        return self._make(**found)
+        return self._make(**self.attributes(fields))
 
     def write(self, value: Any) -> Fields:
-        fields = dict(zip(self._names, self._values(value), strict=True))
+        fields = {name: getattr(value, attribute) for attribute, name in self._names}
         for name, convert in self._writers:
             fields[name] = convert(fields[name])
         return fields
@@ -309,23 +313,23 @@ _STATES = {state.value: state for state in MemberState}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A type of record: its number, Kafka's names in its key by our attributes, and what becomes of its value."""
+    """A type of record: its number, its key, and what becomes of its value."""
 
     number: int
     record: type[Any]
-    key: Mapping[str, str]
+    key: _Struct
     read: Callable[[Any], Any]
     write: Callable[[Any], Fields]
 
 
-_GROUP = {"group": "groupId"}
-_MEMBER = {"group": "groupId", "member": "memberId"}
-_OFFSET_KEY = {"group": "group", "topic": "topic", "partition": "partition"}
-_REGEX_KEY = {"group": "groupId", "regex": "regularExpression"}
+_GROUP = _Struct(dict, group="groupId")
+_MEMBER = _Struct(dict, group="groupId", member="memberId")
+_OFFSET_KEY = _Struct(dict, group="group", topic="topic", partition="partition")
+_REGEX_KEY = _Struct(dict, group="groupId", regex="regularExpression")
 
 _KINDS = (
     _Kind(1, OffsetRecord, _OFFSET_KEY, _OFFSET.read, _OFFSET.write),
-    _Kind(2, ClassicGroupRecord, {"group": "group"}, _CLASSIC_GROUP.read, _CLASSIC_GROUP.write),
+    _Kind(2, ClassicGroupRecord, _Struct(dict, group="group"), _CLASSIC_GROUP.read, _CLASSIC_GROUP.write),
     _Kind(3, ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP.read, _CONSUMER_GROUP.write),
     _Kind(4, PartitionMetadataRecord, _GROUP, _topics, _topic_fields),
     _Kind(5, ConsumerMemberRecord, _MEMBER, _CONSUMER_MEMBER.read, _CONSUMER_MEMBER.write),

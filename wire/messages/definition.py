@@ -17,12 +17,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from wire.messages.layout import Message, version_range
-from wire.messages.reader import OBJECTS, DecodeError, Reader, message_reader
-from wire.messages.writer import Writer, message_writer
+from wire.messages.reader import OBJECTS, DecodeError, message_reader
+from wire.messages.writer import message_writer
 
 API_VERSIONS_KEY = 18
 HEAD = struct.Struct(">hhi")
@@ -64,22 +63,22 @@ class Api:
         """
         out = bytearray(HEAD.pack(self.key, version, correlation_id))
         # The client id keeps its old form in every header, so that a broker can read it before the version.
-        _writer(_CLIENT_ID, 0)(out, {"client_id": client_id})
+        message_writer(_CLIENT_ID, 0)(out, {"client_id": client_id})
         if self.request.is_flexible(version):
             out.append(0)
-        _writer(self.request, version)(out, fields)
+        message_writer(self.request, version)(out, fields)
         return bytes(out)
 
     def decode_request(self, version: int, frame: bytes) -> tuple[str, Any]:
         """The client id and the body of a request, from the beginning of its header. :raises DecodeError:"""
         client_id, position = self.decode_client_id(version, frame)
-        return client_id, _reader(self.request, version)(frame, position)[0]
+        return client_id, message_reader(self.request, version, OBJECTS)(frame, position)[0]
 
     def decode_client_id(self, version: int, frame: bytes) -> tuple[str, int]:
         """The client id in the header of a request, and where the header ends. :raises DecodeError:"""
-        header, position = _reader(_CLIENT_ID, 0)(frame, HEAD.size)
+        header, position = message_reader(_CLIENT_ID, 0, OBJECTS)(frame, HEAD.size)
         if self.request.is_flexible(version):
-            _, position = _reader(_TAGS, 0)(frame, position)
+            _, position = message_reader(_TAGS, 0, OBJECTS)(frame, position)
         return header.client_id or "", position
 
     def encode_response(self, version: int, correlation_id: int, fields: Mapping[str, Any]) -> bytes:
@@ -87,7 +86,7 @@ class Api:
         out = bytearray(_CORRELATION_ID.pack(correlation_id))
         if self._has_tags_in_response_header(version):
             out.append(0)
-        _writer(self.response, version)(out, fields)
+        message_writer(self.response, version)(out, fields)
         return bytes(out)
 
     def decode_response(self, version: int, answer: bytes) -> Any:
@@ -97,8 +96,8 @@ class Api:
         """
         position = 0
         if self._has_tags_in_response_header(version):
-            _, position = _reader(_TAGS, 0)(answer, 0)
-        message, end = _reader(self.response, version)(answer, position)
+            _, position = message_reader(_TAGS, 0, OBJECTS)(answer, 0)
+        message, end = message_reader(self.response, version, OBJECTS)(answer, position)
         if end != len(answer):
             raise DecodeError(f"it has {len(answer) - end} bytes too many")
         return message
@@ -185,13 +184,3 @@ def _flexible(options: Mapping[str, str]) -> int | None:
 
 _CLIENT_ID = Message(name="RequestHeader", layout="clientId string null", flexible_since=None)
 _TAGS = Message(name="Header", layout="")
-
-
-@cache
-def _reader(of: Message, version: int) -> Reader:
-    return message_reader(of, version, OBJECTS)
-
-
-@cache
-def _writer(of: Message, version: int) -> Writer:
-    return message_writer(of, version)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from wire.messages.layout import Message
-from wire.messages.reader import OBJECTS, DecodeError, Reader, message_reader
+from wire.messages.reader import OBJECTS, DecodeError, message_reader
 from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
-from wire.messages.writer import Writer, message_writer
+from wire.messages.writer import message_writer
 
 NEWEST_VERSION = SUBSCRIPTION.newest
 NO_GENERATION = -1
@@ -84,7 +83,7 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
     topics: set[str] = set()
     for data in metadata:
         try:
-            topics.update(_reader(SUBSCRIPTION, 0)(data, _VERSION.size)[0].topics)
+            topics.update(message_reader(SUBSCRIPTION, 0, OBJECTS)(data, _VERSION.size)[0].topics)
         except DecodeError:
             return None
     return frozenset(topics)
@@ -123,7 +122,7 @@ def _read(of: Message, data: bytes) -> tuple[int, Any]:
     version: int = _VERSION.unpack_from(data)[0]
     if version < 0:
         raise DecodeError(f"{of.name} has no version {version}")
-    return version, _reader(of, min(version, of.newest))(data, _VERSION.size)[0]
+    return version, message_reader(of, min(version, of.newest), OBJECTS)(data, _VERSION.size)[0]
 
 
 def _written(of: Message, version: int, fields: Mapping[str, Any]) -> bytes:
@@ -131,7 +130,7 @@ def _written(of: Message, version: int, fields: Mapping[str, Any]) -> bytes:
         raise ValueError(f"the embedded protocol has no version {version}")
     written = min(version, of.newest)
     out = bytearray(_VERSION.pack(written))
-    _writer(of, written)(out, fields)
+    message_writer(of, written)(out, fields)
     return bytes(out)
 
 
@@ -145,13 +144,3 @@ def _by_topic(entries: Iterable[Any]) -> dict[str, tuple[int, ...]]:
 
 def _topic_partitions(partitions: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
     return [{"topic": topic, "partitions": indexes} for topic, indexes in partitions.items()]
-
-
-@cache
-def _reader(of: Message, version: int) -> Reader:
-    return message_reader(of, version, OBJECTS)
-
-
-@cache
-def _writer(of: Message, version: int) -> Writer:
-    return message_writer(of, version)

@@ -98,7 +98,7 @@ def _dictionary(names: Sequence[str], _absent: Mapping[str, Any]) -> Make:
     return lambda values: dict(zip(names, values, strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
     """What decoded values are made of."""
 
@@ -114,8 +114,9 @@ DICTIONARIES = Form(struct=_dictionary, array=list, no_uuid=NO_UUID, keeps_unkno
 """Dictionaries by Kafka's own names, and lists, with all that is needed to write the same bytes again."""
 
 
+@cache
 def message_reader(message: Message, version: int, form: Form) -> Reader:
-    """A reader of one version of a message. It raises `DecodeError` and nothing else."""
+    """The reader of one version of a message. It raises `DecodeError` and nothing else."""
     return _Compiler(version, form).struct(message.struct, message.name, message.is_flexible(version))
 
 
@@ -261,7 +262,7 @@ class _Compiler:
             return _array_reader(element, length, name, nullable, self.form.array)
         if of is Scalar.STRING:
             general = _string_reader(_varint_length if flexible else _int16_length, name, nullable)
-            return _compact_string(general) if flexible else general
+            return _compact_string(general) if flexible else _int16_string(general)
         if of is Scalar.BYTES:
             return _bytes_reader(_varint_length if flexible else _int32_length, name, nullable)
         if of is Scalar.UUID:
@@ -309,12 +310,16 @@ def _preceded(reader: Reader, is_there: Reader) -> Reader:
 
 
 def _uuid_reader(no_uuid: UUID | None) -> Reader:
+    zero_uuid = NO_UUID.bytes
+
     def read(buffer: bytes, position: int) -> tuple[UUID | None, int]:
         end = position + 16
         content = buffer[position:end]
+        if content == zero_uuid:
+            return no_uuid, end
         if len(content) < 16:
             raise IndexError
-        return (UUID(bytes=content) if any(content) else no_uuid), end
+        return UUID(bytes=content), end
 
     return read
 
@@ -342,6 +347,19 @@ def _compact_string(general: Reader) -> Reader:
             end = position + size
             if end <= len(buffer):
                 return buffer[position + 1 : end].decode("utf-8", JAVA), end
+        return general(buffer, position)
+
+    return read
+
+
+def _int16_string(general: Reader) -> Reader:
+    """Quick for all that are not null."""
+
+    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+        start = position + 2
+        end = start + _INT16(buffer, position)[0]
+        if start <= end <= len(buffer):
+            return buffer[start:end].decode("utf-8", JAVA), end
         return general(buffer, position)
 
     return read

@@ -44,7 +44,7 @@ def decode_key(key: bytes) -> tuple[int, dict[str, Any]]:
     :raises DecodeError: not a key of its type
     """
     number = _number(key, "a key")
-    return number, _reader(_type(number).key, 0)(key, _INT16.size)[0]
+    return number, _key_reader(number)(key, _INT16.size)[0]
 
 
 def decode_value(key_type: int, value: bytes) -> tuple[int, dict[str, Any]]:
@@ -53,11 +53,8 @@ def decode_value(key_type: int, value: bytes) -> tuple[int, dict[str, Any]]:
     :raises UnknownKeyType: a record type of no schema
     :raises DecodeError: not a value of the type, or of a version newer than Kafka 4.3's
     """
-    message = _type(key_type).value
-    version = _number(value, f"a value of type {key_type}")
-    if not 0 <= version <= message.newest:
-        raise DecodeError(f"{message.name} has no version {version}")
-    return version, _reader(message, version)(value, _INT16.size)[0]
+    version = _number(value, "a value of type", key_type)
+    return version, _value_reader(key_type, version)(value, _INT16.size)[0]
 
 
 def encode_key(key_type: int, fields: Mapping[str, Any]) -> bytes:
@@ -66,7 +63,7 @@ def encode_key(key_type: int, fields: Mapping[str, Any]) -> bytes:
     :raises UnknownKeyType: a record type of no schema
     :raises ValueError: a field is missing or does not fit
     """
-    return _write(key_type, _writer(_type(key_type).key, 0), fields)
+    return _write(key_type, _key_writer(key_type), fields)
 
 
 def encode_value(key_type: int, version: int, fields: Mapping[str, Any]) -> bytes:
@@ -75,10 +72,7 @@ def encode_value(key_type: int, version: int, fields: Mapping[str, Any]) -> byte
     :raises UnknownKeyType: a record type of no schema
     :raises ValueError: there is no such version, or a field is missing or does not fit
     """
-    message = _type(key_type).value
-    if not 0 <= version <= message.newest:
-        raise ValueError(f"{message.name} has no version {version}")
-    return _write(version, _writer(message, version), fields)
+    return _write(version, _value_writer(key_type, version), fields)
 
 
 def json_key(key: bytes) -> dict[str, Any]:
@@ -110,14 +104,16 @@ def _look_into(shown: dict[str, Any], field: str, data: bytes, message: Message)
     try:
         # Java's reader looks at no version before the first struct inside: it takes any for the nearest it knows.
         version = min(max(_number(data, field), 0), message.newest + 1)
-        shown[field] = message_json(message, version)(_reader(message, version)(data, _INT16.size)[0])
+        fields, _ = message_reader(message, version, DICTIONARIES)(data, _INT16.size)
+        shown[field] = message_json(message, version)(fields)
     except DecodeError:
         return
 
 
-def _number(data: bytes, what: str) -> int:
+def _number(data: bytes, *what: object) -> int:
     if len(data) < _INT16.size:
-        raise DecodeError(f"{what} has {len(data)} bytes, too few for the number that begins it")
+        name = " ".join(map(str, what))
+        raise DecodeError(f"{name} has {len(data)} bytes, too few for the number that begins it")
     number: int = _INT16.unpack_from(data)[0]
     return number
 
@@ -136,13 +132,29 @@ def _write(number: int, writer: Writer, fields: Mapping[str, Any]) -> bytes:
 
 
 @cache
-def _reader(message: Message, version: int) -> Reader:
+def _key_reader(key_type: int) -> Reader:
+    return message_reader(_type(key_type).key, 0, DICTIONARIES)
+
+
+@cache
+def _value_reader(key_type: int, version: int) -> Reader:
+    message = _type(key_type).value
+    if not 0 <= version <= message.newest:
+        raise DecodeError(f"{message.name} has no version {version}")
     return message_reader(message, version, DICTIONARIES)
 
 
 @cache
-def _writer(message: Message, version: int) -> Writer:
-    return message_writer(message, version, named=str)
+def _key_writer(key_type: int) -> Writer:
+    return message_writer(_type(key_type).key, 0, str)
+
+
+@cache
+def _value_writer(key_type: int, version: int) -> Writer:
+    message = _type(key_type).value
+    if not 0 <= version <= message.newest:
+        raise ValueError(f"{message.name} has no version {version}")
+    return message_writer(message, version, str)
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import cache
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -26,8 +27,9 @@ _INT16 = struct.Struct(">h").pack
 _INT32 = struct.Struct(">i").pack
 
 
+@cache
 def message_writer(message: Message, version: int, named: Named = snake) -> Writer:
-    """A writer of one version of a message; `named` makes the keys of the fields out of Kafka's names.
+    """The writer of one version of a message; `named` makes the keys of the fields out of Kafka's names.
 
     It raises ValueError for a value that does not fit, that the version needs and has not got, or that makes the
     message longer than a frame.
@@ -54,7 +56,10 @@ def write_varint(out: bytearray, value: int) -> None:
 
 
 def _write_varint_length(out: bytearray, length: int) -> None:
-    write_varint(out, length + 1)
+    if length < 0x7F:
+        out.append(length + 1)
+    else:
+        write_varint(out, length + 1)
 
 
 def _write_int16_length(out: bytearray, length: int) -> None:
@@ -68,7 +73,7 @@ def _write_int32_length(out: bytearray, length: int) -> None:
 def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Writer:
     steps = _steps(of.at(version), version, flexible, named)
     tagged = [
-        (f.tag or 0, named(f.name), _default(f, named), _tagged_writer(f, version, named))
+        (f.tag or 0, named(f.name), _is_left_out(_default(f, named)), _tagged_writer(f, version, named))
         for f in of.tagged()
     ]
 
@@ -86,9 +91,8 @@ def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Wr
 
     def write_tags(out: bytearray, fields: Any) -> None:
         present: list[tuple[int, bytes | bytearray]] = []
-        for tag, name, default, writer in tagged:
-            value = fields.get(name, default)
-            if value != default and not _is_empty(value, default):
+        for tag, name, is_left_out, writer in tagged:
+            if name in fields and not is_left_out(value := fields[name]):
                 body = bytearray()
                 writer(body, value)
                 present.append((tag, body))
@@ -110,11 +114,13 @@ def _default(field: Field, named: Named) -> Any:
     return [] if isinstance(field.type, Array) else zero(field.type)
 
 
-def _is_empty(value: Any, default: Any) -> bool:
-    """Whether it is an array without elements, of whatever type, or None for no uuid, where that is the default."""
+def _is_left_out(default: Any) -> Callable[[Any], bool]:
+    """Whether a value is the default: an array without elements, of whatever type, or None for no uuid, are too."""
     if default == []:
-        return value is not None and not len(value)
-    return value is None and default == NO_UUID
+        return lambda value: value is not None and not len(value)
+    if default == NO_UUID:
+        return lambda value: value is None or value.int == 0
+    return lambda value: bool(value == default)
 
 
 def _steps(
@@ -127,26 +133,24 @@ def _steps(
         if isinstance(field.type, Scalar) and field.type in CODES:
             run.append(field)
             continue
-        if run:
-            steps.append(_packed(run, named))
-            run = []
+        steps += _packed(run, named)
+        run = []
         steps.append((_get(field, named), None, _field_writer(field, version, flexible, named)))
-    if run:
-        steps.append(_packed(run, named))
-    return steps
+    return steps + _packed(run, named)
 
 
-def _packed(run: list[Field], named: Named) -> tuple[Any, Any, Any]:
+def _packed(run: list[Field], named: Named) -> list[tuple[Any, Any, Any]]:
+    if not run:
+        return []
     pack = struct.Struct(
         ">" + "".join(CODES[field.type] for field in run if isinstance(field.type, Scalar))
     ).pack
-    if len(run) > 1 and all(field.default is UNSET for field in run):
-        return itemgetter(*(named(field.name) for field in run)), pack, None
     gets = [_get(field, named) for field in run]
-    if len(gets) == 1:
-        only = gets[0]
-        return (lambda fields: (only(fields),)), pack, None
-    return (lambda fields: [get(fields) for get in gets]), pack, None
+    if len(run) == 1:
+        return [(gets[0], None, _number_writer(pack))]
+    if all(field.default is UNSET for field in run):
+        return [(itemgetter(*(named(field.name) for field in run)), pack, None)]
+    return [(lambda fields: [get(fields) for get in gets], pack, None)]
 
 
 def _get(field: Field, named: Named) -> Callable[[Any], Any]:
@@ -197,8 +201,10 @@ def _type_writer(of: Type, version: int, flexible: bool, named: Named) -> Writer
         return _bytes_writer(_write_varint_length if flexible else _write_int32_length)
     if of is Scalar.UUID:
         return _write_uuid
-    pack = struct.Struct(">" + CODES[of]).pack
+    return _number_writer(struct.Struct(">" + CODES[of]).pack)
 
+
+def _number_writer(pack: Callable[[Any], bytes]) -> Writer:
     def write(out: bytearray, value: Any) -> None:
         out += pack(value)
 
