@@ -237,20 +237,15 @@ class ConsumerSettings:
 
 def consumer_settings(config: GroupOverrides | None, broker: Config) -> ConsumerSettings:
     """A group's own settings where it has any, else the broker's."""
-    own = config or GroupOverrides()
-
-    def of(mine: int | None, brokers: int) -> int:
-        return brokers if mine is None else mine
-
-    return ConsumerSettings(
-        session_timeout_ms=of(own.consumer_session_timeout_ms, broker.group_consumer_session_timeout_ms),
-        heartbeat_interval_ms=of(
-            own.consumer_heartbeat_interval_ms, broker.group_consumer_heartbeat_interval_ms
-        ),
-        assignment_interval_ms=of(
-            own.consumer_assignment_interval_ms, broker.group_consumer_assignment_interval_ms
-        ),
+    settings = ConsumerSettings(
+        session_timeout_ms=broker.group_consumer_session_timeout_ms,
+        heartbeat_interval_ms=broker.group_consumer_heartbeat_interval_ms,
+        assignment_interval_ms=broker.group_consumer_assignment_interval_ms,
     )
+    if config is None:
+        return settings
+    own = {what.name: getattr(config, f"consumer_{what.name}") for what in fields(ConsumerSettings)}
+    return replace(settings, **{name: value for name, value in own.items() if value is not None})
 
 
 def _parse_group_value(name: str, text: str) -> int:

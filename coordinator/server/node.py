@@ -64,6 +64,8 @@ class Node:
         self._tickets = count(1)
         self._waiting: dict[int, tuple[Request[Any], asyncio.Future[Any]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_ms: int | None = None
+        """The deadline that the alarm was set for."""
         self._data = data
         self._journal: Journal | None = None
         self._compactor: Compactor | None = None
@@ -191,10 +193,13 @@ class Node:
 
     def _set_alarm(self) -> None:
         """Wake up at the engine's next deadline, and at nothing else."""
+        deadline_ms = None if self.failure is not None else self._engine.next_deadline()
         if self._alarm is not None:
+            if deadline_ms == self._alarm_ms:
+                return
             self._alarm.cancel()
             self._alarm = None
-        deadline_ms = None if self.failure is not None else self._engine.next_deadline()
+        self._alarm_ms = deadline_ms
         if deadline_ms is not None:
             # One more millisecond: the deadline is not to be a fraction of it away when the alarm goes off.
             delay_s = min(max(0, deadline_ms - self.now_ms() + 1) / 1000, LONGEST_SLEEP_S)

@@ -92,9 +92,8 @@ class InstallAssignment(Request[InstallAssignmentAnswer]):
         return InstallAssignmentAnswer(error=error.code, message=error.message)
 
 
-def should_compute(ctx: Context, group_id: str, member: ConsumerMember) -> bool:
+def should_compute(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> bool:
     """Whether the answer to this member's heartbeat asks it to compute. Its time begins with the first one."""
-    group = ctx.consumer_group(group_id)
     choice = _choice(ctx, group)
     if choice is None or group.epoch <= group.assignment_epoch:
         return False

@@ -109,7 +109,7 @@ def _heartbeat(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> Con
         ctx=ctx,
         group=group,
         before=before,
-        after=replace(before, metadata=_metadata(before.metadata, request, call)),
+        after=_said(before, request, call),
         records=[*opened.records, *records],
         client_assignors=request.client_assignors,
     )
@@ -147,10 +147,10 @@ def _find(
     return replace_in_consumer_group(group, holder, member_id)
 
 
-def _metadata(old: ConsumerMemberValue, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMemberValue:
-    """The member's metadata with what the request says; whoever sends this speaks the consumer protocol."""
-    timeout_ms = request.rebalance_timeout_ms
-    return ConsumerMemberValue(
+def _said(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMember:
+    """The member with what the request says; whoever sends this speaks the consumer protocol."""
+    old, timeout_ms = before.metadata, request.rebalance_timeout_ms
+    new = ConsumerMemberValue(
         instance=old.instance if request.instance is None else request.instance,
         rack=old.rack if request.rack is None else request.rack,
         client_id=call.client_id,
@@ -160,6 +160,7 @@ def _metadata(old: ConsumerMemberValue, request: ConsumerGroupHeartbeat, call: C
         rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
         assignor=old.assignor if request.assignor is None else request.assignor,
     )
+    return before if new == old else replace(before, metadata=new)
 
 
 def _answer(ctx: Context, request: ConsumerGroupHeartbeat, update: Update) -> ConsumerGroupHeartbeatAnswer:
@@ -182,7 +183,7 @@ def _answer(ctx: Context, request: ConsumerGroupHeartbeat, update: Update) -> Co
         epoch=update.after.epoch,
         heartbeat_interval_ms=settings.heartbeat_interval_ms,
         assignment=update.after.assigned if tell else None,
-        should_compute=client_assignment.should_compute(ctx, request.group, update.after),
+        should_compute=client_assignment.should_compute(ctx, group, update.after),
         metadata=word.metadata,
         assignment_error=word.error,
     )

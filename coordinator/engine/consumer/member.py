@@ -107,6 +107,8 @@ def normal_assignment(value: CurrentAssignmentValue) -> CurrentAssignmentValue:
 
 def same_assigned(one: CurrentAssignmentValue, other: CurrentAssignmentValue) -> bool:
     """Whether both have the same partitions, assigned at the same epochs; what is being revoked does not count."""
+    if one is other:
+        return True
     if one.assigned != other.assigned:
         return False
     return all(

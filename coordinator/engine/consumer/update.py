@@ -126,9 +126,10 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
     """
     group, after = update.group, update.after
     present = group.assignment_epoch, group.target_of(after.id, after.instance)
+    if group.assignment_epoch >= update.epoch:
+        return present
     interval_ms = update.ctx.consumer_settings(group.id).assignment_interval_ms
-    early = interval_ms and group.assigned_ms and update.ctx.now_ms < group.assigned_ms + interval_ms
-    if group.assignment_epoch >= update.epoch or early:
+    if interval_ms and group.assigned_ms and update.ctx.now_ms < group.assigned_ms + interval_ms:
         return present
     members = update.members
     if _clients_compute(update, members):
