@@ -78,7 +78,7 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
     if value is None:
         return key, None
     version = RECORD_TYPES[kind.number].written
-    if isinstance(record, OffsetRecord) and value.expire_ms is not None:
+    if isinstance(value, StoredOffset) and value.expire_ms is not None:
         version = _EXPIRING_OFFSET_VERSION
     return key, encode_value(kind.number, version, kind.write(value))
 
