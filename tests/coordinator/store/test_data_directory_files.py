@@ -44,6 +44,7 @@ def test_a_brokers_checkpoint_is_read(tmp_path: Path) -> None:
     ("content", "position"),
     [
         (b"1\n0\n", 0),
+        (b"x\n0\n", 0),
         (b"\xff\xfe", 0),
         (b"0\nmany\n", 2),
         (b"0\n2\norders 0 5\n", 2),

@@ -156,11 +156,7 @@ def test_no_leader_epochs(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "position"),
     [
-        (b"1\n0\n", 0),
-        (b"x\n0\n", 0),
-        (b"0\n2\n0 0\n", 2),
         (b"0\n1\n0 0\n1 1\n", 2),
-        (b"0\nx\n", 2),
         (b"0\n2\n0 0\n1\n", 8),
         (b"0\n1\n0 0 0\n", 4),
         (b"0\n1\n2147483648 0\n", 4),
