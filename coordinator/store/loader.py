@@ -33,8 +33,8 @@ from coordinator.store.digest import Digest
 from coordinator.store.directory_files import CLEANER, read_checkpoint
 from coordinator.store.other_groups import OtherGroup
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from coordinator.store.replay import HeardTopic, Replay
-from coordinator.store.topic_names import KnownTopics, known_topics
+from coordinator.store.replay import Replay
+from coordinator.store.topic_names import KnownTopic, KnownTopics, known_topics
 from wire.log.batches import columns_of
 from wire.log.errors import DamagedLog
 from wire.log.segments import Segment, Torn, read_log
@@ -115,7 +115,7 @@ class LoadedLog:
     """Those of `__consumer_offsets` that were read."""
     directories: tuple[Path, ...]
     as_of_ms: int | None
-    heard: Mapping[UUID, HeardTopic]
+    heard: Mapping[UUID, KnownTopic]
     """Topics by id, as the records name them."""
 
     @cached_property

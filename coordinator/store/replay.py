@@ -11,7 +11,6 @@ Source: GroupCoordinatorShard.replay.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TypeAlias
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from coordinator.engine.records import OffsetRecord, PartitionMetadataRecord, St
 from coordinator.store.digest import Digest, Event, Kind
 from coordinator.store.other_groups import OtherGroups, topic_names_in
 from coordinator.store.records import OtherRecord, decode_record
+from coordinator.store.topic_names import KnownTopic
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.offset_records import (
     LEGACY_OFFSET_COMMIT,
@@ -37,14 +37,6 @@ Malformed: TypeAlias = tuple[int, str]
 """The place in the log of a record that is none, and why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeardTopic:
-    """A topic as records name it. `partitions` None: they do not say how many it has."""
-
-    name: str
-    partitions: int | None = None
-
-
 class Replay:
     """See the module; what the records have made so far."""
 
@@ -53,7 +45,7 @@ class Replay:
         self.others = OtherGroups()
         self.unknown_keys: Counter[int] = Counter()
         """How many records there were of types that Kafka 4.3 does not know; a broker passes them by, too."""
-        self.heard: dict[UUID, HeardTopic] = {}
+        self.heard: dict[UUID, KnownTopic] = {}
         """Topics by id, as the records name them."""
         self._texts: dict[str, str] = {}
         self._ids: dict[bytes, UUID] = {}
@@ -117,7 +109,7 @@ class Replay:
         known = self._ids.get(topic_id)
         if known is None:
             known = self._ids[topic_id] = UUID(bytes=topic_id)
-            self.heard.setdefault(known, HeardTopic(name=topic))
+            self.heard.setdefault(known, KnownTopic(name=topic, id=known))
         return known
 
     def _other(self, record: OtherRecord) -> None:
@@ -125,8 +117,8 @@ class Replay:
         group = record.key["groupId"]
         self.engine.note_foreign(group, exists=group in self.others.by_id)
         for topic_id, name in topic_names_in(record.value or {}):
-            self.heard.setdefault(topic_id, HeardTopic(name=name))
+            self.heard.setdefault(topic_id, KnownTopic(name=name, id=topic_id))
 
     def _hear(self, record: PartitionMetadataRecord) -> None:
         for topic in record.value or ():
-            self.heard[topic.id] = HeardTopic(name=topic.name, partitions=topic.partitions)
+            self.heard[topic.id] = KnownTopic(name=topic.name, id=topic.id, partitions=topic.partitions)

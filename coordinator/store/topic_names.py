@@ -27,7 +27,6 @@ from coordinator.store.partition_files import (
     partition_directories,
     read_topic_id,
 )
-from coordinator.store.replay import HeardTopic
 from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid
 
@@ -41,7 +40,7 @@ class KnownTopic:
 
     name: str
     id: UUID | None
-    partitions: int | None
+    partitions: int | None = None
     racks: Mapping[int, tuple[str, ...]] | None = None
     is_whole: bool = False
 
@@ -60,7 +59,7 @@ class KnownTopics:
 
 
 def known_topics(
-    directories: Sequence[Path], heard: Mapping[UUID, HeardTopic], *, as_of_ms: int | None = None
+    directories: Sequence[Path], heard: Mapping[UUID, KnownTopic], *, as_of_ms: int | None = None
 ) -> KnownTopics:
     """Gather what log directories tell of topics, beside what records told already (`heard`)."""
     places = _Places()
@@ -69,11 +68,7 @@ def known_topics(
     notices = places.notices
     metadata = _cluster_metadata(directories, as_of_ms, notices)
     names = {topic_id: topic.name for topic_id, topic in heard.items()} | places.names
-    topics = {
-        topic.name: KnownTopic(name=topic.name, id=topic_id, partitions=topic.partitions)
-        for topic_id, topic in heard.items()
-        if topic_id not in places.names
-    }
+    topics = {topic.name: topic for topic_id, topic in heard.items() if topic_id not in places.names}
     topics |= places.topics()
     if metadata is not None:
         names |= metadata.removed | {topic_id: topic.name for topic_id, topic in metadata.topics.items()}

@@ -25,8 +25,7 @@ from coordinator.store.described_groups import described_group, sized_topics, wi
 from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
 from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
-from coordinator.store.replay import HeardTopic
-from coordinator.store.topic_names import KnownTopics, known_topics
+from coordinator.store.topic_names import KnownTopic, KnownTopics, known_topics
 from groups.described import named_partitions
 from groups.model import Cluster, Group, GroupType, Member, Partitions
 from groups.snapshot import Snapshot
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 LOADED = table(
     ("groups", BINARY, True),  # a tuple of Group, topics named by id where ids name them
-    ("heard", BINARY, True),  # what records tell of topics: HeardTopic by id
+    ("heard", BINARY, True),  # what records tell of topics: KnownTopic by id
     ("file", STRING, True),
     ("reason", STRING, True),
 )
@@ -86,7 +85,7 @@ def log_work(
     copies = list_partitions(logs.paths, options)
     numbers = spark.range(0, len(copies), 1, max(1, len(copies)))
     loaded = numbers.mapInArrow(_loader(copies, dict(options)), LOADED).persist()
-    heard: dict[UUID, HeardTopic] = {}
+    heard: dict[UUID, KnownTopic] = {}
     for row in loaded.where("heard is not null").select("heard").toLocalIterator():
         heard |= pickle.loads(row["heard"])  # noqa: S301
     directories = local_log_directories(logs.paths)

@@ -15,7 +15,6 @@ from confluent_kafka.cimpl import NewPartitions
 from coordinator.store.cluster_metadata import read_cluster_metadata
 from coordinator.store.loader import load
 from coordinator.store.partition_files import PARTITION_METADATA, write_topic_id
-from coordinator.store.replay import HeardTopic
 from coordinator.store.topic_names import KnownTopic, known_topics
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
@@ -123,9 +122,9 @@ def test_what_records_told_is_used_where_nothing_else_is_known(tmp_path: Path) -
     place(tmp_path, "orders-0", A)
     place(tmp_path, f"gone-0.{HEX}-delete", C)
     heard = {
-        A: HeardTopic(name="orders", partitions=9),
-        B: HeardTopic(name="other", partitions=3),
-        C: HeardTopic(name="gone"),
+        A: KnownTopic(name="orders", id=A, partitions=9),
+        B: KnownTopic(name="other", id=B, partitions=3),
+        C: KnownTopic(name="gone", id=C),
     }
     known = known_topics([tmp_path], heard)
     assert known.names == {A: "orders", B: "other", C: "gone"}
