@@ -148,12 +148,18 @@ def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names)
 
 
 def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
-    """Partitions by topic name, by the id where the name is not known."""
+    """Normal partitions by topic name, by the id where the name is not known."""
+    named = {names.get(topic, ""): numbers for topic, numbers in partitions.items()}
+    if "" not in named and len(named) == len(partitions):
+        return named
+    # Some have no name, or a deleted topic has that of its successor.
     return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
 
 
 def _held(member: ConsumerMember) -> TopicPartitions:
     """What a member has, with what it is giving up: its assignment as describe shows it."""
+    if not member.revoking:
+        return member.assigned
     has = {
         topic: member.assigned.get(topic, ()) + member.revoking.get(topic, ()) for topic in member.revoking
     }
