@@ -157,7 +157,12 @@ def source_of(options: SourceOptions) -> Source:
     if is_live(options):
         from cli.sources.live import LiveSource
 
-        return LiveSource.connect(options)
+        return LiveSource.open(
+            bootstrap_server=options.bootstrap_server,
+            command_config=options.command_config,
+            timeout_ms=options.timeout_ms,
+            settings=None if options.place is None else options.place.settings(),
+        )
     if options.log_dirs:
         return _log(options.log_dirs, options.as_of, options.topics_file)
     if options.snapshot is not None:

@@ -19,6 +19,7 @@ from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
 from wire.client.answers import Failure
 from wire.client.client import Client
+from wire.client.offsets import LATEST
 from wire.errors import ErrorCode
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -89,7 +90,7 @@ def _listed(source: LiveSource) -> Iterable[GroupListing]:
         return read.items
     from groups.listing import state_of, type_of
 
-    listing = source.client.list_groups(timeout_ms=source.timeout_ms)
+    listing = source.client.list_groups()
     raise_failure(listing.failed.values())
     return [
         GroupListing(
@@ -116,9 +117,9 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
         return {group.id: group for group in read.items}
     from cli.sources.wire_groups import as_group
 
-    each = describe_each(source.client, wanted, source.timeout_ms)
+    each = describe_each(source.client, wanted)
     raise_failure(one for one in each.values() if isinstance(one, Failure))
-    coordinators = _coordinators(source.client, wanted, source.timeout_ms)
+    coordinators = _coordinators(source.client, wanted)
     found: dict[str, Group] = {}
     for name, one in each.items():
         if not isinstance(one, Failure):
@@ -127,9 +128,9 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
     return found
 
 
-def describe_each(client: Client, names: Collection[str], timeout_ms: int) -> dict[str, Described]:
+def describe_each(client: Client, names: Collection[str]) -> dict[str, Described]:
     """Each group, or why it is not described: code 69 where no group of consumers has that id."""
-    answers = client.describe(CONSUMER_GROUP_DESCRIBE, names, timeout_ms=timeout_ms)
+    answers = client.describe(CONSUMER_GROUP_DESCRIBE, names)
     consumers = {name: (GroupType.CONSUMER, group) for name, group in answers.found.items()}
     each: dict[str, Described] = {**consumers, **answers.failed}
     rest = [
@@ -138,7 +139,7 @@ def describe_each(client: Client, names: Collection[str], timeout_ms: int) -> di
         if why.code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION)
     ]
     if rest:
-        classic = client.describe(DESCRIBE_GROUPS, rest, timeout_ms=timeout_ms)
+        classic = client.describe(DESCRIBE_GROUPS, rest)
         # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
         each |= {
             name: why
@@ -165,13 +166,13 @@ def _of_consumers(group: Any) -> Described:
     return Failure(message=f"java.lang.IllegalArgumentException: {said}")
 
 
-def _coordinators(client: Client, groups: Collection[str], timeout_ms: int) -> dict[str, Node]:
+def _coordinators(client: Client, groups: Collection[str]) -> dict[str, Node]:
     """The coordinator of each group."""
     nodes = {
         broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
-        for broker in client.metadata([], timeout_ms=timeout_ms).brokers
+        for broker in client.metadata([]).brokers
     }
-    places = client.find_coordinators(groups, timeout_ms=timeout_ms).found
+    places = client.find_coordinators(groups).found
     return {group: nodes[place] for group, place in places.items() if place in nodes}
 
 
@@ -183,7 +184,7 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
         return found
     from cli.sources.wire_groups import committed_offsets as offsets_of
 
-    answers = source.client.committed_offsets(groups, timeout_ms=source.timeout_ms)
+    answers = source.client.committed_offsets(groups)
     refused = (naming_group(group, why) for group, why in answers.failed.items())
     raise_failure(refused, prefix=WRAPPED)
     return {name: offsets_of(group)[0] for name, group in answers.found.items()}
@@ -194,10 +195,10 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
     if not places:
         return {}, {}
     if source.client is None:
-        from cli.sources.admin import LATEST
+        from cli.sources import admin
 
-        return source.admin.log_offsets(places, LATEST)
-    answers = source.client.end_offsets(places, timeout_ms=source.timeout_ms)
+        return source.admin.log_offsets(places, admin.LATEST)
+    answers = source.client.offsets_at(places, LATEST)
     unread = {
         place: exception_text(why)
         for place, why in answers.failed.items()

@@ -41,7 +41,7 @@ def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
     """By group None where it is gone, or why it is not."""
     if source.client is None:
         return _delete_as_admin(source, names)
-    failed = source.client.delete_groups(names, timeout_ms=source.timeout_ms).failed
+    failed = source.client.delete_groups(names).failed
     return {name: failed.get(name) for name in names}
 
 

@@ -30,10 +30,10 @@ def run(options: Options, source: LiveSource) -> int:
         raise BadValue("Found multiple arguments for option group, but you asked for only one")
     (group,) = options.groups
     client = client_of(source, "kafka-consumer-groups.sh")
-    topics = Topics(client, source.timeout_ms)
+    topics = Topics(client)
     named, whole = split_topics(options.topics)
     places = list(dict.fromkeys([*named, *topics.places(whole)]))
-    answers = client.delete_offsets({group: places}, timeout_ms=source.timeout_ms)
+    answers = client.delete_offsets({group: places})
     outcome: dict[Place, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }

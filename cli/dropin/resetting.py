@@ -54,7 +54,7 @@ def run(options: Options, source: LiveSource) -> int:
     A failure ends the command where it comes up, as it ends the tool: groups that were set before stay set.
     """
     reset = _Reset(options, source)
-    described = describe_each(reset.client, chosen_groups(options, source), source.timeout_ms)
+    described = describe_each(reset.client, chosen_groups(options, source))
     resets = {name: reset.group(name, one) for name, one in described.items()}
     if options.export:
         _print_csv(resets, with_group=len(options.groups) != 1)
@@ -71,8 +71,8 @@ class _Reset:
         """The exit status, as far as it is known."""
         self.client = client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
-        self._topics = Topics(self.client, source.timeout_ms)
-        self._logs = Logs(self.client, source.timeout_ms)
+        self._topics = Topics(self.client)
+        self._logs = Logs(self.client)
 
     def group(self, name: str, described: Described) -> Mapping[Place, int]:
         """Set one group, where that is asked for; its new offsets by topic and partition."""
@@ -149,7 +149,7 @@ class _Reset:
 
     def _commit(self, group: str, offsets: Mapping[Place, int]) -> None:
         wanted = {place: NewOffset(offset=offset) for place, offset in offsets.items()}
-        answers = self.client.commit_offsets({group: wanted}, timeout_ms=self._source.timeout_ms)
+        answers = self.client.commit_offsets({group: wanted})
         if group in answers.failed:
             failure = answers.failed[group]
             raise ToolFailure(error_message(failure), status_of([failure]))

@@ -68,7 +68,6 @@ class Logs:
     """The logs of one cluster."""
 
     client: Client
-    timeout_ms: int
 
     def positions(self, scenario: Scenario, places: Sequence[Place]) -> Positions:
         """Where the logs begin and end, and where they were at the scenario's moment; all of it, or ToolFailure."""
@@ -81,7 +80,7 @@ class Logs:
     def _offsets(self, places: Sequence[Place], timestamp: int) -> dict[Place, int]:
         if not places:
             return {}
-        answers = self.client.offsets_at(places, timestamp, timeout_ms=self.timeout_ms)
+        answers = self.client.offsets_at(places, timestamp)
         raise_failure(answers.failed.values(), prefix=WRAPPED)
         return {place: log.offset for place, log in answers.found.items()}
 

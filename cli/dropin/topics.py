@@ -55,7 +55,6 @@ class Topics:
     """Topics of the cluster; each is asked for once."""
 
     client: Client
-    timeout_ms: int
     found: dict[str, Topic] = field(default_factory=dict)
     failed: dict[str, Failure] = field(default_factory=dict)
     _leaders: dict[Place, int] = field(default_factory=dict)
@@ -73,7 +72,7 @@ class Topics:
             new.remove("")
         if not new:
             return
-        metadata = self.client.metadata(new, timeout_ms=self.timeout_ms)
+        metadata = self.client.metadata(new)
         self.found |= metadata.topics
         self._leaders |= {
             (topic.name, each.index): each.leader

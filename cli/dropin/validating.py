@@ -40,5 +40,5 @@ def _topics(options: Options) -> list[str]:
     """The names of all topics, the internal ones included: brokers match these too."""
     with open_cluster(options) as source:
         if source.client is not None:
-            return list(source.client.metadata(timeout_ms=source.timeout_ms).topics)
+            return list(source.client.metadata().topics)
         return [topic.name for topic in source.topics(None, end_offsets=False).items]

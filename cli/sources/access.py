@@ -16,12 +16,12 @@ _KINDS = {AclResource.TOPIC: Kind.TOPIC, AclResource.GROUP: Kind.GROUP}
 _EVERY_HOST = "*"
 
 
-def read_access(client: Client, timeout_ms: int) -> Access:
+def read_access(client: Client) -> Access:
     """All entries of topics and groups; why they cannot be read where that is so."""
     entries: list[Entry] = []
     for asked, kind in _KINDS.items():
         try:
-            found = client.describe_acls(asked, timeout_ms=timeout_ms)
+            found = client.describe_acls(asked)
         except KafkaError as error:
             if error.code == ErrorCode.SECURITY_DISABLED:
                 return Access(is_open=True)

@@ -28,7 +28,6 @@ from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
-    from cli.options import SourceOptions
     from cli.sources.admin import AdminReader
     from groups.model import Cluster, Group, Node, Offsets, Topic
     from migration.access import Access
@@ -55,30 +54,20 @@ READING_RECORDS = Needs(topic="READ")
 class LiveSource:
     """A `Source` over a cluster."""
 
-    def __init__(self, settings: ConnectionSettings, timeout_ms: int) -> None:
-        """Connect; a WireError says why that fails."""
+    def __init__(self, settings: ConnectionSettings) -> None:
+        """Connect; a WireError says why that fails. Every question takes at most the settings' `api_timeout_ms`."""
         self.name = ",".join(settings.bootstrap_servers)
-        self.settings, self.timeout_ms = settings, timeout_ms
+        self.settings, self.timeout_ms = settings, settings.api_timeout_ms
         self.notices = Notices()
         self.client: Client | None = None
         try:
-            self.client = Client.connect(settings, timeout_ms=timeout_ms)
+            self.client = Client.connect(settings)
         except UnsupportedMechanism as error:
             self._log_in_without_wire(error)
             self.notices.add(
                 "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
                 f"can log in with sasl.mechanism={settings.sasl_mechanism}"
             )
-
-    @classmethod
-    def connect(cls, options: SourceOptions) -> LiveSource:
-        """From the options of a command."""
-        return cls.open(
-            bootstrap_server=options.bootstrap_server,
-            command_config=options.command_config,
-            timeout_ms=options.timeout_ms,
-            settings=None if options.place is None else options.place.settings(),
-        )
 
     @classmethod
     def open(
@@ -98,9 +87,7 @@ class LiveSource:
         if bootstrap_server:
             servers = tuple(part.strip() for part in bootstrap_server.split(",") if part.strip())
             settings = replace(settings, bootstrap_servers=servers)
-        timeout_ms = min(timeout_ms, LONGEST_TIMEOUT_MS)
-        settings = replace(settings, api_timeout_ms=timeout_ms)
-        return cls(settings, timeout_ms)
+        return cls(replace(settings, api_timeout_ms=min(timeout_ms, LONGEST_TIMEOUT_MS)))
 
     def _log_in_without_wire(self, unsupported: UnsupportedMechanism) -> None:
         """Whether librdkafka speaks what the wire client does not depends on how it was built."""
@@ -123,13 +110,13 @@ class LiveSource:
         from groups.brokers import release_of
         from groups.model import Cluster
 
-        features = self.client.features(timeout_ms=self.timeout_ms)
-        metadata = self.client.metadata([], timeout_ms=self.timeout_ms)
+        home = self.client.home()
+        metadata = self.client.metadata([])
         bare = Cluster(
             id=metadata.cluster_id,
-            kafka=release_of(features.supported.get("metadata.version")),
-            features=dict(features.levels),
-            consumer_protocol=self.client.supports(CONSUMER_GROUP_DESCRIBE, timeout_ms=self.timeout_ms),
+            kafka=release_of(home.features.supported.get("metadata.version")),
+            features=dict(home.features.levels),
+            consumer_protocol=home.supports(CONSUMER_GROUP_DESCRIBE),
         )
         return self._with_settings(self.client, bare, [str(broker.node_id) for broker in metadata.brokers])
 
@@ -137,7 +124,7 @@ class LiveSource:
         from groups.brokers import with_settings
         from wire.client.settings import ResourceType
 
-        answers = client.describe_configs(ResourceType.BROKER, brokers, timeout_ms=self.timeout_ms)
+        answers = client.describe_configs(ResourceType.BROKER, brokers)
         told = {
             broker: {name: entry.value for name, entry in settings.items()}
             for broker, settings in answers.found.items()
@@ -154,9 +141,9 @@ class LiveSource:
         """Groups of every type on every broker that answers."""
         if self.client is None:
             return self.admin.list_groups()
-        listing = self.client.list_groups(timeout_ms=self.timeout_ms)
+        listing = self.client.list_groups()
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
-        sizes, problems = _sizes(self.client, kinds, self.timeout_ms)
+        sizes, problems = _sizes(self.client, kinds)
         rows = []
         for group in listing.groups:
             protocol, members = sizes.get(group.group_id, (None, None))
@@ -192,13 +179,13 @@ class LiveSource:
             return self.admin.describe(groups)
         from cli.sources.wire_groups import as_group
 
-        listing = self.client.list_groups(timeout_ms=self.timeout_ms)
+        listing = self.client.list_groups()
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
-        nodes = _nodes(self.client, self.timeout_ms)
+        nodes = _nodes(self.client)
         found: dict[str, Group] = {}
         problems: list[Problem] = []
         for kind, names in by_kind(groups, kinds).items():
-            answers = self.client.describe(describe_request(kind), names, timeout_ms=self.timeout_ms)
+            answers = self.client.describe(describe_request(kind), names)
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
                 found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
@@ -231,7 +218,7 @@ class LiveSource:
         if self.client is None:
             why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"
             return RecordTimes(times={}, remark=f"lag time is not known: {why}, which reads no records")
-        read = _record_times(self.client, offsets, self.timeout_ms)
+        read = _record_times(self.client, offsets)
         return replace(read, problems=_in_lines(read.problems))
 
     def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
@@ -242,14 +229,10 @@ class LiveSource:
 
         share = [group.id for group in groups if group.type is GroupType.SHARE]
         others = [group.id for group in groups if group.type is not GroupType.SHARE]
-        committed, problems = _offsets(
-            self.client.committed_offsets(others, timeout_ms=self.timeout_ms), committed_offsets
-        )
+        committed, problems = _offsets(self.client.committed_offsets(others), committed_offsets)
         if not share:
             return committed, problems
-        started, unread = _offsets(
-            self.client.share_group_offsets(share, timeout_ms=self.timeout_ms), share_offsets
-        )
+        started, unread = _offsets(self.client.share_group_offsets(share), share_offsets)
         return committed | started, problems + unread
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
@@ -264,7 +247,9 @@ class LiveSource:
             return self.admin.topics(names, end_offsets=end_offsets)
         if names is not None and not names:
             return Read(())
-        metadata = self.client.metadata(None if names is None else sorted(names), timeout_ms=self.timeout_ms)
+        from wire.client.offsets import LATEST
+
+        metadata = self.client.metadata(None if names is None else sorted(names))
         problems = [
             problem_of(name, failure, topics=(name,))
             for name, failure in sorted(metadata.failed.items())
@@ -275,7 +260,7 @@ class LiveSource:
         if not end_offsets:
             return Read(tuple(found), tuple(problems))
         places = [(topic.name, number) for topic in found for number in range(topic.partitions)]
-        answers = self.client.end_offsets(places, leaders=metadata, timeout_ms=self.timeout_ms)
+        answers = self.client.offsets_at(places, LATEST, leaders=metadata)
         ends: dict[str, dict[int, int | None]] = {topic.name: {} for topic in found}
         for name, number in places:
             told = answers.found.get((name, number))
@@ -291,7 +276,7 @@ class LiveSource:
             return {}
         from wire.client.settings import ResourceType
 
-        answers = self.client.describe_configs(ResourceType.GROUP, groups, timeout_ms=self.timeout_ms)
+        answers = self.client.describe_configs(ResourceType.GROUP, groups)
         return {
             group: {name: entry.value for name, entry in settings.items() if entry.value is not None}
             for group, settings in answers.found.items()
@@ -302,7 +287,7 @@ class LiveSource:
             return None
         from cli.sources.access import read_access
 
-        return read_access(self.client, self.timeout_ms)
+        return read_access(self.client)
 
     def close(self) -> None:
         if self.client is not None:
@@ -329,14 +314,14 @@ def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def _sizes(
-    client: Client, kinds: Mapping[str, GroupType], timeout_ms: int
+    client: Client, kinds: Mapping[str, GroupType]
 ) -> tuple[dict[str, tuple[str | None, int | None]], list[Problem]]:
     """Assignor and number of members by group."""
     sizes: dict[str, tuple[str | None, int | None]] = {}
     problems: list[Problem] = []
     for kind, names in by_kind(kinds, kinds).items():
         api = describe_request(kind)
-        answers = client.describe(api, names, timeout_ms=timeout_ms)
+        answers = client.describe(api, names)
         for name, group in answers.found.items():
             # A streams group has no assignor.
             protocol = (
@@ -387,11 +372,11 @@ def problem_of(
     return Problem(subject=subject, message=message, cause=cause_of(failure.name), group=group, topics=topics)
 
 
-def _nodes(client: Client, timeout_ms: int) -> dict[str, Node]:
+def _nodes(client: Client) -> dict[str, Node]:
     """Brokers by `host:port`."""
     from groups.model import Node
 
-    brokers = client.known_brokers(timeout_ms=timeout_ms)
+    brokers = client.brokers().brokers
     return {
         str(broker.address): Node(
             id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack
@@ -431,11 +416,9 @@ def _offsets(
     return offsets, tuple(problems)
 
 
-def _record_times(
-    client: Client, wanted: Mapping[tuple[str, int], Collection[int]], timeout_ms: int
-) -> RecordTimes:
+def _record_times(client: Client, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
     """The times of the first records at or behind the offsets; what could not be told is a problem."""
-    answers = client.first_records(wanted, timeout_ms=timeout_ms)
+    answers = client.first_records(wanted)
     failed = [(place, failure) for place, failure in answers.failed.items()]
     times: dict[tuple[str, int], dict[int, int | None]] = {}
     for place, records in answers.found.items():

@@ -34,7 +34,7 @@ def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Pos
     told: list[dict[Place, int]] = []
     unread: dict[Place, str] = {}
     for moment in (EARLIEST, LATEST, *(() if since_ms is None else (since_ms,))):
-        answers = source.client.offsets_at(places, moment, timeout_ms=source.timeout_ms)
+        answers = source.client.offsets_at(places, moment)
         told.append({place: log.offset for place, log in answers.found.items()})
         unread |= {
             place: worded(failure.name, failure.message, READING) for place, failure in answers.failed.items()

@@ -73,7 +73,7 @@ class ClusterWriter:
             }
             for group, wanted in changes.items()
         }
-        answers = client.commit_offsets(offsets, timeout_ms=self._source.timeout_ms)
+        answers = client.commit_offsets(offsets)
         return _told({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def _commit_as_admin(
@@ -110,7 +110,7 @@ class ClusterWriter:
                 f"offsets cannot be deleted on {self._source.name}: that needs a login that librdkafka alone "
                 f"knows (sasl.mechanism={self._source.settings.sasl_mechanism}); kafka-consumer-groups.sh can"
             )
-        answers = client.delete_offsets(places, timeout_ms=self._source.timeout_ms)
+        answers = client.delete_offsets(places)
         return _told(places, answers, DELETING_OFFSETS)
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:

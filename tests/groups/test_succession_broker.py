@@ -32,7 +32,7 @@ def source(broker: Broker) -> Iterator[LiveSource]:
 
 
 def source_of(broker: Broker) -> LiveSource:
-    return LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,)), 20_000)
+    return LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=20_000))
 
 
 def described(source: LiveSource, group: str) -> Group:

@@ -1,4 +1,4 @@
-"""A small blocking Kafka client: what Kohort asks of a live cluster.
+"""A small blocking Kafka client: the brokers of one cluster, the connections to them, and who coordinates a group.
 
 It starts quickly (what a method needs is imported when it is called), asks brokers side by side without threads, and
 returns what worked beside what did not. Where a method returns Any, that is a part of the broker's answer, with Kafka's
@@ -7,26 +7,62 @@ names in snake case.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
-from wire.client.answers import Answers, Failure
-from wire.client.cluster import Cluster
-from wire.client.errors import WireError
-from wire.client.steps import Deadline
+from wire.client.address import Address, parse_bootstrap
+from wire.client.answers import Answers, Failure, K, failure_of
+from wire.client.connection import Connection
+from wire.client.errors import (
+    AuthenticationFailed,
+    RequestTimedOut,
+    Unreachable,
+    UnsupportedMechanism,
+    WireError,
+)
+from wire.client.groups import delete_groups, describe, find_coordinators, list_groups
+from wire.client.metadata import (
+    OFFSETS_TOPIC,
+    ClusterMetadata,
+    explained,
+    fetch_metadata,
+    named_brokers,
+    offline_coordinators,
+)
+from wire.client.security import ConnectionSettings
+from wire.client.steps import Deadline, Expired, Steps, Wait, run, run_all
+from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.client.address import Address
-    from wire.client.connection import Features
     from wire.client.first_records import FirstRecords
-    from wire.client.metadata import Broker, ClusterMetadata
-    from wire.client.offsets import NewOffset, Outcomes, TopicPartition
-    from wire.client.security import ConnectionSettings
+    from wire.client.offsets import NewOffset, Outcomes
     from wire.client.settings import AclEntry, AclResource, ConfigEntry, ResourceType
     from wire.messages.definition import Api
+
+
+T = TypeVar("T")
+TopicPartition: TypeAlias = tuple[str, int]
+Locate = Callable[[list[K], bool], dict[K, Address | Failure]]
+"""Where every key is served; True asks for a fresh look-up."""
+
+Ask = Callable[[Connection, list[K], Deadline], Steps[dict[K, T | Failure]]]
+"""What one broker says of some keys."""
+
+Question = Callable[[Connection, Deadline], Steps[T]]
+
+_STAGGER_MS = 250
+"""How long one bootstrap server may keep quiet before the next is tried beside it."""
+
+_POLL_MS = 10
+_WHY_MS = 1000
+_ATTEMPTS_AT_A_LEADER = 4
+_FIRST_PAUSE_MS = 50
+_LONGEST_PAUSE_MS = 1000
+_ATTEMPTS_AT_A_DEAD_BROKER = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +79,28 @@ class ListedGroups:
 class Client:
     """A connection to a cluster. Use it in a ``with`` block.
 
-    Every method takes `timeout_ms`, the time for the whole call (None: the settings' `api_timeout_ms`), and
-    raises `WireError` only when nothing at all could be asked.
+    Connections by address are kept open; coordinators are looked up once, and again when they moved. Every question
+    takes at most the settings' `api_timeout_ms`, and raises `WireError` only when nothing at all could be asked.
     """
 
     def __init__(self, settings: ConnectionSettings) -> None:
         """Prepare; nothing is connected before the first question. :raises InvalidAddress:"""
         self._settings = settings
-        self._cluster = Cluster(settings)
+        self._connections: dict[Address, Connection] = {}
+        self._bootstrap = parse_bootstrap(",".join(settings.bootstrap_servers))
+        self._home: Connection | None = None
+        self._coordinators: dict[str, Address] = {}
+        self._metadata: ClusterMetadata | None = None
 
     @classmethod
-    def connect(cls, settings: ConnectionSettings, *, timeout_ms: int | None = None) -> Self:
+    def connect(cls, settings: ConnectionSettings) -> Self:
         """Connect to the first bootstrap server that answers, and authenticate.
 
         :raises WireError: when none answers, with the reason and the next step
         """
         client = cls(settings)
         try:
-            client._cluster.home(client._deadline(timeout_ms))
+            client.home()
         except WireError:
             client.close()
             raise
@@ -74,147 +114,66 @@ class Client:
     ) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._cluster.close()
+    def _deadline(self) -> Deadline:
+        return Deadline(self._settings.api_timeout_ms)
 
-    def features(self, *, timeout_ms: int | None = None) -> Features:
-        """The cluster's finalized features; empty below Kafka 2.7."""
-        return self._cluster.home(self._deadline(timeout_ms)).features
-
-    def supports(self, api: Api, *, timeout_ms: int | None = None) -> bool:
-        """Whether the brokers answer this kind of request, by the word of one of them."""
-        return self._cluster.home(self._deadline(timeout_ms)).supports(api)
-
-    def metadata(
-        self, topics: Sequence[str] | None = None, *, timeout_ms: int | None = None
-    ) -> ClusterMetadata:
+    def metadata(self, topics: Sequence[str] | None = None) -> ClusterMetadata:
         """Brokers, controller and `topics` (None: all, empty: none)."""
-        from wire.client.metadata import fetch_metadata
+        return self.ask_any(partial(fetch_metadata, topics))
 
-        deadline = self._deadline(timeout_ms)
-        return self._cluster.ask_any(lambda home, limit: fetch_metadata(home, topics, limit), deadline)
-
-    def list_groups(
-        self, *, states: Sequence[str] = (), types: Sequence[str] = (), timeout_ms: int | None = None
-    ) -> ListedGroups:
+    def list_groups(self, *, states: Sequence[str] = (), types: Sequence[str] = ()) -> ListedGroups:
         """The groups of every broker; empty filters let all pass, letter case does not matter."""
-        from wire.client.groups import list_groups
-        from wire.client.metadata import offline_coordinators
-
-        deadline = self._deadline(timeout_ms)
-        answers = self._cluster.ask_every_broker(
-            lambda broker, limit: list_groups(broker, states, types, limit), deadline
-        )
+        answers = self.ask_every_broker(partial(list_groups, states, types))
         groups = {group.group_id: group for listed in answers.found.values() for group in listed}
-        # A broker lists the groups that it coordinates.
-        self._cluster.remember_coordinators(
-            {group.group_id: place for place, listed in answers.found.items() for group in listed}
-        )
+        # A broker lists the groups that it coordinates; one that has moved says so, and then is looked up.
+        self._coordinators |= {
+            group.group_id: place for place, listed in answers.found.items() for group in listed
+        }
         silent = {str(place): failure for place, failure in answers.failed.items()}
         return ListedGroups(
             groups=tuple(groups[name] for name in sorted(groups)),
-            failed=silent | offline_coordinators(self._cluster.brokers(deadline)),
+            failed=silent | offline_coordinators(self.brokers()),
         )
 
-    def find_coordinators(
-        self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, Address]:
-        """Where the coordinator of every group is (of a group of any type, even one that does not exist)."""
-        return self._cluster.find_coordinators(groups, self._deadline(timeout_ms))
-
-    def known_brokers(self, *, timeout_ms: int | None = None) -> tuple[Broker, ...]:
-        """The brokers as they were told last; asked for only where nobody has told them yet."""
-        return self._cluster.brokers(self._deadline(timeout_ms)).brokers
-
-    def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
-        """The coordinators that answered for these groups last; nobody is asked."""
-        return self._cluster.known_coordinators(groups)
-
-    def describe(
-        self, api: Api, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, Any]:
+    def describe(self, api: Api, groups: Iterable[str]) -> Answers[str, Any]:
         """Groups through the describe request of their type. One of another type or that does not exist: failure 69.
 
         Of a classic group that does not exist, brokers before 4.0 say that it is Dead.
         """
-        from wire.client.groups import describe
+        return self.ask_coordinators(groups, partial(describe, api))
 
-        return self._cluster.ask_coordinators(
-            groups,
-            lambda broker, names, limit: describe(broker, api, names, limit),
-            self._deadline(timeout_ms),
-        )
+    def delete_groups(self, groups: Iterable[str]) -> Answers[str, bool]:
+        """Delete groups of any type that have no members; True for each that is gone."""
+        return self.ask_coordinators(groups, delete_groups)
 
-    def committed_offsets(self, groups: Iterable[str], *, timeout_ms: int | None = None) -> Answers[str, Any]:
+    def committed_offsets(self, groups: Iterable[str]) -> Answers[str, Any]:
         """Every committed offset of groups of type classic, consumer or streams; an unknown group has none.
 
         By group, its `topics` with partitions.
         """
         from wire.client.offsets import offset_fetch
 
-        return self._cluster.ask_coordinators(groups, offset_fetch, self._deadline(timeout_ms))
+        return self.ask_coordinators(groups, offset_fetch)
+
+    def share_group_offsets(self, groups: Iterable[str]) -> Answers[str, Any]:
+        """Start offsets and lag of share groups."""
+        from wire.client.offsets import share_group_offsets
+
+        return self.ask_coordinators(groups, share_group_offsets)
 
     def commit_offsets(
-        self,
-        offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
-        *,
-        timeout_ms: int | None = None,
+        self, offsets: Mapping[str, Mapping[TopicPartition, NewOffset]]
     ) -> Answers[str, Outcomes]:
         """Commit offsets, by group; of each partition None or why it was refused. Groups with members refuse all."""
         from wire.client.offsets import offset_commit
 
-        return self._cluster.ask_coordinators(
-            offsets,
-            lambda broker, groups, limit: offset_commit(broker, groups, offsets, limit),
-            self._deadline(timeout_ms),
-        )
+        return self.ask_coordinators(offsets, partial(offset_commit, offsets))
 
-    def delete_offsets(
-        self, partitions: Mapping[str, Sequence[TopicPartition]], *, timeout_ms: int | None = None
-    ) -> Answers[str, Outcomes]:
+    def delete_offsets(self, partitions: Mapping[str, Sequence[TopicPartition]]) -> Answers[str, Outcomes]:
         """Delete committed offsets, by group; of each partition None or why its offset is still there."""
         from wire.client.offsets import offset_delete
 
-        return self._cluster.ask_coordinators(
-            partitions,
-            lambda broker, groups, limit: offset_delete(broker, groups, partitions, limit),
-            self._deadline(timeout_ms),
-        )
-
-    def delete_groups(self, groups: Iterable[str], *, timeout_ms: int | None = None) -> Answers[str, bool]:
-        """Delete groups of any type that have no members; True for each that is gone."""
-        from wire.client.groups import delete_groups
-
-        return self._cluster.ask_coordinators(groups, delete_groups, self._deadline(timeout_ms))
-
-    def share_group_offsets(
-        self, groups: Iterable[str], *, timeout_ms: int | None = None
-    ) -> Answers[str, Any]:
-        """Start offsets and lag of share groups."""
-        from wire.client.offsets import share_group_offsets
-
-        deadline = self._deadline(timeout_ms)
-        return self._cluster.ask_coordinators(groups, share_group_offsets, deadline)
-
-    def end_offsets(
-        self,
-        partitions: Iterable[TopicPartition],
-        *,
-        leaders: ClusterMetadata | None = None,
-        timeout_ms: int | None = None,
-    ) -> Answers[TopicPartition, Any]:
-        """The offset behind the last record of each (topic, partition): its high watermark.
-
-        Metadata of their topics that were just asked for save the first look-up of the `leaders`.
-        """
-        return self.offsets_at(partitions, -1, leaders=leaders, timeout_ms=timeout_ms)
-
-    def beginning_offsets(
-        self, partitions: Iterable[TopicPartition], *, timeout_ms: int | None = None
-    ) -> Answers[TopicPartition, Any]:
-        """The offset of the oldest record that is kept of each (topic, partition)."""
-        return self.offsets_at(partitions, -2, timeout_ms=timeout_ms)
+        return self.ask_coordinators(partitions, partial(offset_delete, partitions))
 
     def offsets_at(
         self,
@@ -222,54 +181,323 @@ class Client:
         timestamp: int,
         *,
         leaders: ClusterMetadata | None = None,
-        timeout_ms: int | None = None,
     ) -> Answers[TopicPartition, Any]:
-        """The first offset at or after `timestamp` (ms since 1970) of each (topic, partition), -1 without one."""
+        """The first offset at or after `timestamp` (ms since 1970) of each (topic, partition), -1 without one.
+
+        `wire.client.offsets` has timestamps for the ends of logs. Metadata of their topics that were just asked for
+        save the first look-up of the `leaders`.
+        """
         from wire.client.offsets import list_offsets
 
-        return self._cluster.ask_leaders(
-            partitions,
-            lambda leader, places, limit: list_offsets(leader, places, timestamp, limit),
-            self._deadline(timeout_ms),
-            known=leaders,
-        )
+        return self.ask_leaders(partitions, partial(list_offsets, timestamp), known=leaders)
 
     def first_records(
-        self, wanted: Mapping[TopicPartition, Collection[int]], *, timeout_ms: int | None = None
+        self, wanted: Mapping[TopicPartition, Collection[int]]
     ) -> Answers[TopicPartition, FirstRecords]:
         """When the first record at or behind each of some offsets of each (topic, partition) was written."""
         from wire.client.first_records import first_records
 
-        return self._cluster.ask_leaders(
-            wanted,
-            lambda leader, places, limit: first_records(
-                leader, {place: wanted[place] for place in places}, limit
-            ),
-            self._deadline(timeout_ms),
-        )
+        return self.ask_leaders(wanted, partial(first_records, wanted))
 
     def describe_configs(
-        self, kind: ResourceType, names: Iterable[str], *, timeout_ms: int | None = None
+        self, kind: ResourceType, names: Iterable[str]
     ) -> Answers[str, dict[str, ConfigEntry]]:
         """The settings of groups, topics or brokers (a broker's name is its node id)."""
         from wire.client.settings import ResourceType, describe_configs
 
-        deadline = self._deadline(timeout_ms)
         ask = partial(describe_configs, kind)
-        if kind is ResourceType.BROKER:
-            return self._cluster.ask_nodes(names, ask, deadline)
-        return self._cluster.ask_home(names, ask, deadline)
+        return self.ask_nodes(names, ask) if kind is ResourceType.BROKER else self.ask_home(names, ask)
 
-    def describe_acls(self, kind: AclResource, *, timeout_ms: int | None = None) -> tuple[AclEntry, ...]:
+    def describe_acls(self, kind: AclResource) -> tuple[AclEntry, ...]:
         """All access control entries of topics or of groups.
 
         :raises KafkaError: without an authorizer (SECURITY_DISABLED), and for who may not ask
         """
         from wire.client.settings import describe_acls
 
-        return self._cluster.ask_any(
-            lambda home, limit: describe_acls(home, kind, limit), self._deadline(timeout_ms)
-        )
+        return self.ask_any(partial(describe_acls, kind))
 
-    def _deadline(self, timeout_ms: int | None) -> Deadline:
-        return Deadline(self._settings.api_timeout_ms if timeout_ms is None else timeout_ms)
+    def close(self) -> None:
+        """Close every connection."""
+        for connection in self._connections.values():
+            connection.close()
+
+    def connection(self, address: Address) -> Connection:
+        """The connection to `address`, which may not be open yet."""
+        if address not in self._connections:
+            advertised = address not in self._bootstrap
+            self._connections[address] = Connection(address, self._settings, advertised=advertised)
+        return self._connections[address]
+
+    def home(self, deadline: Deadline | None = None) -> Connection:
+        """An open connection to some broker: the bootstrap server that answered first.
+
+        :raises WireError: when none answers; of several, every reason is in the message
+        """
+        if self._home is None:
+            self._home = self._first_to_answer(deadline or self._deadline())
+        return self._home
+
+    def ask_any(self, question: Question[T], deadline: Deadline | None = None) -> T:
+        """Ask some broker; when it turns out dead, another one. :raises WireError: as `home`"""
+        deadline = deadline or self._deadline()
+        try:
+            return run(question(self.home(deadline), deadline))
+        except RequestTimedOut:
+            self._home = None
+            raise
+        except Unreachable:
+            self._home = None
+            return run(question(self.home(deadline), deadline))
+
+    def ask_every_broker(self, question: Question[T]) -> Answers[Address, T]:
+        """Ask all brokers side by side. :raises WireError: when not even their list can be read"""
+        deadline = self._deadline()
+        places = [broker.address for broker in self.brokers(deadline, fresh=True).brokers]
+
+        def locate(pending: list[Address], _fresh: bool) -> dict[Address, Address | Failure]:
+            return {place: place for place in pending}
+
+        def ask(broker: Connection, _: list[Address], limit: Deadline) -> Steps[dict[Address, T | Failure]]:
+            return {broker.address: (yield from question(broker, limit))}
+
+        return self._ask_and_repeat(places, locate, ask, deadline)
+
+    def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
+        """Ask the coordinator of every group, all of them side by side; what moved is looked up again.
+
+        :raises WireError: when no broker can be asked for the coordinators
+        """
+        deadline = self._deadline()
+
+        def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
+            return self._located(pending, deadline, fresh=fresh)
+
+        answers = self._ask_and_repeat(groups, locate, ask, deadline)
+        if not any(
+            failure.code == ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()
+        ):
+            return answers
+        # The deadline has been spent on asking again; what remains to be asked is why.
+        try:
+            metadata = self.brokers(Deadline(_WHY_MS), fresh=True)
+        except WireError:
+            return answers
+        return Answers(found=answers.found, failed=explained(answers.failed, metadata))
+
+    def ask_leaders(
+        self,
+        partitions: Iterable[TopicPartition],
+        ask: Ask[TopicPartition, T],
+        *,
+        known: ClusterMetadata | None = None,
+    ) -> Answers[TopicPartition, T]:
+        """Ask the leader of every partition, all of them side by side; at first those that are `known`, if told.
+
+        :raises WireError: as `home`
+        """
+        deadline = self._deadline()
+
+        def locate(pending: list[TopicPartition], fresh: bool) -> dict[TopicPartition, Address | Failure]:
+            metadata = known
+            if fresh or metadata is None:
+                topics = sorted({topic for topic, _ in pending})
+                metadata = self.ask_any(partial(fetch_metadata, topics), deadline)
+            leaders = _leaders(metadata)
+            return {place: leaders.get(place) or _no_leader(metadata, *place) for place in pending}
+
+        # A partition without a leader may stay so for hours: it is asked for only a few times.
+        return self._ask_and_repeat(partitions, locate, ask, deadline, attempts=_ATTEMPTS_AT_A_LEADER)
+
+    def ask_nodes(self, nodes: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
+        """Ask brokers by their node ids, in digits. :raises WireError: as `home`"""
+        deadline = self._deadline()
+
+        def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
+            known = {
+                str(broker.node_id): broker.address for broker in self.brokers(deadline, fresh=fresh).brokers
+            }
+            missing = Failure(message="the cluster has no such broker")
+            return {node: known.get(node, missing) for node in pending}
+
+        return self._ask_and_repeat(nodes, locate, ask, deadline)
+
+    def ask_home(self, keys: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
+        """Ask any one broker for all keys. :raises WireError: as `home`"""
+        deadline = self._deadline()
+
+        def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
+            return dict.fromkeys(pending, self.home(deadline).address)
+
+        return self._ask_and_repeat(keys, locate, ask, deadline)
+
+    def find_coordinators(self, groups: Iterable[str]) -> Answers[str, Address]:
+        """Where the coordinator of every group is, looked up now; a group that does not exist has one too.
+
+        :raises WireError: when no broker can be asked
+        """
+        deadline = self._deadline()
+
+        def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
+            return self._located(pending, deadline, fresh=True)
+
+        def ask(broker: Connection, keys: list[str], _: Deadline) -> Steps[dict[str, Address | Failure]]:
+            yield from ()
+            return dict.fromkeys(keys, broker.address)
+
+        return self._ask_and_repeat(groups, locate, ask, deadline)
+
+    def brokers(self, deadline: Deadline | None = None, *, fresh: bool = False) -> ClusterMetadata:
+        """The brokers of the cluster, and the topic of groups and offsets, asked once unless `fresh`."""
+        if fresh or self._metadata is None:
+            self._metadata = self.ask_any(partial(fetch_metadata, [OFFSETS_TOPIC]), deadline)
+        return self._metadata
+
+    def _located(self, groups: list[str], deadline: Deadline, *, fresh: bool) -> dict[str, Address | Failure]:
+        """Where the coordinator of every group is, from what is known already unless `fresh`."""
+        unknown = groups if fresh else [group for group in groups if group not in self._coordinators]
+        answers: dict[str, Address | Failure] = {}
+        if unknown:
+            answers = self.ask_any(partial(find_coordinators, unknown), deadline)
+        for group in unknown:
+            self._coordinators.pop(group, None)
+            place = answers.get(group)
+            if isinstance(place, Address):
+                self._coordinators[group] = place
+        missing = Failure(message="the broker left the group out of its answer to FindCoordinator")
+        return {group: self._coordinators.get(group) or answers.get(group, missing) for group in groups}
+
+    def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
+        """The coordinators that answered for these groups last; no broker is asked."""
+        return {group: self._coordinators[group] for group in groups if group in self._coordinators}
+
+    def _first_to_answer(self, deadline: Deadline) -> Connection:
+        known = self._metadata.brokers if self._metadata else ()
+        places = list(dict.fromkeys([*self._bootstrap, *(broker.address for broker in known)]))
+        failed: list[Address] = []
+        attempts = {place: self._attempt(place, turn, failed, deadline) for turn, place in enumerate(places)}
+        outcomes = run_all(attempts, enough=lambda outcome: isinstance(outcome, Connection))
+        for outcome in outcomes.values():
+            if isinstance(outcome, Connection):
+                return outcome
+        errors = [error for error in outcomes.values() if isinstance(error, WireError)]
+        # A broker that answered with a refusal says more than others that did not answer at all.
+        told = [error for error in errors if isinstance(error, AuthenticationFailed | UnsupportedMechanism)]
+        if told or len(errors) == 1:
+            raise (told or errors)[0]
+        raise WireError("no bootstrap server answers:\n" + "\n".join(f"  {error}" for error in errors))
+
+    def _attempt(
+        self, place: Address, turn: int, failed: list[Address], deadline: Deadline
+    ) -> Steps[Connection]:
+        """Open a connection, after those before it failed or kept quiet for a while."""
+        own_turn = deadline.sooner(turn * _STAGGER_MS)
+        while len(failed) < turn and own_turn.remaining_ms():
+            try:
+                yield Wait(None, 0, own_turn.sooner(_POLL_MS))
+            except Expired:
+                continue
+        connection = self.connection(place)
+        try:
+            yield from connection.open(deadline)
+        except WireError:
+            failed.append(place)
+            raise
+        return connection
+
+    def _ask_and_repeat(
+        self,
+        keys: Iterable[K],
+        locate: Locate[K],
+        ask: Ask[K, T],
+        deadline: Deadline,
+        attempts: int | None = None,
+    ) -> Answers[K, T]:
+        """Locate every key, ask all brokers side by side, and repeat for what may work later.
+
+        A retriable error code is repeated until the deadline (or `attempts` times in all), a dead broker a few times
+        (its keys may move to another), anything else not at all.
+        :raises WireError: when the first look-up fails; what a later one fails to find keeps the failure it had
+        """
+        order = list(dict.fromkeys(keys))
+        outcomes: dict[K, T | Failure] = {}
+        pending, pause_ms, attempt = order, _FIRST_PAUSE_MS, 1
+        while pending:
+            try:
+                places = locate(pending, attempt > 1)
+            except WireError:
+                if attempt == 1:
+                    raise
+                break
+            dead = self._round(pending, places, ask, deadline, outcomes)
+            if attempt >= _ATTEMPTS_AT_A_DEAD_BROKER:
+                dead = set()
+            pending = [key for key in pending if key in dead or _retriable(outcomes[key])]
+            if not pending or attempt == attempts or deadline.remaining_ms() <= pause_ms:
+                break
+            time.sleep(pause_ms / 1000)
+            pause_ms, attempt = min(2 * pause_ms, _LONGEST_PAUSE_MS), attempt + 1
+        found: dict[K, T] = {}
+        failed: dict[K, Failure] = {}
+        for key in order:
+            outcome = outcomes[key]
+            if isinstance(outcome, Failure):
+                failed[key] = outcome
+            else:
+                found[key] = outcome
+        return Answers(found=found, failed=failed)
+
+    def _round(
+        self,
+        pending: list[K],
+        places: dict[K, Address | Failure],
+        ask: Ask[K, T],
+        deadline: Deadline,
+        outcomes: dict[K, T | Failure],
+    ) -> set[K]:
+        """One round of questions, its answers put into `outcomes`. Returns the keys of brokers that are dead."""
+        at: dict[Address, list[K]] = {}
+        for key in pending:
+            place = places[key]
+            if isinstance(place, Failure):
+                outcomes[key] = place
+            else:
+                at.setdefault(place, []).append(key)
+        dead: set[K] = set()
+        replies = run_all({place: ask(self.connection(place), keys, deadline) for place, keys in at.items()})
+        for place, reply in replies.items():
+            if isinstance(reply, WireError):
+                outcomes |= dict.fromkeys(at[place], failure_of(reply))
+                dead |= set(at[place]) if isinstance(reply, Unreachable) else set()
+            else:
+                left_out = Failure(message=f"{place} left it out of its answer")
+                outcomes |= {key: reply.get(key, left_out) for key in at[place]}
+        return dead
+
+
+def _retriable(outcome: object) -> bool:
+    return isinstance(outcome, Failure) and outcome.retriable
+
+
+def _leaders(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
+    addresses = {broker.node_id: broker.address for broker in metadata.brokers}
+    return {
+        (topic.name, partition.index): addresses[partition.leader]
+        for topic in metadata.topics.values()
+        for partition in topic.partitions
+        if partition.leader in addresses
+    }
+
+
+def _no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
+    if topic in metadata.failed:
+        return metadata.failed[topic]
+    if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
+        alive = {broker.node_id for broker in metadata.brokers}
+        gone = named_brokers(metadata.topics[topic].partitions[index], alive)
+        message = f"the partition has no leader. Bring {gone} back."
+        return Failure(
+            message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
+        )
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return Failure(message=f"{topic} has no partition {index}", code=unknown, name=unknown.name)

@@ -51,10 +51,16 @@ FirstRecords: TypeAlias = dict[int, FirstRecord | Failure | None]
 
 
 def first_records(
-    connection: Connection, wanted: Mapping[TopicPartition, Collection[int]], deadline: Deadline
+    wanted: Mapping[TopicPartition, Collection[int]],
+    connection: Connection,
+    places: Iterable[TopicPartition],
+    deadline: Deadline,
 ) -> Steps[dict[TopicPartition, FirstRecords | Failure]]:
-    """Ask one leader. What was found before time or connection ran out is told beside what was not."""
-    searches = {place: _Search(place, offsets) for place, offsets in wanted.items()}
+    """Ask one leader for what is `wanted` in its `places`.
+
+    What was found before time or connection ran out is told beside what was not.
+    """
+    searches = {place: _Search(place, wanted[place]) for place in places}
     try:
         queues = _Queues(searches.values())
         while chunk := queues.next_chunk():
@@ -158,7 +164,7 @@ def _ask(connection: Connection, searches: list[_Search], deadline: Deadline) ->
             search.give_up(answer)
     if not begun_later:
         return
-    begins = yield from list_offsets(connection, [each.place for each in begun_later], EARLIEST, deadline)
+    begins = yield from list_offsets(EARLIEST, connection, [each.place for each in begun_later], deadline)
     left_out = Failure(message=f"{connection.address} left it out of its answer")
     for search in begun_later:
         search.begin_at(begins.get(search.place, left_out))

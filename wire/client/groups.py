@@ -27,7 +27,7 @@ _FIRST_WITH_TYPES = 5
 
 
 def find_coordinators(
-    connection: Connection, groups: Sequence[str], deadline: Deadline
+    groups: Sequence[str], connection: Connection, deadline: Deadline
 ) -> Steps[dict[str, Address | Failure]]:
     """Ask one broker for the coordinators of `groups` (of any type); brokers before 3.0 one by one."""
     yield from connection.open(deadline)
@@ -47,7 +47,7 @@ def _place(entry: Any) -> Address | Failure:
 
 
 def list_groups(
-    connection: Connection, states: Sequence[str], types: Sequence[str], deadline: Deadline
+    states: Sequence[str], types: Sequence[str], connection: Connection, deadline: Deadline
 ) -> Steps[tuple[Any, ...]]:
     """Ask one broker for its groups; empty `states` or `types` let all pass, letter case does not matter.
 
@@ -74,7 +74,7 @@ def list_groups(
 
 
 def describe(
-    connection: Connection, api: Api, groups: Sequence[str], deadline: Deadline
+    api: Api, connection: Connection, groups: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, Any | Failure]]:
     """Ask one coordinator for `groups` through the describe request of their type.
 

@@ -65,7 +65,7 @@ class ClusterMetadata:
 
 
 def fetch_metadata(
-    connection: Connection, topics: Sequence[str] | None, deadline: Deadline
+    topics: Sequence[str] | None, connection: Connection, deadline: Deadline
 ) -> Steps[ClusterMetadata]:
     """Ask for brokers and `topics`; None means all topics. No topic is ever created by asking.
 

@@ -82,9 +82,9 @@ def offset_fetch(
 
 
 def offset_commit(
+    offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
     connection: Connection,
     groups: Sequence[str],
-    offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
     deadline: Deadline,
 ) -> Steps[dict[str, Outcomes | Failure]]:
     """Ask one coordinator to commit the `offsets` of each of `groups`, a request per group, as no member.
@@ -125,9 +125,9 @@ def _committed(response: Any) -> Outcomes | Failure:
 
 
 def offset_delete(
+    partitions: Mapping[str, Sequence[TopicPartition]],
     connection: Connection,
     groups: Sequence[str],
-    partitions: Mapping[str, Sequence[TopicPartition]],
     deadline: Deadline,
 ) -> Steps[dict[str, Outcomes | Failure]]:
     """Ask one coordinator to delete the offsets of `partitions` of each of `groups`, a request per group.
@@ -175,7 +175,7 @@ def share_group_offsets(
 
 
 def list_offsets(
-    connection: Connection, partitions: Sequence[TopicPartition], timestamp: int, deadline: Deadline
+    timestamp: int, connection: Connection, partitions: Sequence[TopicPartition], deadline: Deadline
 ) -> Steps[dict[TopicPartition, Any | Failure]]:
     """Ask one leader for `LATEST`, `EARLIEST`, or the first offset at or after a timestamp in ms.
 

@@ -122,7 +122,7 @@ _ANY = 1
 
 
 def describe_acls(
-    connection: Connection, kind: AclResource, deadline: Deadline
+    kind: AclResource, connection: Connection, deadline: Deadline
 ) -> Steps[tuple[AclEntry, ...]]:
     """Ask a broker for all entries of a kind of resource.
 

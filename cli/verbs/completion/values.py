@@ -124,7 +124,7 @@ def _groups(context: Context) -> Described:
             # A list for people also counts members, which takes a question about every group.
             return [
                 (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.group_state))))
-                for listed in source.client.list_groups(timeout_ms=limit_ms()).groups
+                for listed in source.client.list_groups().groups
             ]
         return [
             (group.id, f"{group.type.value.capitalize()}, {group.state.value}")
@@ -137,7 +137,7 @@ def _topics(context: Context) -> Described:
 
     with _source(context) as source:
         if isinstance(source, LiveSource) and source.client is not None:
-            topics = source.client.metadata(timeout_ms=limit_ms()).topics
+            topics = source.client.metadata().topics
             sizes = {name: len(topic.partitions) for name, topic in topics.items()}
         else:
             sizes = {topic.name: topic.partitions for topic in source.topics(None, end_offsets=False).items}

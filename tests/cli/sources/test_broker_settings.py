@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cli.options import SourceOptions
 from cli.sources.live import LiveSource
 from groups.brokers import release_of, with_settings
 from groups.model import Cluster
 from tests.kafka.broker import Broker
+from wire.client.security import ConnectionSettings
 
 POLICY = "group.consumer.migration.policy"
 
@@ -61,7 +61,7 @@ def test_a_release_by_its_metadata_version(level: int | None, release: str | Non
 @pytest.mark.kafka
 def test_a_real_broker(broker: Broker) -> None:
     """The wire client and the AdminClient tell the same settings."""
-    source = LiveSource.connect(SourceOptions(bootstrap_server=broker.bootstrap))
+    source = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,)))
     try:
         cluster, by_admin = source.cluster(), source.admin.cluster()
     finally:

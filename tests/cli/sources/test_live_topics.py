@@ -23,7 +23,7 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "re2", "rich", "asyncio")
 
 @pytest.fixture
 def source(broker: Broker) -> Iterator[LiveSource]:
-    live = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,)), 30_000)
+    live = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=30_000))
     yield live
     live.close()
 

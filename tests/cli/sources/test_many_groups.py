@@ -63,7 +63,7 @@ def _names(kind: str, count: int) -> list[str]:
 
 @pytest.fixture
 def source(crowded: Broker) -> Iterator[LiveSource]:
-    live = LiveSource(ConnectionSettings(bootstrap_servers=(crowded.bootstrap,)), 60_000)
+    live = LiveSource(ConnectionSettings(bootstrap_servers=(crowded.bootstrap,), api_timeout_ms=60_000))
     yield live
     live.close()
 

@@ -29,7 +29,7 @@ TIMEOUT_S = 20.0
 
 
 def source(broker: Broker) -> LiveSource:
-    return LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,)), 20_000)
+    return LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=20_000))
 
 
 @pytest.mark.kafka

@@ -34,7 +34,9 @@ def failure(servers: str, timeout_ms: int = PATIENCE_MS, **settings: Any) -> Wir
     """The error of connecting to `servers`."""
     with pytest.raises(WireError) as caught:
         Client.connect(
-            ConnectionSettings(bootstrap_servers=tuple(servers.split(",")), **settings), timeout_ms=timeout_ms
+            ConnectionSettings(
+                bootstrap_servers=tuple(servers.split(",")), api_timeout_ms=timeout_ms, **settings
+            )
         )
     return caught.value
 
@@ -205,7 +207,7 @@ def test_an_answer_byte_by_byte_is_an_answer() -> None:
         connection.recv(1000)
 
     with peer(script) as address, Client.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
-        assert client.features().levels == {}
+        assert client.home().features.levels == {}
 
 
 def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
@@ -242,7 +244,7 @@ def test_an_answer_that_is_too_long(alone_too: bool) -> None:
     with peer(serve) as address:
         plain = _plain_answers(address, "g", "h")
         with Client.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
-            answers = client.committed_offsets(["g", "h"], timeout_ms=PATIENCE_MS)
+            answers = client.committed_offsets(["g", "h"])
     if not alone_too:
         assert list(answers.found) == ["g", "h"]
         return

@@ -54,7 +54,7 @@ def coordinator(address: Callable[[], str], *groups: str) -> Callable[[int], Any
 
 
 def client(*servers: str, **settings: Any) -> Client:
-    return Client.connect(ConnectionSettings(bootstrap_servers=servers, **settings), timeout_ms=60_000)
+    return Client.connect(ConnectionSettings(bootstrap_servers=servers, **settings))
 
 
 ALL = {api.name: api.sent for api in (METADATA, LIST_GROUPS, FIND_COORDINATOR, DESCRIBE_GROUPS)}
@@ -125,8 +125,8 @@ def test_asking_again_ends_at_the_deadline() -> None:
     answers = {"ListGroups": listed(error=14)}
     with peer(broker(answers, ALL)) as address:
         answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            (failure,) = asking.list_groups(timeout_ms=2000).failed.values()
+        with client(address, api_timeout_ms=2000) as asking:
+            (failure,) = asking.list_groups().failed.values()
     assert failure.name == "COORDINATOR_LOAD_IN_PROGRESS"
 
 

@@ -15,6 +15,7 @@ from tests.wire.client.test_client import coordinator, metadata
 from tests.wire.messages.test_requests import plain
 from wire.client.client import Client
 from wire.client.errors import WireError
+from wire.client.offsets import LATEST
 from wire.client.security import ConnectionSettings
 from wire.client.settings import ResourceType
 from wire.messages.definition import Api
@@ -26,18 +27,18 @@ from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 LIMIT_MS = 100
 DESCRIBING = (DESCRIBE_GROUPS, CONSUMER_GROUP_DESCRIBE, SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE)
 QUESTIONS: dict[str, Callable[[Client], Any]] = {
-    "features": lambda client: client.features(timeout_ms=LIMIT_MS),
-    "metadata": lambda client: client.metadata(timeout_ms=LIMIT_MS),
-    "metadata of topics": lambda client: client.metadata(["a", ""], timeout_ms=LIMIT_MS),
-    "list": lambda client: client.list_groups(timeout_ms=LIMIT_MS),
-    "coordinators": lambda client: client.find_coordinators(["g", "h"], timeout_ms=LIMIT_MS),
-    "described": lambda client: [client.describe(api, ["g"], timeout_ms=LIMIT_MS) for api in DESCRIBING],
-    "committed": lambda client: client.committed_offsets(["g"], timeout_ms=LIMIT_MS),
-    "share offsets": lambda client: client.share_group_offsets(["g"], timeout_ms=LIMIT_MS),
-    "first records": lambda client: client.first_records({("a", 0): [3, 9]}, timeout_ms=LIMIT_MS),
-    "ends": lambda client: client.end_offsets([("a", 0), ("", 1)], timeout_ms=LIMIT_MS),
-    "configs": lambda client: client.describe_configs(ResourceType.GROUP, ["g"], timeout_ms=LIMIT_MS),
-    "brokers": lambda client: client.describe_configs(ResourceType.BROKER, ["1"], timeout_ms=LIMIT_MS),
+    "features": lambda client: client.home().features,
+    "metadata": lambda client: client.metadata(),
+    "metadata of topics": lambda client: client.metadata(["a", ""]),
+    "list": lambda client: client.list_groups(),
+    "coordinators": lambda client: client.find_coordinators(["g", "h"]),
+    "described": lambda client: [client.describe(api, ["g"]) for api in DESCRIBING],
+    "committed": lambda client: client.committed_offsets(["g"]),
+    "share offsets": lambda client: client.share_group_offsets(["g"]),
+    "first records": lambda client: client.first_records({("a", 0): [3, 9]}),
+    "ends": lambda client: client.offsets_at([("a", 0), ("", 1)], LATEST),
+    "configs": lambda client: client.describe_configs(ResourceType.GROUP, ["g"]),
+    "brokers": lambda client: client.describe_configs(ResourceType.BROKER, ["1"]),
 }
 
 
@@ -54,7 +55,7 @@ def test_nothing_but_errors_of_the_wire_escapes(seed: int) -> None:
     with peer(broker(answers, versions)) as address:
         if seed % 2:
             answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: address)}
-        with Client(ConnectionSettings(bootstrap_servers=(address,))) as client:
+        with Client(ConnectionSettings(bootstrap_servers=(address,), api_timeout_ms=LIMIT_MS)) as client:
             for ask in QUESTIONS.values():
                 with suppress(WireError):
                     ask(client)

@@ -10,6 +10,7 @@ from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from wire.client.client import Client
+from wire.client.offsets import EARLIEST, LATEST
 from wire.client.security import ConnectionSettings
 from wire.client.settings import ConfigSource, ResourceType
 from wire.messages.embedded_protocol import read_assignment, read_subscription
@@ -47,7 +48,7 @@ def test_the_cluster(client: Client, broker: Broker) -> None:
     assert metadata.failed[missing].name == "UNKNOWN_TOPIC_OR_PARTITION"
     assert topic in client.metadata().topics
     assert client.metadata([]).topics == {}
-    assert client.features().levels["group.version"] == 1
+    assert client.home().features.levels["group.version"] == 1
 
 
 def test_a_classic_group(client: Client, broker: Broker, members: Members) -> None:
@@ -145,10 +146,10 @@ def test_offsets(client: Client, broker: Broker) -> None:
     }
     assert committed_offsets(committed[nobody]) == ({}, {})
     places = [(topic, 0), (topic, 1), (topic, 2)]
-    ends = client.end_offsets(places)
+    ends = client.offsets_at(places, LATEST)
     assert {place: one.offset for place, one in ends.found.items()} == {(topic, 0): 5, (topic, 1): 0}
     assert ends.failed[topic, 2].message == f"{topic} has no partition 2"
-    assert client.beginning_offsets([(topic, 0)]).found[topic, 0].offset == 0
+    assert client.offsets_at([(topic, 0)], EARLIEST).found[topic, 0].offset == 0
     at = client.offsets_at([(topic, 0), (topic, 1)], 2500).found
     assert (at[topic, 0].offset, at[topic, 0].timestamp, at[topic, 1].offset) == (2, 3000, -1)
 
@@ -176,4 +177,4 @@ def test_coordinators(client: Client, broker: Broker) -> None:
 
 def test_no_group_and_no_partition_cost_no_question(client: Client) -> None:
     assert client.describe(DESCRIBE_GROUPS, []).found == {}
-    assert client.end_offsets([]).found == {}
+    assert client.offsets_at([], LATEST).found == {}

@@ -213,7 +213,9 @@ class LiveGroup:
 
     def state(self) -> State:
         """The group as it is, with all its topics."""
-        source = LiveSource(ConnectionSettings(bootstrap_servers=(self.broker.bootstrap,)), 30_000)
+        source = LiveSource(
+            ConnectionSettings(bootstrap_servers=(self.broker.bootstrap,), api_timeout_ms=30_000)
+        )
         try:
             (group,) = source.describe([self.id], offsets=False).items
             wanted = (wanted_topics([group], WhatIf()) or set()) | set(self.counts)

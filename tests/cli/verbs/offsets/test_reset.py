@@ -339,7 +339,7 @@ def test_a_group_of_the_consumer_protocol(rig: OffsetRig, members: Members, topi
 
 def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
-    source = LiveSource(ConnectionSettings(bootstrap_servers=(rig.broker.bootstrap,)), 10_000)
+    source = LiveSource(ConnectionSettings(bootstrap_servers=(rig.broker.bootstrap,), api_timeout_ms=10_000))
     source.close()
     source.client = None
     writer = writer_of(source)
