@@ -75,7 +75,7 @@ class Topics:
         metadata = self.client.metadata(new)
         self.found |= metadata.topics
         self._leaders |= {
-            (topic.name, each.index): each.leader
+            (topic.name, each.partition_index): each.leader_id
             for topic in metadata.topics.values()
             for each in topic.partitions
         }
@@ -103,7 +103,10 @@ class Topics:
         """All partitions of the topics that could be described."""
         self.describe(names)
         return [
-            (name, each.index) for name in names if name in self.found for each in self.found[name].partitions
+            (name, each.partition_index)
+            for name in names
+            if name in self.found
+            for each in self.found[name].partitions
         ]
 
     def missing(self, places: Sequence[Place]) -> list[Place]:

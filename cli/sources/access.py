@@ -6,14 +6,25 @@ without an authorizer, one that refuses to tell, and one without entries look al
 
 from __future__ import annotations
 
+from typing import Any
+
 from migration.access import Access, Entry, Kind
 from wire.client.client import Client
 from wire.client.errors import KafkaError, WireError
-from wire.client.settings import AclEntry, AclPattern, AclResource
+from wire.client.settings import AclResource
 from wire.errors import ErrorCode
 
 _KINDS = {AclResource.TOPIC: Kind.TOPIC, AclResource.GROUP: Kind.GROUP}
 _EVERY_HOST = "*"
+_ALLOW = 3
+_LITERAL, _PREFIXED = 3, 4
+"""Of PatternType."""
+_OPERATIONS = {
+    2: "ALL", 3: "READ", 4: "WRITE", 5: "CREATE", 6: "DELETE", 7: "ALTER", 8: "DESCRIBE", 9: "CLUSTER_ACTION",
+    10: "DESCRIBE_CONFIGS", 11: "ALTER_CONFIGS", 12: "IDEMPOTENT_WRITE", 13: "CREATE_TOKENS", 14: "DESCRIBE_TOKENS",
+    15: "TWO_PHASE_COMMIT",
+}  # fmt: skip
+"""Names by the numbers of AclOperation."""
 
 
 def read_access(client: Client) -> Access:
@@ -21,28 +32,34 @@ def read_access(client: Client) -> Access:
     entries: list[Entry] = []
     for asked, kind in _KINDS.items():
         try:
-            found = client.describe_acls(asked)
+            resources = client.describe_acls(asked)
         except KafkaError as error:
             if error.code == ErrorCode.SECURITY_DISABLED:
                 return Access(is_open=True)
             return Access(problem=str(error))
         except WireError as error:
             return Access(problem=str(error))
-        entries += [_entry(kind, each) for each in found if _is_certain(each)]
+        entries += [
+            _entry(kind, resource, acl)
+            for resource in resources
+            for acl in resource.acls
+            if _is_certain(resource, acl)
+        ]
     return Access(entries=tuple(entries))
 
 
-def _is_certain(entry: AclEntry) -> bool:
+def _is_certain(resource: Any, acl: Any) -> bool:
     """Where the members run is not known: an ALLOW from some hosts only is none, a DENY is one."""
-    return not entry.allows or (entry.host == _EVERY_HOST and entry.pattern is not AclPattern.UNKNOWN)
+    is_known = resource.pattern_type in (_LITERAL, _PREFIXED)
+    return acl.permission_type != _ALLOW or (acl.host == _EVERY_HOST and is_known)
 
 
-def _entry(kind: Kind, entry: AclEntry) -> Entry:
+def _entry(kind: Kind, resource: Any, acl: Any) -> Entry:
     return Entry(
         kind=kind,
-        name=entry.resource_name,
-        is_prefix=entry.pattern is AclPattern.PREFIXED,
-        principal=entry.principal,
-        operation=entry.operation,
-        allows=entry.allows,
+        name=resource.resource_name,
+        is_prefix=resource.pattern_type == _PREFIXED,
+        principal=acl.principal,
+        operation=_OPERATIONS.get(acl.operation, "UNKNOWN"),
+        allows=acl.permission_type == _ALLOW,
     )

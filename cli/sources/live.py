@@ -390,7 +390,9 @@ def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
     from groups.model import Topic
 
     of_replicas = {
-        partition.index: tuple(rack for node in partition.replicas if (rack := racks.get(node)))
+        partition.partition_index: tuple(
+            rack for node in partition.replica_nodes if (rack := racks.get(node))
+        )
         for partition in told.partitions
     }
     return Topic(

