@@ -40,25 +40,10 @@ def _quoted(names: Iterable[str]) -> str:
 def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
     """By group None where it is gone, or why it is not."""
     if source.client is None:
-        return _delete_as_admin(source, names)
+        refused = source.admin.delete_groups(names)
+        return {name: _failure(refused[name]) if name in refused else None for name in names}
     failed = source.client.delete_groups(names).failed
     return {name: failed.get(name) for name in names}
-
-
-def _delete_as_admin(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
-    """The same where librdkafka alone can log in."""
-    from confluent_kafka import KafkaException
-
-    if not names:
-        return {}
-    asked = source.admin.admin.delete_consumer_groups(names, request_timeout=source.timeout_ms / 1000)
-    outcome: dict[str, Failure | None] = {}
-    for name, future in asked.items():
-        try:
-            outcome[name] = future.result()
-        except KafkaException as error:
-            outcome[name] = _failure(error)
-    return outcome
 
 
 def _failure(error: KafkaException) -> Failure:

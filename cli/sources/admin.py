@@ -177,6 +177,23 @@ class AdminReader:
         problems = tuple(replace(_problem(group, error), group=group) for group, error in failed.items())
         return {group: _offsets(result) for group, result in found.items()}, problems
 
+    def commit(
+        self, offsets: Mapping[str, list[TopicPartition]]
+    ) -> tuple[dict[str, Any], dict[str, KafkaException]]:
+        """Commit offsets, one request per group, without metadata; by group, what librdkafka answers or raises."""
+        asked: dict[str, Future[Any]] = {}
+        for group, places in offsets.items():
+            request = [ConsumerGroupTopicPartitions(group, places)]
+            asked |= self.admin.alter_consumer_group_offsets(request, request_timeout=self.timeout_s)
+        return _settle(asked)
+
+    def delete_groups(self, groups: Sequence[str]) -> dict[str, KafkaException]:
+        """Delete groups of any type; why those are still there that are."""
+        if not groups:
+            return {}
+        asked = self.admin.delete_consumer_groups(list(groups), request_timeout=self.timeout_s)
+        return _settle(asked)[1]
+
     def list_groups(self) -> Read[GroupListing]:
         """Classic and consumer groups; librdkafka leaves out the other types without a word."""
         with self._asking():

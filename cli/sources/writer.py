@@ -1,17 +1,16 @@
 """Changing a live cluster: offsets, groups and their settings.
 
-Groups are deleted and settings set through the AdminClient. Offsets are committed and deleted over the wire client:
-confluent-kafka's AdminClient cannot delete them, and commits metadata with a NUL behind them (2.16.1). Where only the
-AdminClient can log in it commits offsets too, without metadata. What failed is told partition by partition, or group by
-group.
+Settings are set through the AdminClient. Offsets are committed, and offsets and groups deleted, over the wire client:
+confluent-kafka's AdminClient cannot delete offsets, and commits metadata with a NUL behind them (2.16.1). Where only
+the AdminClient can log in it deletes groups and commits offsets too, without metadata. What failed is told partition by
+partition, or group by group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
 from cli.sources.live import LiveSource
@@ -22,8 +21,6 @@ from wire.client.answers import Answers, Failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, KafkaException
-
-K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +47,6 @@ class ClusterWriter:
 
     def __init__(self, source: LiveSource) -> None:
         self._source = source
-        self._timeout_s = source.timeout_ms / 1000
 
     def commit(self, changes: Mapping[str, Sequence[OffsetChange]]) -> dict[str, dict[Place, Failed | None]]:
         """Commit every group's new offsets, one request per group, all groups side by side.
@@ -80,11 +76,10 @@ class ClusterWriter:
         self, changes: Mapping[str, Sequence[OffsetChange]]
     ) -> dict[str, dict[Place, Failed | None]]:
         """Without metadata, which this way of reading does not know either."""
-        from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+        from confluent_kafka import TopicPartition
 
-        asked: dict[str, Future[Any]] = {}
-        for group, wanted in changes.items():
-            offsets = [
+        offsets = {
+            group: [
                 TopicPartition(
                     change.topic,
                     change.partition,
@@ -93,11 +88,15 @@ class ClusterWriter:
                 )
                 for change in wanted
             ]
-            asked |= self._source.admin.admin.alter_consumer_group_offsets(
-                [ConsumerGroupTopicPartitions(group, offsets)], request_timeout=self._timeout_s
-            )
-        told = _settle(asked, COMMITTING)
-        return {group: _by_place(wanted, told[group]) for group, wanted in changes.items()}
+            for group, wanted in changes.items()
+        }
+        found, failed = self._source.admin.commit(offsets)
+        return {
+            group: dict.fromkeys((change.place for change in wanted), failed_of(failed[group], COMMITTING))
+            if group in failed
+            else _by_place(wanted, found[group])
+            for group, wanted in changes.items()
+        }
 
     def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
         """Delete committed offsets by group, one request per group.
@@ -115,10 +114,15 @@ class ClusterWriter:
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         """Delete groups of any type, and what they have committed."""
-        if not groups:
-            return {}
-        asked = self._source.admin.admin.delete_consumer_groups(list(groups), request_timeout=self._timeout_s)
-        return _settle(asked, DELETING_GROUPS)
+        client = self._source.client
+        if client is None:
+            refused = self._source.admin.delete_groups(groups)
+            return {
+                group: failed_of(refused[group], DELETING_GROUPS) if group in refused else None
+                for group in groups
+            }
+        failed = client.delete_groups(groups).failed
+        return {group: _wire_failed(failed.get(group), DELETING_GROUPS) for group in groups}
 
 
 def _told(
@@ -137,27 +141,12 @@ def _told(
 
 
 def _by_place(wanted: Iterable[OffsetChange], told: Any) -> dict[Place, Failed | None]:
-    if isinstance(told, Failed):
-        return {change.place: told for change in wanted}
     found = {(each.topic, each.partition): each.error for each in told.topic_partitions}
     left_out = Failed(message="the coordinator left it out of its answer", refused=False)
     return {
         change.place: _failed(found[change.place], COMMITTING) if change.place in found else left_out
         for change in wanted
     }
-
-
-def _settle(asked: Mapping[K, Future[Any]], needs: Needs) -> dict[K, Any]:
-    """The results, and a `Failed` in the place of an error."""
-    from confluent_kafka import KafkaException
-
-    told: dict[K, Any] = {}
-    for key, future in asked.items():
-        try:
-            told[key] = future.result()
-        except KafkaException as error:
-            told[key] = failed_of(error, needs)
-    return told
 
 
 def failed_of(error: KafkaException, needs: Needs) -> Failed:

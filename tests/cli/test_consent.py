@@ -137,8 +137,7 @@ def test_a_member_that_joins_before_groups_are_deleted(rig: OffsetRig, topic: st
             consumer.close()
     assert status == 4
     assert f"deleted {groups[1]}\n" in said
-    assert f"{groups[0]}: " in said
-    assert "(NON_EMPTY_GROUP): a member has joined since the change was shown" in said
+    assert f"{groups[0]}: NON_EMPTY_GROUP: a member has joined since the change was shown" in said
     assert rig.committed(groups[0]) == {(topic, 0): 3}
 
 
