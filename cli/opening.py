@@ -140,13 +140,9 @@ def source_of(options: SourceOptions) -> Source:
 
     What they leave to contexts and the environment, `cli.sources.contexts.settle` has filled in before.
     """
-    named = {
-        "--bootstrap-server": options.bootstrap_server,
-        "--snapshot": options.snapshot,
-        "--embedded": options.embedded,
-        "--log-dir": options.log_dirs or None,
-    }
-    given = [option for option, value in named.items() if value is not None]
+    given = [option for option, value in options.sources.items() if value is not None]
+    if options.command_config is not None:
+        given.remove("--command-config")
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} name different sources; give one")
     if options.command_config and options.bootstrap_server is None and given:
@@ -174,14 +170,7 @@ def source_of(options: SourceOptions) -> Source:
 
 def source_is_named(options: SourceOptions) -> bool:
     """Whether the command line names a source, or the default one has something to offer."""
-    named = (
-        options.bootstrap_server,
-        options.command_config,
-        options.snapshot,
-        options.embedded,
-        options.log_dirs,
-    )
-    return any(named) or is_log_directory(data_directory())
+    return any(options.sources.values()) or is_log_directory(data_directory())
 
 
 def data_directory() -> Path:

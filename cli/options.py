@@ -74,6 +74,17 @@ class NamedSource:
         ),
     ] = None
 
+    @property
+    def sources(self) -> dict[str, object]:
+        """What the options that name a source were given, by option; None where one was not typed."""
+        return {
+            "--bootstrap-server": self.bootstrap_server,
+            "--command-config": self.command_config,
+            "--snapshot": self.snapshot,
+            "--embedded": self.embedded,
+            "--log-dir": self.log_dirs or None,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions(NamedSource):

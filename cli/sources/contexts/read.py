@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from cli.render.output_format import OutputFormat
 from cli.sources.contexts.model import (
@@ -102,31 +103,17 @@ class _Reader:
         entries = self._fields(entry.value, f"the context {entry.name}").entries
         self._check_keys(entries.values(), _KNOWN, "of a context")
         kind = self._kind(entry, entries)
-        for one, other in (("command_config", "properties"),):
-            if one in entries and other in entries:
-                raise self._error(
-                    entries[other].key.span, f"{one} and {other} are two ways to say the same; keep one."
-                )
+        if "command_config" in entries and "properties" in entries:
+            raise self._error(
+                entries["properties"].key.span,
+                "command_config and properties are two ways to say the same; keep one.",
+            )
         if "properties" in entries and "bootstrap_server" not in entries:
             raise self._error(
                 entries["properties"].key.span, "properties want a bootstrap_server beside them."
             )
-        return Context(
-            name=entry.name,
-            line=entry.key.span.line,
-            kind=kind,
-            bootstrap_server=self._servers(entries.get("bootstrap_server")),
-            command_config=self._path(entries.get("command_config")),
-            properties=self._properties(entries.get("properties")),
-            snapshot=self._path(entries.get("snapshot")),
-            embedded=self._path(entries.get("embedded")),
-            log_dirs=self._paths(entries.get("log_dirs")),
-            as_of=self._moment(entries.get("as_of")),
-            topics=self._path(entries.get("topics")),
-            timeout_ms=self._milliseconds(entries.get("timeout_ms")),
-            output=self._output(entries.get("output")),
-            protected=self._flag(entries.get("protected")),
-        )
+        said: dict[str, Any] = {key: _READERS[key](self, each) for key, each in entries.items()}
+        return Context(name=entry.name, line=entry.key.span.line, kind=kind, **said)
 
     def _kind(self, entry: Entry, entries: dict[str, Entry]) -> SourceKind:
         said = [name for name in entries if name in _KINDS]
@@ -142,9 +129,7 @@ class _Reader:
             raise self._error(span, f"the context {entry.name} names no source; add {wanted}.")
         return kinds.pop()
 
-    def _servers(self, entry: Entry | None) -> str | None:
-        if entry is None:
-            return None
+    def _servers(self, entry: Entry) -> str:
         node = entry.value
         parts = (
             [self._word(each, entry.name) for each in node.nodes]
@@ -165,8 +150,8 @@ class _Reader:
             raise self._error(node.span, f"bootstrap_server: {clipped(str(error), MAX_SAID)}.") from None
         return servers
 
-    def _properties(self, entry: Entry | None) -> tuple[PropertyValue, ...]:
-        if entry is None or _is_null(entry.value):
+    def _properties(self, entry: Entry) -> tuple[PropertyValue, ...]:
+        if _is_null(entry.value):
             return ()
         return tuple(map(self._property, self._fields(entry.value, "properties").entries.values()))
 
@@ -195,16 +180,14 @@ class _Reader:
             raise self._error(entry.value.span, f"{key}: env wants the name of a variable, not a value.")
         return Keeper.ENVIRONMENT, name
 
-    def _paths(self, entry: Entry | None) -> tuple[Path, ...]:
-        if entry is None:
-            return ()
+    def _paths(self, entry: Entry) -> tuple[Path, ...]:
         nodes = entry.value.nodes if isinstance(entry.value, Items) else (entry.value,)
         if not nodes:
             raise self._error(entry.value.span, f"{entry.name}: name at least one directory.")
         return tuple(self._located(self._word(node, entry.name)) for node in nodes)
 
-    def _path(self, entry: Entry | None) -> Path | None:
-        return None if entry is None else self._located(self._text(entry))
+    def _path(self, entry: Entry) -> Path:
+        return self._located(self._text(entry))
 
     def _located(self, text: str) -> Path:
         """As it stands, from ~ or from the directory of the configuration file."""
@@ -213,9 +196,7 @@ class _Reader:
             path = path.expanduser()
         return self.path.parent.absolute() / path
 
-    def _milliseconds(self, entry: Entry | None) -> int | None:
-        if entry is None:
-            return None
+    def _milliseconds(self, entry: Entry) -> int:
         text = self._text(entry)
         if not (text.isascii() and text.isdigit() and len(text) < 11 and 0 < int(text) <= MAX_MS):
             raise self._error(
@@ -223,9 +204,7 @@ class _Reader:
             )
         return int(text)
 
-    def _moment(self, entry: Entry | None) -> str | None:
-        if entry is None:
-            return None
+    def _moment(self, entry: Entry) -> str:
         from cli.times import parse_moment
 
         text = self._text(entry)
@@ -235,9 +214,7 @@ class _Reader:
             raise self._error(entry.value.span, f"{entry.name}: {clipped(str(error), MAX_SAID)}.") from None
         return text
 
-    def _output(self, entry: Entry | None) -> OutputFormat | None:
-        if entry is None:
-            return None
+    def _output(self, entry: Entry) -> OutputFormat:
         text = self._text(entry)
         try:
             return OutputFormat(text)
@@ -246,9 +223,7 @@ class _Reader:
             hint = nearest(text, names) or f"It is one of {', '.join(names)}."
             raise self._error(entry.value.span, f"output: {clipped(text)!r} is no format. {hint}") from None
 
-    def _flag(self, entry: Entry | None) -> bool:
-        if entry is None:
-            return False
+    def _flag(self, entry: Entry) -> bool:
         text = self._text(entry)
         if text not in ("true", "false"):
             raise self._error(entry.value.span, f"{entry.name}: {clipped(text)!r} is neither true nor false.")
@@ -278,6 +253,22 @@ class _Reader:
 
     def _error(self, span: Span, message: str) -> ConfigFileError:
         return ConfigFileError(self.path, span.line, message, column=span.column)
+
+
+_READERS: Mapping[str, Callable[[_Reader, Entry], Any]] = {
+    "bootstrap_server": _Reader._servers,
+    "command_config": _Reader._path,
+    "properties": _Reader._properties,
+    "snapshot": _Reader._path,
+    "embedded": _Reader._path,
+    "log_dirs": _Reader._paths,
+    "as_of": _Reader._moment,
+    "topics": _Reader._path,
+    "timeout_ms": _Reader._milliseconds,
+    "output": _Reader._output,
+    "protected": _Reader._flag,
+}
+"""By the key, which is the field's name."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

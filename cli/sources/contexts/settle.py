@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
 from cli.options import OutputOptions, SourceOptions
+from cli.output import notice
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def settle_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> 
 def _sourced(options: SourceOptions) -> SourceOptions:
     if options.place is not None:
         return options
-    typed = _typed_sources(options)
+    typed = [option for option, value in options.sources.items() if value]
     if options.context is not None:
         if typed:
             raise UsageError(f"--context and {typed[0]} name different sources; give one")
@@ -115,20 +116,6 @@ def source_variables() -> dict[str, str]:
         for name in (CONTEXT_VARIABLE, SERVER_VARIABLE, CONFIG_VARIABLE, SNAPSHOT_VARIABLE)
         if (value := _variable(name)) is not None
     }
-
-
-def _typed_sources(options: SourceOptions) -> list[str]:
-    return [
-        option
-        for option, value in (
-            ("--bootstrap-server", options.bootstrap_server),
-            ("--command-config", options.command_config),
-            ("--snapshot", options.snapshot),
-            ("--embedded", options.embedded),
-            ("--log-dir", options.log_dirs),
-        )
-        if value
-    ]
 
 
 def _with_environment(options: SourceOptions) -> SourceOptions:
@@ -186,9 +173,36 @@ def _current(options: SourceOptions) -> SourceOptions:
 
 def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
     from cli.sources.contexts.file import load_contexts
-    from cli.sources.contexts.lookup import context_named
 
     return context_named(load_contexts(), name, named_by)
+
+
+def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
+    """The context of a name; UsageError with the nearest one where there is none."""
+    said = f"{named_by}: " if named_by else ""
+    if contexts is None:
+        from cli.sources.contexts.file import config_path
+
+        raise UsageError(
+            f"{said}there is no context {name!r}: {config_path() or 'a configuration file'} does not exist; "
+            "`kohort context add` writes it"
+        )
+    if name not in contexts.by_name:
+        from cli.sources.contexts.read import listed_names, nearest
+
+        hint = nearest(name, contexts.by_name) or f"It has {listed_names(contexts.by_name)}."
+        raise UsageError(f"{said}there is no context {name!r} in {contexts.path}. {hint}")
+    return contexts, contexts.by_name[name]
+
+
+def say_literal_secrets(contexts: Contexts, context: Context) -> None:
+    """Warn of secrets in the configuration file itself."""
+    keys = context.literal_secrets
+    if keys:
+        notice(
+            f"{contexts.path} itself holds secrets of the context {context.name} ({', '.join(keys)}); "
+            f"better keep them in files or variables: {keys[0]}: {{file: PATH}} or {{env: NAME}}"
+        )
 
 
 def _in_context(
@@ -197,10 +211,7 @@ def _in_context(
     from cli.sources.contexts.place import Place
 
     contexts, context = found
-    if context.literal_secrets:
-        from cli.sources.contexts.lookup import say_literal_secrets
-
-        say_literal_secrets(contexts, context)
+    say_literal_secrets(contexts, context)
     return replace(
         options,
         bootstrap_server=context.bootstrap_server,

@@ -10,11 +10,15 @@ from cli.output import notice
 from cli.render.document import Document, Table, columns
 from cli.sources.contexts.file import config_path, load_contexts, load_with_text, read_secret_file
 from cli.sources.contexts.inline import InlineProperties
-from cli.sources.contexts.lookup import context_named, say_literal_secrets
 from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
 from cli.sources.contexts.place import Place
 from cli.sources.contexts.read import read_contexts
-from cli.sources.contexts.settle import CONTEXT_VARIABLE, source_variables
+from cli.sources.contexts.settle import (
+    CONTEXT_VARIABLE,
+    context_named,
+    say_literal_secrets,
+    source_variables,
+)
 from cli.verbs.context.command import ContextOptions
 from cli.verbs.context.edit import Editor, Fragment
 from cli.verbs.context.files import ask_for, change_file, drop, keep, own_files
