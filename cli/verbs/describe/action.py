@@ -4,45 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from cli.sources.source import Source
-from cli.verbs.describe.view import OffsetsView
+from cli.render.document import Document
+from cli.sources.source import Read, Source
+from cli.verbs.describe.view import DescribeMode, OffsetsView, describe_document
 from groups.lag import partition_lags, topics_with_offsets
-from groups.model import Group, GroupType, Problem, Topic
+from groups.model import Group, GroupType, Topic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetFacts:
-    """What was read, and what could not be."""
-
-    groups: tuple[Group, ...]
-    topics: Mapping[str, Topic]
-    view: OffsetsView
-    problems: tuple[Problem, ...]
-    remarks: tuple[str, ...]
-
-
-def read_offset_facts(
+def offsets_document(
     source: Source,
-    groups: Sequence[Group],
+    described: Read[Group],
     *,
     lag_time: bool,
     last_commit: bool,
     totals: bool,
     only_with_lag: bool,
-) -> OffsetFacts:
+    verbose: bool,
+) -> Document:
     """Of groups with their committed offsets."""
+    groups = described.items
     read = source.topics(topics_with_offsets(groups), end_offsets=True)
     topics = {topic.name: topic for topic in read.items}
-    found, problems, remarks = tuple(groups), read.problems, tuple[str, ...]()
+    problems, remarks = described.problems + read.problems, tuple[str, ...]()
     times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
     if last_commit:
         timed = source.with_commit_times(groups)
-        found, problems = timed.items, problems + timed.problems
-        remarks += _untimed(found, any_problem=bool(timed.problems))
+        groups, problems = timed.items, problems + timed.problems
+        remarks += _untimed(groups, any_problem=bool(timed.problems))
     if lag_time:
-        told = source.record_times(_unread(found, topics))
+        told = source.record_times(_unread(groups, topics))
         times, problems = told.times, problems + told.problems
         remarks += () if told.remark is None else (told.remark,)
     view = OffsetsView(
@@ -52,7 +44,10 @@ def read_offset_facts(
         totals=totals,
         only_with_lag=only_with_lag,
     )
-    return OffsetFacts(groups=found, topics=topics, view=view, problems=problems, remarks=remarks)
+    document = describe_document(
+        groups, topics, DescribeMode.OFFSETS, verbose=verbose, problems=problems, view=view
+    )
+    return replace(document, remarks=document.remarks + remarks)
 
 
 def _unread(

@@ -48,13 +48,11 @@ def describe(
     repeat: RepeatOptions,
 ) -> None:
     """Describe groups: offsets and lag, members, state, or where they stand on their way to another protocol."""
-    from dataclasses import replace
-
     from cli.errors import UsageError
     from cli.opening import opened
     from cli.output import emit
     from cli.selection import describe_chosen
-    from cli.verbs.describe.action import read_offset_facts
+    from cli.verbs.describe.action import offsets_document
     from cli.verbs.describe.view import DescribeMode, describe_document
 
     asked = [
@@ -71,27 +69,19 @@ def describe(
 
     def look(groups: Source) -> Document:
         described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
-        if mode is not DescribeMode.OFFSETS:
-            migrating = mode is DescribeMode.MIGRATION
-            found = groups.with_leaders(described.items) if migrating else described.items
-            return describe_document(found, {}, mode, verbose=verbose, problems=described.problems)
-        facts = read_offset_facts(
-            groups,
-            described.items,
-            lag_time=lag_time,
-            last_commit=last_commit,
-            totals=totals,
-            only_with_lag=only_with_lag,
-        )
-        document = describe_document(
-            facts.groups,
-            facts.topics,
-            mode,
-            verbose=verbose,
-            problems=described.problems + facts.problems,
-            view=facts.view,
-        )
-        return replace(document, remarks=document.remarks + facts.remarks)
+        if mode is DescribeMode.OFFSETS:
+            return offsets_document(
+                groups,
+                described,
+                lag_time=lag_time,
+                last_commit=last_commit,
+                totals=totals,
+                only_with_lag=only_with_lag,
+                verbose=verbose,
+            )
+        migrating = mode is DescribeMode.MIGRATION
+        found = groups.with_leaders(described.items) if migrating else described.items
+        return describe_document(found, {}, mode, verbose=verbose, problems=described.problems)
 
     if repeat.watch is not None:
         from cli.verbs.watch.repeat import repeat_every
