@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from cli.dropin.cluster import chosen_groups
 from cli.dropin.kafka_errors import exception_text, status_of
@@ -11,9 +11,6 @@ from cli.dropin.parse import Options
 from cli.dropin.printing import print_error
 from cli.sources.live import LiveSource
 from wire.client.answers import Failure
-
-if TYPE_CHECKING:
-    from confluent_kafka import KafkaException
 
 
 def run(options: Options, source: LiveSource) -> int:
@@ -39,16 +36,13 @@ def _quoted(names: Iterable[str]) -> str:
 
 def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
     """By group None where it is gone, or why it is not."""
-    if source.client is None:
-        refused = source.admin.delete_groups(names)
-        return {name: _failure(refused[name]) if name in refused else None for name in names}
-    failed = source.client.delete_groups(names).failed
+    if source.client is not None:
+        failed = source.client.delete_groups(names).failed
+    else:
+        # Java has words of its own for what a broker refuses.
+        told = source.admin.delete_groups(names).failed
+        failed = {
+            name: why if why.code is None else replace(why, message=why.name or why.message)
+            for name, why in told.items()
+        }
     return {name: failed.get(name) for name in names}
-
-
-def _failure(error: KafkaException) -> Failure:
-    """What librdkafka reports; its own codes are negative, the brokers' positive."""
-    reason = error.args[0]
-    if reason.code() < 0:
-        return Failure(message=f"{reason.str()} ({reason.name()})")
-    return Failure(message=reason.name(), code=reason.code(), name=reason.name())

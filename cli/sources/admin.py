@@ -43,6 +43,8 @@ from groups.model import (
     Topic,
     usual_protocol,
 )
+from wire.client.answers import Answers, Failure
+from wire.client.offsets import NewOffset, Outcomes
 from wire.client.security import ConnectionSettings, OAuthSettings, TlsSettings
 
 K = TypeVar("K")
@@ -177,22 +179,41 @@ class AdminReader:
         problems = tuple(replace(_problem(group, error), group=group) for group, error in failed.items())
         return {group: _offsets(result) for group, result in found.items()}, problems
 
-    def commit(
-        self, offsets: Mapping[str, list[TopicPartition]]
-    ) -> tuple[dict[str, Any], dict[str, KafkaException]]:
-        """Commit offsets, one request per group, without metadata; by group, what librdkafka answers or raises."""
+    def commit_offsets(
+        self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]]
+    ) -> Answers[str, Outcomes]:
+        """As the wire client's, one request per group, but without metadata."""
         asked: dict[str, Future[Any]] = {}
-        for group, places in offsets.items():
+        for group, wanted in offsets.items():
+            places = [
+                TopicPartition(*place, new.offset, leader_epoch=new.leader_epoch)
+                for place, new in wanted.items()
+            ]
             request = [ConsumerGroupTopicPartitions(group, places)]
             asked |= self.admin.alter_consumer_group_offsets(request, request_timeout=self.timeout_s)
-        return _settle(asked)
+        found, failed = _settle(asked)
+        return Answers(
+            found={
+                group: {
+                    (each.topic, each.partition): each.error and failure_of(each.error)
+                    for each in told.topic_partitions
+                }
+                for group, told in found.items()
+            },
+            failed={group: failure_of(error.args[0]) for group, error in failed.items()},
+        )
 
-    def delete_groups(self, groups: Sequence[str]) -> dict[str, KafkaException]:
-        """Delete groups of any type; why those are still there that are."""
+    def delete_groups(self, groups: Sequence[str]) -> Answers[str, bool]:
+        """As the wire client's."""
         if not groups:
-            return {}
-        asked = self.admin.delete_consumer_groups(list(groups), request_timeout=self.timeout_s)
-        return _settle(asked)[1]
+            return Answers(found={}, failed={})
+        found, failed = _settle(
+            self.admin.delete_consumer_groups(list(groups), request_timeout=self.timeout_s)
+        )
+        return Answers(
+            found=dict.fromkeys(found, True),
+            failed={group: failure_of(error.args[0]) for group, error in failed.items()},
+        )
 
     def list_groups(self) -> Read[GroupListing]:
         """Classic and consumer groups; librdkafka leaves out the other types without a word."""
@@ -256,6 +277,12 @@ def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], dict[K, Kafka
         except KafkaException as error:
             failed[key] = error
     return found, failed
+
+
+def failure_of(error: KafkaError) -> Failure:
+    """librdkafka's own codes are negative, the brokers' positive."""
+    message = f"{error.str().removeprefix('Broker: ')} ({error.name()})"
+    return Failure(message=message, code=error.code() if error.code() > 0 else None, name=error.name())
 
 
 def _problem(subject: str, error: KafkaException) -> Problem:

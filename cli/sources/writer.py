@@ -8,9 +8,9 @@ partition, or group by group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cli.errors import UsageError
 from cli.sources.live import LiveSource
@@ -18,9 +18,10 @@ from cli.sources.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSET
 from cli.sources.source import Source
 from groups.offsets.model import OffsetChange, Place
 from wire.client.answers import Answers, Failure
+from wire.client.offsets import NewOffset
 
 if TYPE_CHECKING:
-    from confluent_kafka import KafkaError, KafkaException
+    from confluent_kafka import KafkaException
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +54,6 @@ class ClusterWriter:
 
         The requests name neither member nor generation: the coordinator takes them of a group without members only.
         """
-        client = self._source.client
-        if client is None:
-            return self._commit_as_admin(changes)
-        from wire.client.offsets import NewOffset
-
         offsets = {
             group: {
                 change.place: NewOffset(
@@ -69,34 +65,8 @@ class ClusterWriter:
             }
             for group, wanted in changes.items()
         }
-        answers = client.commit_offsets(offsets)
+        answers = (self._source.client or self._source.admin).commit_offsets(offsets)
         return _told({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
-
-    def _commit_as_admin(
-        self, changes: Mapping[str, Sequence[OffsetChange]]
-    ) -> dict[str, dict[Place, Failed | None]]:
-        """Without metadata, which this way of reading does not know either."""
-        from confluent_kafka import TopicPartition
-
-        offsets = {
-            group: [
-                TopicPartition(
-                    change.topic,
-                    change.partition,
-                    change.after,
-                    leader_epoch=-1 if change.leader_epoch is None else change.leader_epoch,
-                )
-                for change in wanted
-            ]
-            for group, wanted in changes.items()
-        }
-        found, failed = self._source.admin.commit(offsets)
-        return {
-            group: dict.fromkeys((change.place for change in wanted), failed_of(failed[group], COMMITTING))
-            if group in failed
-            else _by_place(wanted, found[group])
-            for group, wanted in changes.items()
-        }
 
     def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
         """Delete committed offsets by group, one request per group.
@@ -114,15 +84,8 @@ class ClusterWriter:
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         """Delete groups of any type, and what they have committed."""
-        client = self._source.client
-        if client is None:
-            refused = self._source.admin.delete_groups(groups)
-            return {
-                group: failed_of(refused[group], DELETING_GROUPS) if group in refused else None
-                for group in groups
-            }
-        failed = client.delete_groups(groups).failed
-        return {group: _wire_failed(failed.get(group), DELETING_GROUPS) for group in groups}
+        failed = (self._source.client or self._source.admin).delete_groups(groups).failed
+        return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
 
 
 def _told(
@@ -130,54 +93,35 @@ def _told(
     answers: Answers[str, dict[Place, Failure | None]],
     needs: Needs,
 ) -> dict[str, dict[Place, Failed | None]]:
-    """What the wire client was told of every place."""
+    """What became of every place."""
     told: dict[str, dict[Place, Failed | None]] = {}
     left_out = Failure(message="the coordinator left it out of its answer")
     for group, wanted in places.items():
         whole = answers.failed.get(group)
         parts = answers.found.get(group, {})
-        told[group] = {place: _wire_failed(whole or parts.get(place, left_out), needs) for place in wanted}
+        told[group] = {place: _failed(whole or parts.get(place, left_out), needs) for place in wanted}
     return told
-
-
-def _by_place(wanted: Iterable[OffsetChange], told: Any) -> dict[Place, Failed | None]:
-    found = {(each.topic, each.partition): each.error for each in told.topic_partitions}
-    left_out = Failed(message="the coordinator left it out of its answer", refused=False)
-    return {
-        change.place: _failed(found[change.place], COMMITTING) if change.place in found else left_out
-        for change in wanted
-    }
 
 
 def failed_of(error: KafkaException, needs: Needs) -> Failed:
     """What an exception of the AdminClient says, to a request that `needs` something."""
-    failed = _failed(error.args[0], needs)
+    from cli.sources.admin import failure_of
+
+    failed = _failed(failure_of(error.args[0]), needs)
     return failed or Failed(message=str(error), refused=False)
 
 
-def _wire_failed(failure: Failure | None, needs: Needs) -> Failed | None:
-    """What the wire client says of one partition; a code is a broker's answer."""
+def _failed(failure: Failure | None, needs: Needs) -> Failed | None:
+    """What became of one partition or group; a code is a broker's answer."""
     if failure is None:
         return None
     if failure.code is None:
-        return Failed(message=f"{failure.message} {_UNKNOWN}", refused=False)
+        # The wire client says what happened; of librdkafka only the name of its error is known.
+        why = f"no answer in time ({failure.name})." if failure.name else failure.message
+        return Failed(message=f"{why} {_UNKNOWN}", refused=False)
     hint = _HINTS.get(failure.name or "", "")
     message = worded(failure.name, failure.message, needs)
     return Failed(message=f"{message}{hint}", refused=not failure.retriable)
-
-
-def _failed(error: KafkaError | None, needs: Needs) -> Failed | None:
-    """What librdkafka says of one partition or group; its own codes are negative, the brokers' positive."""
-    if error is None:
-        return None
-    if error.code() < 0:
-        return Failed(
-            message=f"no answer in time ({error.name()}). {_UNKNOWN}",
-            refused=False,
-        )
-    hint = _HINTS.get(error.name(), "")
-    message = worded(error.name(), f"{error.str().removeprefix('Broker: ')} ({error.name()})", needs)
-    return Failed(message=f"{message}{hint}", refused=True)
 
 
 _UNKNOWN = "Whether the change was made is not known: look before you try again."
