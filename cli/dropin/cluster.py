@@ -19,7 +19,6 @@ from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
 from wire.client.answers import Failure
 from wire.client.client import Client
-from wire.client.offsets import LATEST
 from wire.errors import ErrorCode
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -194,11 +193,9 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
     """Log end offsets, and why some are not known; of partitions without a leader neither."""
     if not places:
         return {}, {}
-    if source.client is None:
-        from cli.sources import admin
+    from wire.client.offsets import LATEST
 
-        return source.admin.log_offsets(places, admin.LATEST)
-    answers = source.client.offsets_at(places, LATEST)
+    answers = (source.client or source.admin).offsets_at(places, LATEST)
     unread = {
         place: exception_text(why)
         for place, why in answers.failed.items()

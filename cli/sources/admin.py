@@ -44,7 +44,7 @@ from groups.model import (
     usual_protocol,
 )
 from wire.client.answers import Answers, Failure
-from wire.client.offsets import NewOffset, Outcomes
+from wire.client.offsets import EARLIEST, LATEST, NewOffset, Outcomes
 from wire.client.security import ConnectionSettings, OAuthSettings, TlsSettings
 
 K = TypeVar("K")
@@ -52,9 +52,6 @@ _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKER
 _LEADER_MOVED = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
 _PAUSES_S = (0.1, 0.3, 0.9)
 """Before partitions whose leader has moved are asked for again."""
-# confluent-kafka's OffsetSpec has no annotations.
-EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 _NO_OFFSET = -1001
 """librdkafka's OFFSET_INVALID: nothing is committed, or nobody said."""
 _NO_ANSWER = (
@@ -62,10 +59,11 @@ _NO_ANSWER = (
 )
 
 
-def at_or_after(time_ms: int) -> OffsetSpec:
-    """The first record of that time or a later one."""
-    spec: OffsetSpec = OffsetSpec.for_timestamp(time_ms)
-    return spec
+# confluent-kafka's OffsetSpec has no annotations.
+_SPECS: Mapping[int, OffsetSpec] = {
+    EARLIEST: OffsetSpec.earliest(),  # type: ignore[no-untyped-call]
+    LATEST: OffsetSpec.latest(),  # type: ignore[no-untyped-call]
+}
 
 
 class AdminReader:
@@ -96,8 +94,8 @@ class AdminReader:
         except KafkaException as error:
             raise CommandError(f"{self.servers}: {words_of(error)}") from None
 
-    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
-        """The named topics that exist, or all, by name, with ids and racks; ends are None where no leader told them."""
+    def topics(self, names: Collection[str] | None) -> Read[Topic]:
+        """The named topics that exist, or all, by name, with ids and racks; without end offsets."""
         if names is None:
             names = self._metadata().topics.keys()
         if not names:
@@ -109,39 +107,13 @@ class AdminReader:
             for name, error in failed.items()
             if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART
         )
-        topics = tuple(_topic(found[name]) for name in sorted(found))
-        if not end_offsets:
-            return Read(topics, unread)
-        ends, without_end = self._end_offsets(topics)
-        return Read(
-            tuple(replace(topic, end_offsets=ends.get(topic.name, {})) for topic in topics),
-            unread + without_end,
-        )
+        return Read(tuple(_topic(found[name]) for name in sorted(found)), unread)
 
-    def _end_offsets(
-        self, topics: Iterable[Topic]
-    ) -> tuple[dict[str, dict[int, int | None]], tuple[Problem, ...]]:
-        """Log end offsets by topic and partition; None where a partition's leader did not tell."""
-        places = [(topic.name, partition) for topic in topics for partition in range(topic.partitions)]
-        found, unread = self.log_offsets(places, LATEST)
-        ends: dict[str, dict[int, int | None]] = {}
-        for topic_name, partition in places:
-            ends.setdefault(topic_name, {})[partition] = found.get((topic_name, partition))
-        problems = (
-            Problem(subject=f"{name}-{number}", message=why) for (name, number), why in unread.items()
-        )
-        return ends, tuple(problems)
-
-    def log_offsets(
-        self, places: Iterable[tuple[str, int]], spec: OffsetSpec
-    ) -> tuple[dict[tuple[str, int], int], dict[tuple[str, int], str]]:
-        """One offset of each partition's log, -1 where a time was asked for after which there is no record.
-
-        Beside them why some partitions' leaders did not tell. One request per leader; leaders that have just moved are
-        asked again.
-        """
-        found: dict[tuple[str, int], int] = {}
-        unread: dict[tuple[str, int], str] = {}
+    def offsets_at(self, places: Iterable[tuple[str, int]], timestamp: int) -> Answers[tuple[str, int], Any]:
+        """As the wire client's. One request per leader; leaders that have just moved are asked again."""
+        spec = _SPECS.get(timestamp) or OffsetSpec.for_timestamp(timestamp)
+        found: dict[tuple[str, int], Any] = {}
+        failed: dict[tuple[str, int], Failure] = {}
         pending = list(places)
         for pause_s in (*_PAUSES_S, None):
             asked = {TopicPartition(*place): spec for place in pending}
@@ -151,20 +123,20 @@ class AdminReader:
             for told, future in self.admin.list_offsets(asked, request_timeout=self.timeout_s).items():
                 place = told.topic, told.partition
                 try:
-                    offset = future.result().offset
-                    if offset == _NO_OFFSET:
+                    log = future.result()
+                    if log.offset == _NO_OFFSET:
                         # librdkafka's answer for a leader that kept quiet, while others answered.
-                        unread[place] = _NO_ANSWER
+                        failed[place] = Failure(message=_NO_ANSWER)
                         continue
-                    found[place] = offset
-                    unread.pop(place, None)
+                    found[place] = log
+                    failed.pop(place, None)
                 except KafkaException as error:
-                    unread[place] = words_of(error)
+                    failed[place] = Failure(message=words_of(error))
                     if error.args[0].code() in _LEADER_MOVED:
                         pending.append(place)
             if pending and pause_s is not None:
                 time.sleep(pause_s)
-        return found, unread
+        return Answers(found=found, failed=failed)
 
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         """Committed offsets by group; librdkafka asks one group per request, all requests side by side.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
     from groups.model import Cluster, Group, Node, Offsets, Topic
     from migration.access import Access
+    from wire.client.metadata import ClusterMetadata
     from wire.client.metadata import Topic as WireTopic
 
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
@@ -243,12 +244,33 @@ class LiveSource:
 
     def _topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """With ids and racks; ends are None where no leader answered."""
-        if self.client is None:
-            return self.admin.topics(names, end_offsets=end_offsets)
         if names is not None and not names:
             return Read(())
+        read, leaders = self._bare_topics(names)
+        if not end_offsets:
+            return read
         from wire.client.offsets import LATEST
 
+        places = [(topic.name, number) for topic in read.items for number in range(topic.partitions)]
+        answers = (
+            self.admin.offsets_at(places, LATEST)
+            if self.client is None
+            else self.client.offsets_at(places, LATEST, leaders=leaders)
+        )
+        ends: dict[str, dict[int, int | None]] = {topic.name: {} for topic in read.items}
+        for name, number in places:
+            told = answers.found.get((name, number))
+            ends[name][number] = None if told is None else told.offset
+        problems = [
+            problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
+        ]
+        topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in read.items)
+        return Read(topics, (*read.problems, *problems))
+
+    def _bare_topics(self, names: Collection[str] | None) -> tuple[Read[Topic], ClusterMetadata | None]:
+        """Without ends, and who leads their partitions where that is known."""
+        if self.client is None:
+            return self.admin.topics(names), None
         metadata = self.client.metadata(None if names is None else sorted(names))
         problems = [
             problem_of(name, failure, topics=(name,))
@@ -257,19 +279,7 @@ class LiveSource:
         ]
         racks = {broker.node_id: broker.rack for broker in metadata.brokers}
         found = [_topic(metadata.topics[name], racks) for name in sorted(metadata.topics)]
-        if not end_offsets:
-            return Read(tuple(found), tuple(problems))
-        places = [(topic.name, number) for topic in found for number in range(topic.partitions)]
-        answers = self.client.offsets_at(places, LATEST, leaders=metadata)
-        ends: dict[str, dict[int, int | None]] = {topic.name: {} for topic in found}
-        for name, number in places:
-            told = answers.found.get((name, number))
-            ends[name][number] = None if told is None else told.offset
-        problems += [
-            problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
-        ]
-        topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in found)
-        return Read(topics, tuple(problems))
+        return Read(tuple(found), tuple(problems)), metadata
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
         if self.client is None:

@@ -8,6 +8,7 @@ from cli.sources.live import LiveSource
 from cli.sources.permissions import READING, worded
 from cli.sources.source import Source
 from groups.offsets.model import Place, Positions
+from wire.client.offsets import EARLIEST, LATEST
 
 
 def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> Positions:
@@ -25,31 +26,14 @@ def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> 
 
 
 def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
-    # Every record is of 1970 or later, or of no time at all; a broker reads small negative times as something else.
-    since_ms = None if at_ms is None else max(at_ms, 0)
-    if source.client is None:
-        return _as_admin(source, places, since_ms)
-    from wire.client.offsets import EARLIEST, LATEST
-
     told: list[dict[Place, int]] = []
     unread: dict[Place, str] = {}
-    for moment in (EARLIEST, LATEST, *(() if since_ms is None else (since_ms,))):
-        answers = source.client.offsets_at(places, moment)
+    # Every record is of 1970 or later, or of no time at all; a broker reads small negative times as something else.
+    for moment in (EARLIEST, LATEST, *(() if at_ms is None else (max(at_ms, 0),))):
+        answers = (source.client or source.admin).offsets_at(places, moment)
         told.append({place: log.offset for place, log in answers.found.items()})
         unread |= {
             place: worded(failure.name, failure.message, READING) for place, failure in answers.failed.items()
         }
     earliest, end, *at = told
     return Positions(earliest=earliest, end=end, at=at[0] if at else {}, unread=unread)
-
-
-def _as_admin(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
-    """Where only librdkafka can log in."""
-    from cli.sources.admin import EARLIEST, LATEST, at_or_after
-
-    earliest, no_earliest = source.admin.log_offsets(places, EARLIEST)
-    end, no_end = source.admin.log_offsets(places, LATEST)
-    if at_ms is None:
-        return Positions(earliest=earliest, end=end, unread=no_earliest | no_end)
-    at, not_at = source.admin.log_offsets(places, at_or_after(at_ms))
-    return Positions(earliest=earliest, end=end, at=at, unread=no_earliest | no_end | not_at)

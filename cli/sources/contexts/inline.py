@@ -45,6 +45,10 @@ class InlineProperties:
 
     def check(self) -> None:
         """Complain of what can be known now, also where a secret is not to be had. ConfigFileError."""
+        if self.context.command_config is not None:
+            from wire.client.config.properties import load_properties
+
+            load_properties(self.context.command_config)
         values = {value.key: self._fetched_or_not(value) for value in self.context.properties}
         self._settings({key: text for key, text in values.items() if text is not None})
 

@@ -234,10 +234,6 @@ def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
     try:
         context = read_contexts(path, Editor("").add(name, fragment, current=False)).by_name[name]
         InlineProperties(path=path, context=context).check()
-        if context.command_config is not None:
-            from wire.client.config.properties import load_properties
-
-            load_properties(context.command_config)
     except ConfigFileError as error:
         place = "" if error.path == path else f"{error.path}: "
         raise UsageError(f"{place}{error.message}") from None

@@ -76,10 +76,6 @@ def problems_of(contexts: Contexts, context: Context) -> tuple[Problem, ...]:
     """What a client would complain of, as far as that shows without the secrets."""
     try:
         InlineProperties(path=contexts.path, context=context).check()
-        if context.command_config is not None:
-            from wire.client.config.properties import load_properties
-
-            load_properties(context.command_config)
     except ConfigFileError as error:
         return (Problem(subject=context.name, message=str(error)),)
     return ()

@@ -28,8 +28,19 @@ def source(broker: Broker) -> Iterator[LiveSource]:
     live.close()
 
 
+@pytest.fixture
+def by_admin(broker: Broker) -> LiveSource:
+    """The same cluster, as it is read where only the AdminClient can log in."""
+    live = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=30_000))
+    live.close()
+    live.client = None
+    return live
+
+
 @pytest.mark.parametrize("end_offsets", [False, True])
-def test_both_tell_the_same(broker: Broker, source: LiveSource, end_offsets: bool) -> None:
+def test_both_tell_the_same(
+    broker: Broker, source: LiveSource, by_admin: LiveSource, end_offsets: bool
+) -> None:
     filled, empty = fresh_name("orders"), fresh_name("empty")
     create_topics(broker, {filled: 3, empty: 1})
     producer = Producer({"bootstrap.servers": broker.bootstrap})
@@ -38,7 +49,7 @@ def test_both_tell_the_same(broker: Broker, source: LiveSource, end_offsets: boo
     producer.flush()
     names = {filled, empty, fresh_name("nowhere")}
     told = source.topics(names, end_offsets=end_offsets)
-    assert told == source.admin.topics(names, end_offsets=end_offsets)
+    assert told == by_admin.topics(names, end_offsets=end_offsets)
     assert [topic.name for topic in told.items] == sorted([filled, empty])
     by_name = {topic.name: topic for topic in told.items}
     assert by_name[filled].id is not None
@@ -46,10 +57,12 @@ def test_both_tell_the_same(broker: Broker, source: LiveSource, end_offsets: boo
     assert by_name[filled].end_offsets == ({0: 3, 1: 2, 2: 0} if end_offsets else None)
 
 
-def test_all_topics_are_told_and_internal_ones_among_them(broker: Broker, source: LiveSource) -> None:
+def test_all_topics_are_told_and_internal_ones_among_them(
+    broker: Broker, source: LiveSource, by_admin: LiveSource
+) -> None:
     name = fresh_name("orders")
     create_topics(broker, {name: 1})
-    told, beside = source.topics(None, end_offsets=False), source.admin.topics(None, end_offsets=False)
+    told, beside = source.topics(None, end_offsets=False), by_admin.topics(None, end_offsets=False)
     by_name = {topic.name: topic for topic in told.items}
     assert {name, "__consumer_offsets"} <= set(by_name)
     assert list(by_name) == sorted(by_name)
@@ -58,8 +71,8 @@ def test_all_topics_are_told_and_internal_ones_among_them(broker: Broker, source
         assert by_name.get(topic.name, topic) == topic
 
 
-def test_no_names_are_no_topics(source: LiveSource) -> None:
-    assert source.topics([], end_offsets=True) == source.admin.topics([], end_offsets=True)
+def test_no_names_are_no_topics(source: LiveSource, by_admin: LiveSource) -> None:
+    assert source.topics([], end_offsets=True) == by_admin.topics([], end_offsets=True)
     assert source.topics([], end_offsets=True).items == ()
 
 
