@@ -121,9 +121,9 @@ class Client:
         """Brokers, controller and `topics` (None: all, empty: none)."""
         return self.ask_any(partial(fetch_metadata, topics))
 
-    def list_groups(self, *, states: Sequence[str] = (), types: Sequence[str] = ()) -> ListedGroups:
-        """The groups of every broker; empty filters let all pass, letter case does not matter."""
-        answers = self.ask_every_broker(partial(list_groups, states, types))
+    def list_groups(self) -> ListedGroups:
+        """The groups of every broker."""
+        answers = self.ask_every_broker(list_groups)
         groups = {group.group_id: group for listed in answers.found.values() for group in listed}
         # A broker lists the groups that it coordinates; one that has moved says so, and then is looked up.
         self._coordinators |= {

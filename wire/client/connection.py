@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from wire.client.address import Address
@@ -33,14 +33,13 @@ _SILENT_FOR_MS = 15_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """The cluster's finalized features ("group.version": 1) and the epoch they are of, -1 when unknown.
+    """The cluster's finalized features ("group.version": 1).
 
     `supported` is the highest level of each feature that this very broker knows.
     """
 
     levels: dict[str, int]
-    epoch: int
-    supported: dict[str, int] = field(default_factory=dict)
+    supported: dict[str, int]
 
 
 class Connection:
@@ -51,7 +50,7 @@ class Connection:
 
     def __init__(self, address: Address, settings: ConnectionSettings, *, advertised: bool = False) -> None:
         self.address = address
-        self.features = Features(levels={}, epoch=-1)
+        self.features = Features(levels={}, supported={})
         self._settings = settings
         self._advertised = advertised
         self._transport: Transport | None = None
@@ -251,7 +250,6 @@ class Connection:
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
         self.features = Features(
             levels={feature.name: feature.max_version_level for feature in response.finalized_features},
-            epoch=response.finalized_features_epoch,
             supported={feature.name: feature.max_version for feature in response.supported_features},
         )
 

@@ -23,7 +23,7 @@ class NotConnected(Unreachable):
 
 
 class RequestTimedOut(WireError):
-    """The deadline passed while waiting; `activity` says for what."""
+    """The deadline passed while waiting; the message says for what."""
 
     def __init__(self, address: str, activity: str) -> None:
         super().__init__(
@@ -31,7 +31,6 @@ class RequestTimedOut(WireError):
             "packets, or allow more time.",
             address=address,
         )
-        self.activity = activity
 
 
 class ProtocolError(WireError):
@@ -39,7 +38,6 @@ class ProtocolError(WireError):
 
     def __init__(self, address: str, detail: str) -> None:
         super().__init__(f"{address}: {detail}", address=address)
-        self.detail = detail
 
 
 class AnswerTooLong(ProtocolError):

@@ -13,7 +13,6 @@ from typing import Any
 from wire.client.address import Address
 from wire.client.answers import Failure, batches, outcome, refusal, refused
 from wire.client.connection import Connection
-from wire.client.errors import UnsupportedApi
 from wire.client.steps import Deadline, Steps
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
@@ -22,8 +21,6 @@ from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_G
 _GROUP = 0
 _FIRST_FINDING_SEVERAL = 4
 _FOUND_PER_REQUEST = 1000
-_FIRST_WITH_STATES = 4
-_FIRST_WITH_TYPES = 5
 
 
 def find_coordinators(
@@ -46,26 +43,13 @@ def _place(entry: Any) -> Address | Failure:
     return Address(entry.host, entry.port)
 
 
-def list_groups(
-    states: Sequence[str], types: Sequence[str], connection: Connection, deadline: Deadline
-) -> Steps[tuple[Any, ...]]:
-    """Ask one broker for its groups; empty `states` or `types` let all pass, letter case does not matter.
+def list_groups(connection: Connection, deadline: Deadline) -> Steps[tuple[Any, ...]]:
+    """Ask one broker for its groups, of every type and state.
 
-    The state of a listed group is empty below Kafka 2.6, the type below 3.8. A broker that knows no types has classic
-    groups only.
-    :raises UnsupportedApi: states are asked of a broker that does not list them
+    The state of a listed group is empty below Kafka 2.6, the type below 3.8.
     :raises KafkaError: when the broker refuses (14 while it loads its groups)
     """
-    yield from connection.open(deadline)
-    version = connection.version(LIST_GROUPS)
-    if states and version < _FIRST_WITH_STATES:
-        raise UnsupportedApi(
-            f"{connection.address}: this broker does not tell the states of groups; Kafka 2.6 or newer does",
-            address=str(connection.address),
-        )
-    if types and version < _FIRST_WITH_TYPES and "classic" not in {kind.lower() for kind in types}:
-        return ()
-    request = {"states_filter": states, "types_filter": types}
+    request: dict[str, Any] = {"states_filter": (), "types_filter": ()}
     (response,) = yield from connection.ask(LIST_GROUPS, [request], deadline)
     if response.error_code:
         raise refused(connection.address, LIST_GROUPS.name, response.error_code)

@@ -82,11 +82,6 @@ def test_what_an_old_broker_does_not_tell_of_a_group_is_empty(newest: int, state
             (group,) = listing.groups
             assert (group.group_id, group.protocol_type) == ("g", "consumer")
             assert (group.group_state, group.group_type) == (state, kind)
-            if newest < 5:
-                assert asking.list_groups(types=["share"]).groups == ()
-            if newest < 4:
-                (failure,) = asking.list_groups(states=["Stable"]).failed.values()
-                assert "does not tell the states of groups; Kafka 2.6 or newer does" in failure.message
 
 
 def test_a_broker_that_is_down_does_not_lose_the_others() -> None:
