@@ -76,21 +76,15 @@ def first_records(
     return {place: search.outcome for place, search in searches.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """Record batches from an offset on, as they are in the log; no record is at or after the high watermark."""
-
-    records: bytes
-    high_watermark: int
-
-
 def fetch(
     connection: Connection,
     offsets: Mapping[TopicPartition, int],
     partition_max_bytes: int,
     deadline: Deadline,
-) -> Steps[dict[TopicPartition, Fetched | Failure]]:
+) -> Steps[dict[TopicPartition, Any | Failure]]:
     """Ask one leader for what is at an offset of each partition, outside of any fetch session; it answers at once.
+
+    What is returned of a partition has `records`, batches as they are in the log, and `high_watermark`.
 
     A broker gives the first partition of a request that has records one whole batch, however long; every other one no
     more than `partition_max_bytes`, and nothing where that would cut its first batch. The last batch may be cut off
@@ -117,8 +111,7 @@ def fetch(
     if response.error_code:
         raise refused(connection.address, FETCH.name, response.error_code)
     answers = {
-        (topic.topic, partition.partition_index): outcome(partition)
-        or Fetched(records=partition.records or b"", high_watermark=partition.high_watermark)
+        (topic.topic, partition.partition_index): outcome(partition) or partition
         for topic in response.responses
         for partition in topic.partitions
     }
@@ -156,11 +149,12 @@ def _ask(connection: Connection, searches: list[_Search], deadline: Deadline) ->
     begun_later: list[_Search] = []
     for search in searches:
         answer = answers.get(search.place)
-        if isinstance(answer, Fetched):
-            search.take(answer)
-        elif answer is not None and answer.code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        if not isinstance(answer, Failure):
+            if answer is not None:
+                search.take(answer.records or b"", answer.high_watermark)
+        elif answer.code == ErrorCode.OFFSET_OUT_OF_RANGE:
             begun_later.append(search)
-        elif answer is not None:
+        else:
             search.give_up(answer)
     if not begun_later:
         return
@@ -201,19 +195,19 @@ class _Search:
         else:
             self.position = begin.offset
 
-    def take(self, fetched: Fetched) -> None:
-        """Look through what came from the position on."""
+    def take(self, records: bytes, high_watermark: int) -> None:
+        """Look through the batches that came from the position on; no record is at or after the high watermark."""
         from wire.log.batch_scan import scan
         from wire.log.errors import DamagedLog
         from wire.log.log_records import each_record
 
-        before, seen = self.position, scan(fetched.records, "{}-{}".format(*self.place))
+        before, seen = self.position, scan(records, "{}-{}".format(*self.place))
         for batch in seen.batches:
             self.position = max(self.position, batch.next_offset)
             if batch.is_control or batch.last_offset < self.pending[0]:
                 continue
             try:
-                for record in each_record(batch, fetched.records):
+                for record in each_record(batch, records):
                     # The first batch may begin earlier, with records that are deleted.
                     if record.offset >= before:
                         self._meet(record.offset, record.timestamp)
@@ -224,7 +218,7 @@ class _Search:
                 return
         if seen.fault is not None and not seen.fault.unfinished:
             self.give_up(Failure(message=f"its records cannot be read: {seen.fault.reason}"))
-        elif max(self.position, self.pending[0]) >= fetched.high_watermark:
+        elif max(self.position, self.pending[0]) >= high_watermark:
             self._settle(None)
         elif self.position > before:
             # Behind a gap or marks, which are short, or far from the next offset.

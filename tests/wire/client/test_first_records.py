@@ -17,7 +17,7 @@ from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from wire.client.answers import Failure
 from wire.client.client import Client
-from wire.client.first_records import Fetched, FirstRecord, FirstRecords, _Search
+from wire.client.first_records import FirstRecord, FirstRecords, _Search
 from wire.client.security import ConnectionSettings
 from wire.log.batches import encode_batch
 
@@ -182,7 +182,7 @@ def test_no_bytes_of_a_broker_keep_a_search_from_ending(junk: bytes, cut: int, w
     search = _Search(("t", 0), [2, 4, 30])
     for records in (junk, good[:cut] + junk, good[: len(good) - cut]) * 4:
         if search.pending:
-            search.take(Fetched(records=records, high_watermark=watermark))
+            search.take(records, watermark)
     assert not search.pending
     outcome = search.outcome
     if isinstance(outcome, dict):
@@ -195,18 +195,18 @@ def test_a_leader_that_repeats_itself_is_left() -> None:
     search = _Search(("t", 0), [20])
     for _ in range(3):
         if search.pending:
-            search.take(Fetched(records=batches(3, 5), high_watermark=99))
+            search.take(batches(3, 5), 99)
     assert isinstance(search.outcome, Failure)
     assert "gives no record at offset 20" in search.outcome.message
 
 
 def test_gaps_of_compaction_are_passed() -> None:
     search = _Search(("t", 0), [4, 6, 10])
-    search.take(Fetched(records=batches(3, 5, 9), high_watermark=12))
+    search.take(batches(3, 5, 9), 12)
     assert search.outcome == {
         4: FirstRecord(offset=5, timestamp_ms=50),
         6: FirstRecord(offset=9, timestamp_ms=90),
     }
     assert search.pending == [10]
-    search.take(Fetched(records=batches(11), high_watermark=12))
+    search.take(batches(11), 12)
     assert search.outcome[10] == FirstRecord(offset=11, timestamp_ms=110)
