@@ -6,7 +6,7 @@ cannot authenticate, and what it does not know stays unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -42,7 +42,7 @@ LONGEST_TIMEOUT_MS = 3_600_000
 """librdkafka takes no longer one; whoever asks for more waits an hour."""
 
 
-DESCRIBED_BY: Mapping[GroupType, Api] = {
+_DESCRIBED_BY: Mapping[GroupType, Api] = {
     GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
     GroupType.SHARE: SHARE_GROUP_DESCRIBE,
     GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
@@ -185,8 +185,7 @@ class LiveSource:
         nodes = _nodes(self.client)
         found: dict[str, Group] = {}
         problems: list[Problem] = []
-        for kind, names in by_kind(groups, kinds).items():
-            answers = self.client.describe(describe_request(kind), names)
+        for kind, answers in _described_by_kind(self.client, groups, kinds):
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
                 found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
@@ -329,15 +328,11 @@ def _sizes(
     """Assignor and number of members by group."""
     sizes: dict[str, tuple[str | None, int | None]] = {}
     problems: list[Problem] = []
-    for kind, names in by_kind(kinds, kinds).items():
-        api = describe_request(kind)
-        answers = client.describe(api, names)
+    for _, answers in _described_by_kind(client, kinds, kinds):
         for name, group in answers.found.items():
-            # A streams group has no assignor.
-            protocol = (
-                group.protocol_data if api is DESCRIBE_GROUPS else getattr(group, "assignor_name", None)
-            )
-            sizes[name] = (protocol or None, len(group.members))
+            # A streams group has neither.
+            protocol = getattr(group, "protocol_data", None) or getattr(group, "assignor_name", None)
+            sizes[name] = (protocol, len(group.members))
         # A group that was deleted since it was listed is no problem of the list.
         problems += [
             group_problem(name, failure)
@@ -347,17 +342,15 @@ def _sizes(
     return sizes, problems
 
 
-def describe_request(kind: GroupType) -> Api:
-    """The request that describes groups of a type."""
-    return DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
-
-
-def by_kind(groups: Iterable[str], kinds: Mapping[str, GroupType]) -> dict[GroupType, list[str]]:
-    """Names by type; a group that no broker listed is asked for as a classic one, to learn why."""
+def _described_by_kind(
+    client: Client, groups: Iterable[str], kinds: Mapping[str, GroupType]
+) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
+    """Groups by type, each through its request. What no broker listed is asked for as a classic one, to learn why."""
     found: dict[GroupType, list[str]] = {}
     for name in groups:
         found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
-    return found
+    for kind, names in found.items():
+        yield kind, client.describe(_DESCRIBED_BY.get(kind, DESCRIBE_GROUPS), names)
 
 
 def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
