@@ -1,6 +1,6 @@
 # Every target sets up what it needs; `make demo` and `make test` work in a fresh clone.
 PYTHON ?= python3
-JOBS ?= 3
+JOBS ?= 4
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready

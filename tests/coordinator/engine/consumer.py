@@ -96,6 +96,20 @@ class Consumer:
         return answer.error, answer.message
 
 
+def joined(driver: Driver, name: str, **fields: Any) -> Consumer:
+    """A consumer that has joined."""
+    consumer = Consumer(driver, name, **fields)
+    assert consumer.join().error is ErrorCode.NONE
+    return consumer
+
+
+def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
+    """The members a and b, each with its share."""
+    a, b = joined(driver, "a"), joined(driver, "b")
+    settled(a, b)
+    return a, b
+
+
 def by_id(driver: Driver, partitions: Named) -> dict[Any, tuple[int, ...]]:
     topics = driver.engine.topics.topics
     return {topics[name].id: tuple(numbers) for name, numbers in partitions.items() if name in topics}

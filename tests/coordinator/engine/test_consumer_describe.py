@@ -18,7 +18,8 @@ from tests.coordinator.engine.consumer import (
     described,
     described_member,
     epochs,
-    settled,
+    joined,
+    settled_pair,
     speaks_classic,
 )
 from tests.coordinator.engine.driver import Driver
@@ -70,8 +71,7 @@ def test_a_member_is_shown_with_all_it_said(driver: Driver) -> None:
 
 
 def test_classic_requests_of_a_member_of_the_consumer_protocol(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    joined(driver, "a")
     beat = Heartbeat(group="g", generation=2, member="a", instance=None)
     assert driver.ask(beat, HeartbeatAnswer).error is UNKNOWN
     same = ClassicConsumer(driver, "a", generation=2)
@@ -93,8 +93,7 @@ def test_classic_describe_and_list(driver: Driver) -> None:
 
 
 def test_a_deleted_group_starts_from_epoch_2_again(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     delete = DeleteGroups(groups=("g",))
     assert driver.ask(delete, DeleteGroupsAnswer).groups == (("g", ErrorCode.NON_EMPTY_GROUP),)
     a.leave()
@@ -103,8 +102,7 @@ def test_a_deleted_group_starts_from_epoch_2_again(driver: Driver) -> None:
 
 
 def test_who_may_commit(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    joined(driver, "a")
     assert commit(driver, 2, "a", version=8) == {ErrorCode.UNSUPPORTED_VERSION}
     assert commit(driver, 2, "a", 0, 5) == {NONE}
     assert commit(driver, 3, "a") == {STALE}
@@ -115,10 +113,7 @@ def test_who_may_commit(driver: Driver) -> None:
 
 @pytest.mark.parametrize("version", [9, 10])
 def test_an_older_epoch_will_do_for_what_the_member_had_by_then(driver: Driver, version: int) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
-    settled(a, b)
+    settled_pair(driver)
     assert commit(driver, 2, "a", 0, version=version) == {NONE}
     assert commit(driver, 2, "a", 0, 5, version=version) == {STALE}
     assert commit(driver, 2, "b", 3, version=version) == {STALE}
@@ -126,16 +121,14 @@ def test_an_older_epoch_will_do_for_what_the_member_had_by_then(driver: Driver, 
 
 
 def test_a_static_member_that_is_away_commits_with_its_epoch(driver: Driver) -> None:
-    a = Consumer(driver, "a", instance="i")
-    a.join()
+    a = joined(driver, "a", instance="i")
     a.leave(-2)
     assert commit(driver, -2, "a") == {NONE}
     assert commit(driver, 2, "a") == {STALE}
 
 
 def test_who_may_fetch(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    joined(driver, "a")
     assert fetch(driver, "a", 2).error is NONE
     assert fetch(driver, None, -1).error is NONE
     assert (fetch(driver, "a", 1).error, fetch(driver, "a", 1).topics) == (STALE, ())

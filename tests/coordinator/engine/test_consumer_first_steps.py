@@ -11,7 +11,9 @@ from tests.coordinator.engine.consumer import (
     described_member,
     epochs,
     group_of,
+    joined,
     settled,
+    settled_pair,
     targets,
 )
 from tests.coordinator.engine.driver import Driver
@@ -53,8 +55,7 @@ def test_a_joiner_waits_for_what_others_give_up(driver: Driver) -> None:
 
 
 def test_the_last_member_leaves_the_assignment_epoch_behind(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     answer = a.leave()
     assert (answer.error, answer.epoch, answer.member, answer.heartbeat_interval_ms) == (
         ErrorCode.NONE,
@@ -67,10 +68,7 @@ def test_the_last_member_leaves_the_assignment_epoch_behind(driver: Driver) -> N
 
 
 def test_a_leave_starts_no_computation(driver: Driver) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
-    settled(a, b)
+    a, b = settled_pair(driver)
     a.leave()
     assert epochs(driver) == ("Assigning", 4, 3)
     assert targets(driver) == {"b": {"foo": [3, 4, 5]}}
@@ -89,9 +87,7 @@ def test_range_gives_ranges(driver: Driver) -> None:
 
 
 def test_a_restart_brings_back_members_targets_and_partitions(driver: Driver) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a"), joined(driver, "b")
     before = described(driver)
     driver.restart()
     assert described(driver) == before

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from coordinator.engine.records import CurrentAssignmentRecord, TargetMemberRecord
 from coordinator.engine.topics import TopicImage, TopicInfo
-from tests.coordinator.engine.consumer import Consumer, described_group
+from tests.coordinator.engine.consumer import Consumer, described_group, joined
 from tests.coordinator.engine.driver import Driver
 
 
@@ -70,8 +70,7 @@ def test_topics_that_are_new_to_a_member_stand_before_those_that_share_a_bin_wit
     named = zip(("bills", "dues", "orders"), ids, strict=True)
     image = TopicImage.of([TopicInfo(name=name, id=id_, partitions=1) for name, id_ in named])
     driver = Driver(image)
-    consumer = Consumer(driver, "a", topics=("bills", "dues"))
-    consumer.join()
+    consumer = joined(driver, "a", topics=("bills", "dues"))
     assert last_orders(driver) == ([bills, dues], [dues, bills])
     consumer.beat(topics=("bills", "dues", "orders"))
     assert last_orders(driver) == ([orders, bills, dues], [orders, bills, dues])

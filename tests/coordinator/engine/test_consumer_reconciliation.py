@@ -8,8 +8,10 @@ from tests.coordinator.engine.consumer import (
     epochs,
     group_of,
     images,
+    joined,
     lists,
     settled,
+    settled_pair,
     targets,
 )
 from tests.coordinator.engine.driver import Driver
@@ -58,26 +60,20 @@ def test_a_target_that_moves_on_does_not_change_a_revocation(driver: Driver) -> 
 
 
 def test_reporting_too_little_is_an_acknowledgement(driver: Driver) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, _ = joined(driver, "a"), joined(driver, "b")
     answer = a.beat(owned={})
     assert (answer.epoch, a.owned) == (3, {"foo": [0, 1, 2]})
 
 
 def test_saying_nothing_about_partitions_keeps_them(driver: Driver) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a"), joined(driver, "b")
     for _ in range(3):
         assert a.beat(owned=None).epoch == 2
     assert b.beat().assignment is None
 
 
 def test_a_revocation_has_its_rebalance_timeout_from_the_heartbeat_that_tells_of_it(driver: Driver) -> None:
-    a, b = Consumer(driver, "a", rebalance_timeout_ms=2_000), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a", rebalance_timeout_ms=2_000), joined(driver, "b")
     driver.advance(5_000)
     held = dict(a.owned)
     a.beat()
@@ -92,8 +88,7 @@ def test_a_revocation_has_its_rebalance_timeout_from_the_heartbeat_that_tells_of
 
 
 def test_a_member_that_is_not_heard_of_is_removed(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     driver.advance(44_999)
     assert a.beat().error is ErrorCode.NONE
     driver.advance(45_000)
@@ -102,9 +97,7 @@ def test_a_member_that_is_not_heard_of_is_removed(driver: Driver) -> None:
 
 
 def test_a_known_member_rejoins_without_a_new_epoch(driver: Driver) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a"), joined(driver, "b")
     answer = a.join()
     assert (answer.error, answer.epoch) == (ErrorCode.NONE, 3)
     assert a.owned == {"foo": [0, 1, 2]}
@@ -115,8 +108,7 @@ def test_a_known_member_rejoins_without_a_new_epoch(driver: Driver) -> None:
 
 def test_a_topic_that_is_unsubscribed_is_taken_back_before_there_is_a_new_target() -> None:
     driver = Driver(images(("foo", 2), ("bar", 2)), group_consumer_assignment_interval_ms="5000")
-    a = Consumer(driver, "a", topics=("foo", "bar"))
-    a.join()
+    a = joined(driver, "a", topics=("foo", "bar"))
     driver.advance(1)
     answer = a.beat(topics=("foo",))
     assert (answer.epoch, a.owned) == (2, {"foo": [0, 1]})
@@ -127,8 +119,7 @@ def test_a_topic_that_is_unsubscribed_is_taken_back_before_there_is_a_new_target
 
 
 def test_a_deleted_topic_is_revoked_and_its_successor_is_another_one(driver: Driver) -> None:
-    a = Consumer(driver, "a", topics=("foo", "bar"))
-    a.join()
+    a = joined(driver, "a", topics=("foo", "bar"))
     old = driver.engine.topics.topics["bar"].id
     driver.take(driver.engine.update_topics(images(("foo", 6), version=2), driver.now_ms))
     assert set(lists(described_member(driver, "a").owned)) == {"foo", format_uuid(old)}
@@ -147,8 +138,7 @@ def test_a_deleted_topic_is_revoked_and_its_successor_is_another_one(driver: Dri
 
 
 def test_new_racks_of_a_topic_make_a_new_epoch(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     foo = driver.engine.topics.topics["foo"]
     racked = type(foo)(name="foo", id=foo.id, partitions=6, racks=(("r",),) * 6)
     image = type(driver.engine.topics).of([racked, driver.engine.topics.topics["bar"]], 2)
@@ -157,10 +147,7 @@ def test_new_racks_of_a_topic_make_a_new_epoch(driver: Driver) -> None:
 
 
 def test_partitions_keep_the_epoch_at_which_they_were_assigned(driver: Driver) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
-    settled(a, b)
+    a, b = settled_pair(driver)
     b.leave()
     a.beat()
     foo = driver.engine.topics.topics["foo"].id

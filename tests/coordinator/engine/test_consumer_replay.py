@@ -24,7 +24,7 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.topics import TopicInfo
-from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, seed, settled
+from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, joined, seed, settled
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -119,8 +119,7 @@ def test_a_group_that_an_older_broker_left_without_a_hash_is_assigned_anew(drive
 
 
 def test_whoever_deletes_a_group_deletes_its_partition_metadata_too(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     a.leave()
     assert DELETED not in driver.records
     driver.ask(DeleteGroups(groups=("g",)), DeleteGroupsAnswer)

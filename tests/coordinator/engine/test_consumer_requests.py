@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
-from tests.coordinator.engine.consumer import Consumer, epochs
+from tests.coordinator.engine.consumer import Consumer, epochs, joined
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -107,8 +107,7 @@ def test_the_coordinator_makes_ids_for_version_0(driver: Driver) -> None:
 
 
 def test_an_epoch_too_high_removes_nobody(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     code, message = a.refused(epoch=9)
     assert code is ErrorCode.FENCED_MEMBER_EPOCH
     assert message == (
@@ -139,16 +138,13 @@ def test_an_unknown_member_of_a_known_group(driver: Driver) -> None:
     ],
 )
 def test_a_full_request_is_told_the_assignment(driver: Driver, fields: dict[str, Any], told: bool) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     assert (a.send(epoch=2, **fields).assignment is not None) is told
     assert epochs(driver) == ("Stable", 2, 2)
 
 
 def test_reported_partitions_are_not_checked(driver: Driver) -> None:
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    _, b = joined(driver, "a"), joined(driver, "b")
     foo = driver.engine.topics.topics["foo"].id
     answered = b.beat(owned={foo: (0, 99), UUID(int=1): (0,)})
     assert (answered.error, answered.epoch) == (ErrorCode.NONE, 3)

@@ -10,6 +10,7 @@ from tests.coordinator.engine.consumer import (
     described_group,
     described_member,
     epochs,
+    joined,
     settled,
     targets,
 )
@@ -44,15 +45,13 @@ def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
 
 
 def test_another_wish_starts_no_computation(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     a.beat(assignor="range")
     assert epochs(driver) == ("Stable", 2, 2)
 
 
 def test_another_rack_or_client_id_is_shown_and_changes_nothing_else(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join()
+    a = joined(driver, "a")
     a.client_id = "other"
     a.beat(rack="r1")
     shown = described_member(driver, "a")
@@ -130,9 +129,7 @@ def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead(driver: Dri
 
 def test_the_assignment_interval_of_a_group_wins(driver: Driver) -> None:
     driver.engine.set_group_config("g", {"consumer.assignment.interval.ms": "2000"})
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a"), joined(driver, "b")
     assert epochs(driver) == ("Assigning", 3, 2)
     driver.advance(2_000)
     settled(a, b)

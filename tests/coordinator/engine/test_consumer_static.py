@@ -7,6 +7,7 @@ from tests.coordinator.engine.consumer import (
     described_group,
     described_member,
     epochs,
+    joined,
     settled,
 )
 from tests.coordinator.engine.driver import Driver
@@ -14,9 +15,7 @@ from wire.errors import ErrorCode
 
 
 def pair(driver: Driver) -> tuple[Consumer, Consumer]:
-    a, b = Consumer(driver, "a", instance="i"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a", instance="i"), joined(driver, "b")
     settled(a, b)
     return a, b
 
@@ -97,9 +96,7 @@ def test_a_member_that_stays_away_is_removed_after_its_session(driver: Driver) -
 
 
 def test_a_static_member_that_was_revoking_comes_back_without(driver: Driver) -> None:
-    a, b = Consumer(driver, "a", instance="i"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a", instance="i"), joined(driver, "b")
     a.beat()
     a.leave(-2)
     b.beat()

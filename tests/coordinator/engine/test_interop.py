@@ -19,6 +19,7 @@ from tests.coordinator.engine.consumer import (
     described_member,
     epochs,
     images,
+    joined,
     lists,
     settled,
     speaks_classic,
@@ -65,8 +66,7 @@ def test_a_cooperative_member_stays_at_the_old_generation_while_it_reports_what_
     driver: Driver,
 ) -> None:
     _, x = mixed(driver, cooperative=True)
-    b = Consumer(driver, "b")
-    b.join()
+    joined(driver, "b")
     assert x.beat() is AGAIN
     assert x.join().generation == 3
     assert (x.sync(), x.owned) == (NONE, {"foo": [3, 4]})
@@ -86,14 +86,12 @@ def test_one_rejoin_of_an_eager_member_is_enough(driver: Driver) -> None:
 
 def test_a_heartbeat_says_nothing_before_there_is_a_target(driver: Driver) -> None:
     a, x = mixed(driver)
-    b = Consumer(driver, "b")
-    b.join()
+    b = joined(driver, "b")
     b.leave()
     assert epochs(driver) == ("Assigning", 5, 4)
     x.join()
     settled(a)
-    c = Consumer(driver, "c")
-    c.join()
+    c = joined(driver, "c")
     x.join()
     c.leave()
     assert epochs(driver)[0] == "Assigning"
@@ -217,9 +215,7 @@ def test_a_replaced_static_member_is_fenced(driver: Driver) -> None:
 
 
 def test_a_classic_static_joiner_takes_the_place_of_an_active_member_at_once(driver: Driver) -> None:
-    a, b = Consumer(driver, "a", instance="i"), Consumer(driver, "b")
-    a.join()
-    b.join()
+    a, b = joined(driver, "a", instance="i"), joined(driver, "b")
     settled(a, b)
     had = dict(a.owned)
     x = ClassicConsumer(driver, instance="i")

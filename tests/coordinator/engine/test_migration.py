@@ -22,6 +22,7 @@ from tests.coordinator.engine.consumer import (
     described,
     described_member,
     epochs,
+    joined,
     settled,
     speaks_classic,
     targets,
@@ -368,8 +369,7 @@ def test_a_downgraded_group_survives_a_restart(driver: Driver) -> None:
 
 def test_an_upgraded_group_survives_a_restart(driver: Driver) -> None:
     _, y = two_classic(driver)
-    a = Consumer(driver, "x2", instance="ix")
-    a.join()
+    a = joined(driver, "x2", instance="ix")
     before = described(driver)
     driver.restart()
     assert described(driver) == before
@@ -378,11 +378,9 @@ def test_an_upgraded_group_survives_a_restart(driver: Driver) -> None:
 
 def test_a_whole_group_goes_there_and_back(driver: Driver) -> None:
     x, y = two_classic(driver)
-    new_x = Consumer(driver, "x2", instance="ix")
-    new_x.join()
+    new_x = joined(driver, "x2", instance="ix")
     y.leave()
-    new_y = Consumer(driver, "y2")
-    new_y.join()
+    new_y = joined(driver, "y2")
     settled(new_x, new_y)
     assert epochs(driver)[0] == "Stable"
     assert targets(driver) == {"x2": {"foo": [0, 1, 2]}, "y2": {"foo": [3, 4, 5]}}
