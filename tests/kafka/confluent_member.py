@@ -97,14 +97,15 @@ class ConfluentMember:
 
     def given_up(self, event: str, partitions: list[TopicPartition]) -> None:
         """Let go of `partitions` and say so."""
+        named = {(one.topic, one.partition) for one in partitions}
+        # Before: from here on nothing is consumed, and with the call others may have them, at once.
+        for one in sorted(named):
+            self.write_down(event, one)
         if self.incremental:
             self.consumer.incremental_unassign(partitions)
         else:
             self.consumer.unassign()
-        named = {(one.topic, one.partition) for one in partitions}
         self.held -= named
-        for one in sorted(named):
-            self.write_down(event, one)
         self.say_partitions(event, named)
 
     def say_partitions(self, event: str, partitions: set[Partition]) -> None:

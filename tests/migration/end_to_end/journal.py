@@ -3,7 +3,8 @@
 A journal is a file of lines `AT_NS KIND TOPIC PARTITION OFFSET`: nanoseconds of the machine's monotonic clock, which
 all processes share (Java's `System.nanoTime`, Python's `time.monotonic_ns`), and a kind: `record`, `assigned`,
 `revoked` or `lost`. Only a record has an offset; for the others there is a `-`. `assigned` is written when the
-listener is called, `revoked` and `lost` when it is done: a stay is never shorter here than it was.
+listener is called, `revoked` and `lost` when nothing more is consumed and before others may have the partition: at the
+end of Java's listener, and before `unassign` in librdkafka's. A stay is never shorter here than it was.
 """
 
 from __future__ import annotations
