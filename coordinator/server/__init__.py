@@ -5,5 +5,5 @@
     ...
     await listener.close()
 
-One file per API in `apis/` turns a request into a call of the engine and its answer into the fields of a response.
+A function per API in `apis/` turns a request into a call of the engine and its answer into the fields of a response.
 """

@@ -14,21 +14,67 @@ import logging
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
-from coordinator.server.exchange import Exchange, PeerFault
-from coordinator.server.handlers import HANDLERS
-from coordinator.server.incoming import Incoming, understand
-from coordinator.server.node import Caller, Node
+from coordinator.server.node import Caller, Exchange, Node, PeerFault
+from coordinator.server.served import SERVED, ServedApi
+from wire.messages.definition import API_VERSIONS_KEY, HEAD
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
-from wire.messages.reader import DecodeError
+from wire.messages.reader import DecodeError, Frame
 
 LONG_BYTES = 64 * 1024
 """A longer request waits for its turn among the long ones. Every connection may hold this much unasked."""
 LONG_AT_ONCE = 4
+MOST_ELEMENTS = 500_000
+"""Of all arrays of one request: a commit of so many partitions keeps the coordinator from others for three seconds."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """One request. `message` has the fields of its `version`.
+
+    None stands for an ApiVersions of a version that is not known: the client is told in version 0 which ones
+    are (KIP-511). `size` is that of its frame, in bytes.
+    """
+
+    served: ServedApi
+    version: int
+    correlation_id: int
+    client_id: str
+    message: Any
+    size: int
+
+
+def understand(content: bytes) -> Incoming:
+    """Read a frame. :raises PeerFault, DecodeError: when it is no request that is answered"""
+    if len(content) < HEAD.size:
+        raise PeerFault(f"a request has only {len(content)} bytes")
+    key, version, correlation_id = HEAD.unpack_from(content)
+    served = SERVED.get(key)
+    if served is None:
+        raise PeerFault(f"API {key} is not served")
+    message = None
+    if served.serves(version):
+        # An element is a byte at least.
+        frame = Frame.of(content, MOST_ELEMENTS) if len(content) > MOST_ELEMENTS else content
+        client_id, message = served.api.decode_request(version, frame)
+    elif key == API_VERSIONS_KEY:
+        client_id, _ = served.api.decode_client_id(min(max(version, 0), served.newest), content)
+        version = 0
+    else:
+        raise PeerFault(f"{served.api.name} {version} is not served")
+    return Incoming(
+        served=served,
+        version=version,
+        correlation_id=correlation_id,
+        client_id=client_id,
+        message=message,
+        size=len(content),
+    )
 
 
 class Connection:
@@ -100,7 +146,7 @@ class Connection:
             version=incoming.version,
             caller=Caller(client_id=incoming.client_id, host=self._host),
         )
-        fields = await HANDLERS[incoming.served.key](exchange)
+        fields = await incoming.served.answer(exchange)
         if incoming.served.grows or incoming.size > LONG_BYTES:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._aside, _composed, incoming, fields)

@@ -210,6 +210,24 @@ class Node:
         self._deliver(self._engine.expire(self.now_ms()))
 
 
+class PeerFault(Exception):
+    """What the client sent gets no answer: its connection is closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A request, as the version it came in has it, and who sent it to whom."""
+
+    node: Node
+    request: Any
+    version: int
+    caller: Caller
+
+    async def ask(self, call: Request[A]) -> A:
+        """Hand a call to the engine and wait for the answer that belongs to its type."""
+        return await self.node.ask(call, self.caller)
+
+
 def _beside(work: Callable[[], object]) -> None:
     """Do work that takes long in a thread, and go on."""
     asyncio.get_running_loop().run_in_executor(None, work)

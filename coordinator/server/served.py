@@ -1,11 +1,25 @@
-"""The APIs that the server answers, with the versions that Kafka 4.3.1 lists for them."""
+"""The APIs that the server answers and what answers each, with the versions that Kafka 4.3.1 lists for them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from wire.messages.definition import Api
+from coordinator.server.apis import (
+    classic_groups,
+    cluster,
+    configs,
+    consumer_groups,
+    groups,
+    log_records,
+    offsets,
+    topics,
+)
+from coordinator.server.node import Exchange
+from wire.errors import ErrorCode
+from wire.messages.definition import API_VERSIONS_KEY, Api
 from wire.messages.schemas.classic_groups import (
     DESCRIBE_GROUPS,
     HEARTBEAT,
@@ -26,10 +40,17 @@ from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 
+WITH_SOFTWARE = 3
+SHOWS_MINIMUM_0 = 4
+FEATURE_EPOCH = 1
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
+"""Gives the fields of the newest response. PeerFault: there is none, the connection is closed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedApi:
-    """One API with the versions it is listed with; `handlers` has what answers it.
+    """One API, what answers it, and the versions it is listed with.
 
     `oldest` is the first version listed where that is not the first with a layout: Kafka lists Produce from 0 on and
     answers it from 3 on. Where the answer `grows` with all that the server knows, it may be long however short the
@@ -37,6 +58,7 @@ class ServedApi:
     """
 
     api: Api
+    answer: Handler
     oldest: int
     grows: bool
 
@@ -53,38 +75,75 @@ class ServedApi:
         return oldest <= version <= newest
 
 
-def _served(api: Api, *, oldest: int | None = None, grows: bool = False) -> ServedApi:
-    return ServedApi(api=api, oldest=api.versions[0] if oldest is None else oldest, grows=grows)
+async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
+    """ApiVersions v0–v4: client software v3 (KIP-511), features of minimum 0 shown since v4 (KIP-1022).
+
+    A client of the future asks in a version that is not known: it is told so in version 0, with those that are.
+    """
+    request = exchange.request
+    if request is None:
+        return {
+            "error_code": ErrorCode.UNSUPPORTED_VERSION,
+            "api_keys": [_versions(SERVED[API_VERSIONS_KEY])],
+        }
+    if exchange.version >= WITH_SOFTWARE and not _is_valid(request):
+        return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
+    group_version = {"name": "group.version"}
+    return {
+        "error_code": ErrorCode.NONE,
+        "api_keys": [_versions(api) for api in SERVED.values()],
+        "supported_features": [{**group_version, "min_version": 0, "max_version": 1}]
+        if exchange.version >= SHOWS_MINIMUM_0
+        else (),
+        "finalized_features_epoch": FEATURE_EPOCH,
+        "finalized_features": [{**group_version, "max_version_level": 1, "min_version_level": 1}],
+    }
+
+
+def _versions(api: ServedApi) -> Mapping[str, Any]:
+    return {"api_key": api.key, "min_version": api.oldest, "max_version": api.newest}
+
+
+def _is_valid(request: Any) -> bool:
+    return all(
+        _SOFTWARE.fullmatch(text) for text in (request.client_software_name, request.client_software_version)
+    )
+
+
+def _served(api: Api, answer: Handler, *, oldest: int | None = None, grows: bool = False) -> ServedApi:
+    return ServedApi(
+        api=api, answer=answer, oldest=api.versions[0] if oldest is None else oldest, grows=grows
+    )
 
 
 SERVED: Mapping[int, ServedApi] = {
     each.key: each
     for each in (
-        _served(PRODUCE, oldest=0),
-        _served(FETCH),
-        _served(LIST_OFFSETS),
-        _served(METADATA, grows=True),
-        _served(OFFSET_COMMIT),
-        _served(OFFSET_FETCH, grows=True),
-        _served(FIND_COORDINATOR),
-        _served(JOIN_GROUP),
-        _served(HEARTBEAT),
-        _served(LEAVE_GROUP),
-        _served(SYNC_GROUP),
-        _served(DESCRIBE_GROUPS, grows=True),
-        _served(LIST_GROUPS, grows=True),
-        _served(API_VERSIONS),
-        _served(CREATE_TOPICS),
-        _served(DELETE_TOPICS),
-        _served(INIT_PRODUCER_ID),
-        _served(DESCRIBE_CONFIGS),
-        _served(CREATE_PARTITIONS),
-        _served(DELETE_GROUPS),
-        _served(INCREMENTAL_ALTER_CONFIGS),
-        _served(OFFSET_DELETE),
-        _served(DESCRIBE_CLUSTER),
-        _served(CONSUMER_GROUP_HEARTBEAT),
-        _served(CONSUMER_GROUP_DESCRIBE, grows=True),
+        _served(PRODUCE, log_records.produce, oldest=0),
+        _served(FETCH, log_records.fetch),
+        _served(LIST_OFFSETS, offsets.list_offsets),
+        _served(METADATA, cluster.metadata, grows=True),
+        _served(OFFSET_COMMIT, offsets.offset_commit),
+        _served(OFFSET_FETCH, offsets.offset_fetch, grows=True),
+        _served(FIND_COORDINATOR, groups.find_coordinator),
+        _served(JOIN_GROUP, classic_groups.join_group),
+        _served(HEARTBEAT, classic_groups.heartbeat),
+        _served(LEAVE_GROUP, classic_groups.leave_group),
+        _served(SYNC_GROUP, classic_groups.sync_group),
+        _served(DESCRIBE_GROUPS, classic_groups.describe_groups, grows=True),
+        _served(LIST_GROUPS, groups.list_groups, grows=True),
+        _served(API_VERSIONS, api_versions),
+        _served(CREATE_TOPICS, topics.create_topics),
+        _served(DELETE_TOPICS, topics.delete_topics),
+        _served(INIT_PRODUCER_ID, log_records.init_producer_id),
+        _served(DESCRIBE_CONFIGS, configs.describe_configs),
+        _served(CREATE_PARTITIONS, topics.create_partitions),
+        _served(DELETE_GROUPS, groups.delete_groups),
+        _served(INCREMENTAL_ALTER_CONFIGS, configs.incremental_alter_configs),
+        _served(OFFSET_DELETE, offsets.offset_delete),
+        _served(DESCRIBE_CLUSTER, cluster.describe_cluster),
+        _served(CONSUMER_GROUP_HEARTBEAT, consumer_groups.consumer_group_heartbeat),
+        _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),
     )
 }
 """By key."""

@@ -1,4 +1,4 @@
-"""Metadata v0–v13: no topics v1, ids v10 (KIP-516), by id v12, a top-level error v13."""
+"""The one broker, and the topics that there are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import NO_OPERATIONS, Each
-from coordinator.server.exchange import Exchange
-from coordinator.server.node import Node
+from coordinator.server.node import Exchange, Node
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
 
@@ -19,7 +18,8 @@ TOPIC_OPERATIONS = sum(1 << number for number in (3, 4, 5, 6, 7, 8, 10, 11))
 CLUSTER_OPERATIONS = sum(1 << number for number in (5, 7, 8, 9, 10, 11, 12))
 
 
-async def answer(exchange: Exchange) -> Mapping[str, Any]:
+async def metadata(exchange: Exchange) -> Mapping[str, Any]:
+    """Metadata v0–v13: no topics v1, ids v10 (KIP-516), by id v12, a top-level error v13."""
     request, node = exchange.request, exchange.node
     if exchange.version < BY_ID and any(_is_by_id(asked) for asked in request.topics or ()):
         return _refused(request)
@@ -111,4 +111,49 @@ def _partition(number: int, leader: int) -> Mapping[str, Any]:
         "replica_nodes": (leader,),
         "isr_nodes": (leader,),
         "offline_replicas": (),
+    }
+
+
+BROKERS, CONTROLLERS = 1, 2
+
+
+async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeCluster v0–v2 (KIP-700): one broker. Its controller has no endpoint of its own (v1, KIP-919)."""
+    request, node = exchange.request, exchange.node
+    endpoints = request.endpoint_type
+    if endpoints != BROKERS:
+        return _wrong_endpoint(endpoints)
+    broker = {
+        "broker_id": node.settings.node_id,
+        "host": node.host,
+        "port": node.port,
+        "rack": node.settings.broker_rack,
+        "is_fenced": False,
+    }
+    asked = request.include_cluster_authorized_operations
+    return {
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "endpoint_type": BROKERS,
+        "cluster_id": node.cluster_id,
+        "controller_id": node.settings.node_id,
+        "brokers": [broker],
+        "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NO_OPERATIONS,
+    }
+
+
+def _wrong_endpoint(endpoints: int) -> Mapping[str, Any]:
+    if endpoints == CONTROLLERS:
+        error = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+        why = (
+            "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+        )
+    else:
+        error, why = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {endpoints}"
+    return {
+        "error_code": error,
+        "error_message": why,
+        "cluster_id": "",
+        "brokers": (),
+        "cluster_authorized_operations": NO_OPERATIONS,
     }

@@ -1,0 +1,159 @@
+"""Groups of the classic protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.engine.classic.heartbeat import Heartbeat
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.leave_group import LeaveGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.describe_groups import Described, DescribeGroups
+from coordinator.engine.records import JoinProtocol
+from coordinator.server.apis.fields import Each, group_operations
+from coordinator.server.node import Caller, Exchange
+from wire.errors import ErrorCode
+from wire.messages.reader import LONGEST_STRING
+
+UUID_BYTES = len("-") + 36
+NULL_PROTOCOL = 7
+"""The version from which on a refusal has a null protocol name, and no longer an empty one."""
+
+
+async def join_group(exchange: Exchange) -> Mapping[str, Any]:
+    """JoinGroup v0–v9 (KIP-345 v5, KIP-559 v7, KIP-800 v8, KIP-814 v9)."""
+    request = exchange.request
+    if not request.member_id and not _can_be_named(request, exchange.caller):
+        return _joined(JoinGroupAnswer(error=ErrorCode.INVALID_REQUEST), exchange.version)
+    session_ms = request.session_timeout_ms
+    call = JoinGroup(
+        group=request.group_id,
+        session_timeout_ms=session_ms,
+        # v0 knows one timeout for both (JoinGroupRequest.maybeOverrideRebalanceTimeout).
+        rebalance_timeout_ms=request.rebalance_timeout_ms if exchange.version >= 1 else session_ms,
+        member=request.member_id,
+        instance=request.group_instance_id,
+        protocol_type=request.protocol_type,
+        protocols=tuple(JoinProtocol(protocol.name, protocol.metadata) for protocol in request.protocols),
+        version=exchange.version,
+    )
+    return _joined(await exchange.ask(call), exchange.version)
+
+
+def _can_be_named(request: Any, caller: Caller) -> bool:
+    """Whether there is room for the UUID behind the name that a new member's id begins with.
+
+    Kafka fails to write down a longer one and answers UNKNOWN_SERVER_ERROR; members would fail to read it.
+    """
+    name = request.group_instance_id or caller.client_id
+    return len(name.encode()) + UUID_BYTES <= LONGEST_STRING
+
+
+def _joined(joined: JoinGroupAnswer, version: int) -> Mapping[str, Any]:
+    return {
+        "error_code": joined.error,
+        "generation_id": joined.generation,
+        "protocol_type": joined.protocol_type,
+        "protocol_name": joined.protocol if version >= NULL_PROTOCOL else joined.protocol or "",
+        "leader": joined.leader,
+        "skip_assignment": joined.skip_assignment,
+        "member_id": joined.member,
+        "members": [
+            {"member_id": one.member, "group_instance_id": one.instance, "metadata": one.subscription}
+            for one in joined.members
+        ],
+    }
+
+
+async def sync_group(exchange: Exchange) -> Mapping[str, Any]:
+    """SyncGroup v0–v5 (KIP-345 v3, KIP-559 v5)."""
+    request = exchange.request
+    call = SyncGroup(
+        group=request.group_id,
+        generation=request.generation_id,
+        member=request.member_id,
+        instance=request.group_instance_id,
+        protocol_type=request.protocol_type,
+        protocol=request.protocol_name,
+        assignments=tuple((one.member_id, one.assignment) for one in request.assignments),
+        version=exchange.version,
+    )
+    synced = await exchange.ask(call)
+    return {
+        "error_code": synced.error,
+        "protocol_type": synced.protocol_type,
+        "protocol_name": synced.protocol,
+        "assignment": synced.assignment,
+    }
+
+
+async def heartbeat(exchange: Exchange) -> Mapping[str, Any]:
+    """Heartbeat v0–v4 (KIP-345 v3)."""
+    request = exchange.request
+    call = Heartbeat(
+        group=request.group_id,
+        generation=request.generation_id,
+        member=request.member_id,
+        instance=request.group_instance_id,
+    )
+    return {"error_code": (await exchange.ask(call)).error}
+
+
+SEVERAL = 3
+
+
+async def leave_group(exchange: Exchange) -> Mapping[str, Any]:
+    """LeaveGroup v0–v5: one member below v3, several since (KIP-345); reasons v5 (KIP-800)."""
+    request = exchange.request
+    call = LeaveGroup(
+        group=request.group_id, members=_leaving(request, exchange.version), version=exchange.version
+    )
+    left = await exchange.ask(call)
+    return {"error_code": left.error, "members": Each(_left, left.members)}
+
+
+def _left(member: tuple[str, str | None, ErrorCode]) -> Mapping[str, Any]:
+    return dict(zip(("member_id", "group_instance_id", "error_code"), member, strict=True))
+
+
+def _leaving(request: Any, version: int) -> tuple[tuple[str, str | None], ...]:
+    if version < SEVERAL:
+        return ((request.member_id, None),)
+    return tuple((one.member_id, one.group_instance_id) for one in request.members)
+
+
+async def describe_groups(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeGroups v0–v6: authorized operations v3, instance ids v4, errors for groups that are not there v6."""
+    request = exchange.request
+    described = await exchange.ask(
+        DescribeGroups(groups=tuple(dict.fromkeys(request.groups)), version=exchange.version)
+    )
+    by_name = {one.id: one for one in described.groups}
+    operations = group_operations(request)
+    return {"groups": Each(lambda name: _described(by_name[name], operations), request.groups)}
+
+
+def _described(described: Described, operations: int) -> Mapping[str, Any]:
+    group = described.group
+    return {
+        "error_code": described.error,
+        "error_message": described.message,
+        "group_id": described.id,
+        "group_state": "" if group is None else group.state.value,
+        "protocol_type": "" if group is None else group.protocol_type or "",
+        "protocol_data": "" if group is None else group.protocol or "",
+        "members": [
+            {
+                "member_id": one.member,
+                "group_instance_id": one.instance,
+                "client_id": one.client_id,
+                "client_host": one.host,
+                "member_metadata": one.subscription,
+                "member_assignment": one.assignment,
+            }
+            for one in described.members
+        ],
+        "authorized_operations": operations,
+    }

@@ -1,0 +1,119 @@
+"""Groups of the consumer protocol (KIP-848)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, TypeAlias
+
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
+from coordinator.engine.describe_groups import ConsumerGroupDescribe, Described
+from coordinator.engine.records import TopicPartitions
+from coordinator.engine.topics import TopicInfo
+from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, group_operations
+from coordinator.server.node import Exchange
+from groups.model import Member, MemberProtocol, Partitions, Subscription
+
+
+async def consumer_group_heartbeat(exchange: Exchange) -> Mapping[str, Any]:
+    """ConsumerGroupHeartbeat v0–v1 (KIP-848): regexes and ids made by the client since v1."""
+    request = exchange.request
+    topics = request.subscribed_topic_names
+    call = ConsumerGroupHeartbeat(
+        group=request.group_id,
+        member=request.member_id,
+        epoch=request.member_epoch,
+        instance=request.instance_id,
+        rack=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topics=None if topics is None else tuple(topics),
+        regex=request.subscribed_topic_regex,
+        assignor=request.server_assignor,
+        owned=_owned(request.topic_partitions),
+        version=exchange.version,
+    )
+    return _heartbeat_fields(await exchange.ask(call))
+
+
+def _owned(given: Any) -> TopicPartitions | None:
+    """Partitions by topic id; a topic named twice owns both lists."""
+    if given is None:
+        return None
+    lists = by_topic((one.topic_id or ZERO_ID, one.partitions) for one in given)
+    return {topic: tuple(chain.from_iterable(parts)) for topic, parts in lists}
+
+
+def _heartbeat_fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
+    assigned = beaten.assignment
+    return {
+        "error_code": beaten.error,
+        "error_message": beaten.message,
+        "member_id": beaten.member,
+        "member_epoch": beaten.epoch,
+        "heartbeat_interval_ms": beaten.heartbeat_interval_ms,
+        "assignment": None
+        if assigned is None
+        else {
+            "topic_partitions": [
+                {"topic_id": topic, "partitions": partitions} for topic, partitions in assigned.items()
+            ]
+        },
+    }
+
+
+CLASSIC, CONSUMER = 0, 1
+
+Topics: TypeAlias = Mapping[str, TopicInfo]
+
+
+async def consumer_group_describe(exchange: Exchange) -> Mapping[str, Any]:
+    """ConsumerGroupDescribe v0–v1 (KIP-848): the type of a member since v1."""
+    request = exchange.request
+    call = ConsumerGroupDescribe(groups=tuple(dict.fromkeys(request.group_ids)))
+    described = await exchange.ask(call)
+    by_name = {one.id: one for one in described.groups}
+    topics, operations = exchange.node.topics.image.topics, group_operations(request)
+    return {"groups": Each(lambda group: _group(topics, by_name[group], operations), request.group_ids)}
+
+
+def _group(topics: Topics, described: Described, operations: int) -> Mapping[str, Any]:
+    group = described.group
+    return {
+        "error_code": described.error,
+        "error_message": described.message,
+        "group_id": described.id,
+        "group_state": "" if group is None else group.state.value,
+        "group_epoch": 0 if group is None else group.group_epoch,
+        "assignment_epoch": 0 if group is None else group.assignment_epoch,
+        "assignor_name": "" if group is None else group.protocol or "",
+        "members": [] if group is None else [_member(topics, one) for one in group.members],
+        "authorized_operations": operations,
+    }
+
+
+def _member(topics: Topics, member: Member) -> Mapping[str, Any]:
+    wanted = member.subscription or Subscription()
+    return {
+        "member_id": member.id,
+        "instance_id": member.instance,
+        "rack_id": member.rack,
+        "member_epoch": member.epoch,
+        "client_id": member.client.id,
+        "client_host": member.client.host,
+        "subscribed_topic_names": wanted.topics,
+        "subscribed_topic_regex": wanted.regex or "",
+        "assignment": _assignment(topics, member.owned or {}),
+        "target_assignment": _assignment(topics, member.target or {}),
+        "member_type": CLASSIC if member.protocol is MemberProtocol.CLASSIC else CONSUMER,
+    }
+
+
+def _assignment(topics: Topics, assigned: Partitions) -> Mapping[str, Any]:
+    """A topic that was deleted has no name, and is left out as Kafka does."""
+    return {
+        "topic_partitions": [
+            {"topic_id": topics[topic].id, "topic_name": topic, "partitions": partitions}
+            for topic, partitions in assigned.items()
+            if topic in topics
+        ]
+    }

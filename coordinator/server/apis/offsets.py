@@ -1,0 +1,180 @@
+"""Committed offsets, and those of the empty logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from coordinator.engine.offsets.commit import Offset, OffsetCommit
+from coordinator.engine.offsets.delete import OffsetDelete
+from coordinator.engine.offsets.fetch import (
+    FetchedOffset,
+    OffsetFetch,
+    OffsetQuery,
+    QueriedOffsets,
+)
+from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, judged_partition
+from coordinator.server.node import Exchange, Node
+from wire.errors import ErrorCode
+
+DEFAULT_RETENTION_MS = -1
+
+
+async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
+    """OffsetCommit v2–v10: retention v2–v4, leader epochs v6, KIP-848 members v9, topic ids v10."""
+    request = exchange.request
+    call = OffsetCommit(
+        group=request.group_id,
+        generation_or_epoch=request.generation_id_or_member_epoch,
+        member=request.member_id,
+        instance=request.group_instance_id,
+        offsets=tuple(
+            Offset(
+                topic=topic.name,
+                topic_id=topic.topic_id,
+                partition=one.partition_index,
+                offset=one.committed_offset,
+                leader_epoch=one.committed_leader_epoch,
+                metadata=one.committed_metadata,
+            )
+            for topic in request.topics
+            for one in topic.partitions
+        ),
+        # Left to the broker where the version has no retention.
+        retention_ms=None if request.retention_time_ms == DEFAULT_RETENTION_MS else request.retention_time_ms,
+        version=exchange.version,
+    )
+    committed = await exchange.ask(call)
+    topics = by_topic(
+        ((name, topic_id), (partition, error)) for name, topic_id, partition, error in committed.partitions
+    )
+    return {
+        "topics": [
+            {"name": name, "topic_id": topic_id, "partitions": Each(judged_partition, partitions)}
+            for (name, topic_id), partitions in topics
+        ]
+    }
+
+
+TOP_LEVEL_ERROR = 2
+BATCHED = 8
+BY_ID = 10
+
+
+async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
+    """OffsetFetch v1–v10: null for all v2, several groups v8 (KIP-709), KIP-848 members v9, topic ids v10."""
+    request = exchange.request
+    if exchange.version >= BATCHED:
+        asked = [
+            OffsetQuery(
+                group=one.group_id,
+                member=one.member_id,
+                epoch=one.member_epoch,
+                topics=_fetched_topics(one, exchange.version),
+            )
+            for one in request.groups
+        ]
+    else:
+        asked = [OffsetQuery(group=request.group_id, topics=_fetched_topics(request, exchange.version))]
+    distinct = tuple(dict.fromkeys(asked))
+    fetched = await exchange.ask(
+        OffsetFetch(groups=distinct, require_stable=request.require_stable, version=exchange.version)
+    )
+    if exchange.version >= BATCHED:
+        found = dict(zip(distinct, fetched.groups, strict=True))
+        return {"groups": Each(lambda one: _fetched_group(found[one], exchange.version), asked)}
+    (single,) = fetched.groups
+    if exchange.version < TOP_LEVEL_ERROR and single.error:
+        return {"topics": _refused(request, single.error)}
+    return _fetched_group(single, exchange.version)
+
+
+def _fetched_topics(group: Any, version: int) -> Any:
+    if group.topics is None:
+        return None
+    return tuple(
+        ((topic.topic_id or ZERO_ID) if version >= BY_ID else topic.name, tuple(topic.partition_indexes))
+        for topic in group.topics
+    )
+
+
+def _fetched_group(fetched: QueriedOffsets, version: int) -> Mapping[str, Any]:
+    key = "topic_id" if version >= BY_ID else "name"
+    return {
+        "group_id": fetched.group,
+        "error_code": fetched.error,
+        "topics": [
+            {key: topic, "partitions": Each(_fetched_partition, partitions)}
+            for topic, partitions in fetched.topics
+        ],
+    }
+
+
+def _fetched_partition(partition: tuple[int, FetchedOffset]) -> Mapping[str, Any]:
+    number, fetched = partition
+    return {
+        "partition_index": number,
+        "committed_offset": fetched.offset,
+        "committed_leader_epoch": fetched.leader_epoch,
+        "metadata": fetched.metadata,
+        "error_code": fetched.error,
+    }
+
+
+def _refused(request: Any, error: ErrorCode) -> list[Mapping[str, Any]]:
+    """v1 has no place for the group's error: every partition carries it."""
+    return [
+        {
+            "name": topic.name,
+            "partitions": [
+                _fetched_partition((number, FetchedOffset(error=error))) for number in topic.partition_indexes
+            ],
+        }
+        for topic in request.topics
+    ]
+
+
+async def offset_delete(exchange: Exchange) -> Mapping[str, Any]:
+    """OffsetDelete v0 (KIP-496)."""
+    request = exchange.request
+    asked = tuple((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
+    deleted = await exchange.ask(OffsetDelete(group=request.group_id, partitions=asked))
+    topics = by_topic((topic, (partition, error)) for topic, partition, error in deleted.partitions)
+    return {
+        "error_code": deleted.error,
+        "topics": [
+            {"name": topic, "partitions": Each(judged_partition, partitions)} for topic, partitions in topics
+        ],
+    }
+
+
+LATEST, EARLIEST, EARLIEST_LOCAL = -1, -2, -4
+
+
+async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
+    """ListOffsets v1–v11: every log begins and ends at 0."""
+    request = exchange.request
+    return {
+        "topics": [
+            {
+                "name": topic.name,
+                "partitions": Each(partial(_listed_partition, exchange.node, topic.name), topic.partitions),
+            }
+            for topic in request.topics
+        ]
+    }
+
+
+def _listed_partition(node: Node, topic: str, asked: Any) -> Mapping[str, Any]:
+    """A question for a time or for the newest timestamp finds nothing in an empty log."""
+    known = node.topics.image.topics.get(topic)
+    exists = known is not None and 0 <= asked.partition_index < known.partitions
+    found = exists and asked.timestamp in (LATEST, EARLIEST, EARLIEST_LOCAL)
+    return {
+        "partition_index": asked.partition_index,
+        "error_code": ErrorCode.NONE if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        "timestamp": -1,
+        "offset": 0 if found else -1,
+        "leader_epoch": 0 if found else -1,
+    }

@@ -1,0 +1,279 @@
+"""Topics that come, grow and go."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from coordinator.engine.topics import TopicInfo
+from coordinator.server.node import Exchange, Node
+from coordinator.server.topics import TopicRefused, Topics, check_name
+from wire.errors import ErrorCode
+
+MOST_PARTITIONS = 10_000
+"""New ones of one request. A partition is a record of the controller's, and it writes no more at once."""
+
+
+TOO_MANY = "Unable to perform excessively large batch operation."
+
+
+_MANUAL = "The manual partition assignment includes"
+
+
+def check_placed(replicas: Iterable[Sequence[int]], node_id: int) -> None:
+    """Judge the brokers of each partition. :raises TopicRefused: none, one twice, or one that is not there"""
+    for brokers in replicas:
+        if not brokers:
+            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} an empty replica list.")
+        for broker in brokers:
+            if broker != node_id:
+                why = f"{_MANUAL} broker {broker}, but no such broker is registered."
+                raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+        if len(brokers) > 1:
+            why = f"{_MANUAL} the broker {node_id} more than once."
+            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+
+
+REPLICATION_FACTOR = 1
+
+
+UNSET = -1
+
+
+TWICE = "Duplicate topic name."
+
+
+FAR_TOO_MANY = "Excessively large number of partitions per request."
+
+
+_BY_HAND = "A manual partition assignment was specified, but"
+
+
+async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
+    """CreateTopics v2–v7. Settings of a topic are accepted and mean nothing: topics hold no records."""
+    request, node = exchange.request, exchange.node
+    named = Counter(topic.name for topic in request.topics)
+    wanted = [topic for topic in request.topics if named[topic.name] == 1]
+    excess = _excess(node, wanted)
+    if excess is not None:
+        return {
+            "topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, excess) for topic in request.topics]
+        }
+    async with node.topics.changing:
+        made = [await asyncio.to_thread(_create, node, topic, request.validate_only) for topic in wanted]
+        node.topics_changed()
+    twice = [name for name, count in named.items() if count > 1]
+    return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
+
+
+def _excess(node: Node, wanted: Sequence[Any]) -> str | None:
+    """Why all topics together are too many, if they are."""
+    partitions = sum(max(0, _count(node, topic)) for topic in wanted)
+    if partitions > MOST_PARTITIONS:
+        return FAR_TOO_MANY
+    return TOO_MANY if partitions + len(wanted) > MOST_PARTITIONS else None
+
+
+def _count(node: Node, asked: Any) -> int:
+    """The number of partitions wanted; -1 leaves it to the server, and replicas placed by hand are counted."""
+    if asked.assignments:
+        return len(asked.assignments)
+    wanted: int = asked.num_partitions
+    return node.settings.num_partitions if wanted == UNSET else wanted
+
+
+def _create(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
+    try:
+        check_name(asked.name)
+        if asked.name not in node.topics.image.topics:
+            _check(node, asked)
+        topic = node.topics.create(asked.name, _count(node, asked), dry_run=dry_run)
+    except TopicRefused as error:
+        return _refused(asked.name, error.code, error.message)
+    return {
+        "name": topic.name,
+        "topic_id": topic.id,
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "topic_config_error_code": ErrorCode.NONE,
+        "num_partitions": topic.partitions,
+        "replication_factor": REPLICATION_FACTOR,
+        "configs": (),
+    }
+
+
+def _check(node: Node, asked: Any) -> None:
+    """Judge the partitions and replicas of a new topic. :raises TopicRefused:"""
+    factor, partitions = asked.replication_factor, asked.num_partitions
+    if asked.assignments:
+        _check_new_by_hand(node, asked)
+    elif factor == 0 or factor < UNSET:
+        raise TopicRefused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    elif partitions == 0 or partitions < UNSET:
+        raise TopicRefused(
+            ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
+        )
+    elif factor > REPLICATION_FACTOR:
+        raise TopicRefused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {factor} time(s): The target replication factor of {factor} "
+            "cannot be reached because only 1 broker(s) are registered or some brokers have all their log "
+            "directories cordoned.",
+        )
+
+
+def _check_new_by_hand(node: Node, asked: Any) -> None:
+    for given, what in (
+        (asked.replication_factor, "replication factor"),
+        (asked.num_partitions, "numPartitions"),
+    ):
+        if given != UNSET:
+            raise TopicRefused(ErrorCode.INVALID_REQUEST, f"{_BY_HAND} {what} was not set to -1.")
+    numbers = Counter(one.partition_index for one in asked.assignments)
+    for number, count in numbers.items():
+        if count > 1:
+            why = f"Found multiple manual partition assignments for partition {number}"
+            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+    check_placed((one.broker_ids for one in asked.assignments), node.settings.node_id)
+    if set(numbers) != set(range(len(numbers))):
+        why = "partitions should be a consecutive 0-based integer sequence"
+        raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+
+
+def _refused(name: str, code: int, message: str | None) -> Mapping[str, Any]:
+    return {
+        "name": name,
+        "topic_id": None,
+        "error_code": code,
+        "error_message": message,
+        "topic_config_error_code": ErrorCode.NONE,
+        "num_partitions": -1,
+        "replication_factor": -1,
+        "configs": (),
+    }
+
+
+async def create_partitions(exchange: Exchange) -> Mapping[str, Any]:
+    """CreatePartitions v0–v3."""
+    request, node = exchange.request, exchange.node
+    named = Counter(topic.name for topic in request.topics)
+    results = [_grown(name, ErrorCode.INVALID_REQUEST, TWICE) for name, count in named.items() if count > 1]
+    room = MOST_PARTITIONS
+    async with node.topics.changing:
+        for topic in request.topics:
+            if named[topic.name] == 1:
+                before = _partitions(node, topic.name)
+                grown = await asyncio.to_thread(_grow, node, topic, before, room, request.validate_only)
+                results.append(grown)
+                if not grown["error_code"]:
+                    room -= topic.count - before
+        node.topics_changed()
+    return {"results": results}
+
+
+def _partitions(node: Node, name: str) -> int:
+    """How many a topic has now; 0 when there is none of that name."""
+    topic = node.topics.image.topics.get(name)
+    return 0 if topic is None else topic.partitions
+
+
+def _grow(node: Node, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
+    more = asked.count - before
+    try:
+        if before and more > 0:
+            if more > room:
+                raise TopicRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
+            _check_more_by_hand(node, asked, more)
+        node.topics.grow(asked.name, asked.count, dry_run=dry_run)
+    except TopicRefused as error:
+        return _grown(asked.name, error.code, error.message)
+    return _grown(asked.name, ErrorCode.NONE, None)
+
+
+def _check_more_by_hand(node: Node, asked: Any, more: int) -> None:
+    if asked.assignments is None:
+        return
+    if len(asked.assignments) != more:
+        raise TopicRefused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"Attempted to add {more} additional partition(s), but only {len(asked.assignments)} "
+            "assignment(s) were specified.",
+        )
+    check_placed((one.broker_ids for one in asked.assignments), node.settings.node_id)
+
+
+def _grown(name: str, code: int, message: str | None) -> Mapping[str, Any]:
+    return {"name": name, "error_code": code, "error_message": message}
+
+
+DELETES_BY_ID = 6
+NO_SUCH_NAME = "This server does not host this topic-partition."
+NO_SUCH_ID = "This server does not host this topic ID."
+NEITHER = "Neither topic name nor id were specified."
+BOTH = "You may not specify both topic name and topic id."
+NAME_TWICE = "Duplicate topic name."
+ID_TWICE = "Duplicate topic id."
+NAME_AND_ID = "The provided topic name maps to an ID that was already supplied."
+
+Asked: TypeAlias = tuple[str | None, UUID | None]
+"""A name or an id."""
+
+
+async def delete_topics(exchange: Exchange) -> Mapping[str, Any]:
+    """DeleteTopics v1–v6: by id since v6 (KIP-516)."""
+    request, topics = exchange.request, exchange.node.topics
+    if exchange.version >= DELETES_BY_ID:
+        asked: Iterable[Asked] = ((topic.name, topic.topic_id) for topic in request.topics)
+    else:
+        asked = ((name, None) for name in request.topic_names)
+    async with topics.changing:
+        results = await asyncio.to_thread(lambda: list(_delete(topics, Counter(asked))))
+        exchange.node.topics_changed()
+    return {"responses": results}
+
+
+def _delete(topics: Topics, asked: Counter[Asked]) -> Iterator[Mapping[str, Any]]:
+    """Delete what is asked for once, in one way."""
+    found = {one: topics.find(*one) for one in asked}
+    named = {topic.id for (name, _), topic in found.items() if name is not None and topic is not None}
+    for (name, topic_id), topic in found.items():
+        refusal = _refusal(name, topic_id, asked[name, topic_id])
+        if refusal is not None:
+            yield _deletion(name, topic_id, ErrorCode.INVALID_REQUEST, refusal)
+        elif topic is None and topic_id is not None:
+            yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID)
+        elif topic is None:
+            yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NO_SUCH_NAME)
+        elif name is not None and (None, topic.id) in asked:
+            yield _deletion(name, topic.id, ErrorCode.INVALID_REQUEST, NAME_AND_ID)
+        elif name is not None or topic.id not in named:
+            yield _deleted(topics, topic)
+
+
+def _deleted(topics: Topics, topic: TopicInfo) -> Mapping[str, Any]:
+    try:
+        topics.delete(topic)
+    except TopicRefused as error:
+        return _deletion(topic.name, topic.id, error.code, error.message)
+    return _deletion(topic.name, topic.id, ErrorCode.NONE, None)
+
+
+def _refusal(name: str | None, topic_id: UUID | None, times: int) -> str | None:
+    """What is wrong with the question, whatever topics there are."""
+    if name is None and topic_id is None:
+        return NEITHER
+    if name is not None and topic_id is not None:
+        return BOTH
+    if times == 1:
+        return None
+    return ID_TWICE if name is None else NAME_TWICE
+
+
+def _deletion(name: str | None, topic_id: UUID | None, error: int, message: str | None) -> Mapping[str, Any]:
+    return {"name": name, "topic_id": topic_id, "error_code": error, "error_message": message}
