@@ -18,6 +18,7 @@ from tests.assignors.groups import id_hashed
 
 Named = Mapping[str, Mapping[str, Sequence[int]]]
 Style = Callable[[Random], str]
+Spoil = Callable[[MemberSpec, MemberSpec], MemberSpec]
 ROUNDS = 5
 
 
@@ -36,10 +37,18 @@ def claim_as(
 
 
 def chain(
-    rng: Random, assignor: str, side: str, answer: Callable[[GroupSpec], Named | None]
+    rng: Random,
+    assignor: str,
+    side: str,
+    answer: Callable[[GroupSpec], Named | None],
+    *,
+    twice: bool = True,
 ) -> Iterator[GroupSpec]:
-    """Rounds of one group. `answer` gives the assignment of a round, None where the assignor failed."""
-    maker = _Maker(rng, assignor, side)
+    """Rounds of one group. `answer` gives the assignment of a round, None where the assignor failed.
+
+    `twice`: a member may claim a partition twice, or claim although it subscribes to nothing.
+    """
+    maker = _Maker(rng, assignor, side, twice=twice)
     spec = maker.first()
     for generation in range(1, ROUNDS + 1):
         yield spec
@@ -50,8 +59,11 @@ def chain(
 
 
 class _Maker:
-    def __init__(self, rng: Random, assignor: str, side: str) -> None:
+    def __init__(self, rng: Random, assignor: str, side: str, *, twice: bool) -> None:
         self.rng, self.assignor, self.side = rng, assignor, side
+        self.spoils: list[Spoil] = [self.stale, self.dispute, self.beyond, self.forget, self.confuse]
+        if twice and "sticky" in assignor:
+            self.spoils += [self.twice, self.unsubscribe]
         self.broker = side == "broker"
         self.topic_name = rng.choice(TOPIC_STYLES)
         self.member_id = rng.choice(MEMBER_STYLES)
@@ -210,9 +222,7 @@ class _Maker:
         for _ in range(self.rng.randint(1, 3)):
             index = self.rng.randrange(len(members))
             other = self.rng.choice(members)
-            members[index] = self.rng.choice(
-                (self.stale, self.dispute, self.beyond, self.forget, self.confuse)
-            )(members[index], other)
+            members[index] = self.rng.choice(self.spoils)(members[index], other)
         return replace(spec, members=tuple(members))
 
     def stale(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
@@ -244,6 +254,17 @@ class _Maker:
 
     def forget(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
         return replace(member, owned=Claim(), user_data=None)
+
+    def twice(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
+        mine = (member.user_data or member.owned).partitions
+        return self.with_partitions(member, {topic: [*n, *n[:2]] for topic, n in mine.items()})
+
+    def unsubscribe(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
+        """Claim what was owned in an earlier generation, and want nothing, or something else."""
+        claiming = self.stale(self.dispute(member, other), other)
+        return replace(
+            claiming, topics=tuple(self.sample(member.topics, 0.3)) if self.rng.random() < 0.5 else ()
+        )
 
     def with_partitions(self, member: MemberSpec, partitions: Partitions) -> MemberSpec:
         if self.assignor == "sticky":

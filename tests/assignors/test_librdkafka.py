@@ -106,7 +106,9 @@ class Comparison:
         """Rounds of one group, what came out of one owned in the next."""
         rng, answers = self.rng, dict[int, Named]()
         instance, member_id = rng.choice((None, "b5")), rng.choice(LEADER_IDS)
-        for spec in chain(rng, self.assignor.name, "client", lambda asked: answers.get(id(asked))):
+        for spec in chain(
+            rng, self.assignor.name, "client", lambda asked: answers.get(id(asked)), twice=False
+        ):
             led = self.round(_possible(spec), instance, member_id)
             if led is None:
                 return

@@ -18,13 +18,11 @@ from assignors.java.hash_map import map_order, uuid_hashes, uuid_sort_key
 from assignors.model import DenseGroup, GroupSpec, Result
 from assignors.registry import BUILT_IN
 from tests.assignors.cases import chain
-from tests.assignors.sticky_cases import claiming_group
 from tests.kafka.oracle import JavaThrewError, Named, Oracle
 
 pytestmark = pytest.mark.kafka
 
 JAVAS = [assignor for assignor in BUILT_IN if assignor.leader is not Leader.LIBRDKAFKA]
-STICKY = [assignor for assignor in JAVAS if "sticky" in assignor.name]
 NEVER = "never returns"
 
 
@@ -63,18 +61,6 @@ def test_gives_what_java_gives(
         f"failures; {counts[NEVER]} that Java would never answer not asked; {counts['shared a bin']} maps in which "
         "topics shared a bin"
     )
-
-
-@pytest.mark.parametrize("assignor", STICKY, ids=_name)
-def test_rival_and_stale_claims_are_settled_as_in_java(
-    assignor: Assignor, oracle: Oracle, oracle_seed: str, oracle_cases: int
-) -> None:
-    for number in range(oracle_cases):
-        label = f"{oracle_seed}-{assignor.name}-{number}"
-        spec = claiming_group(Random(label), assignor)
-        mine = ours(assignor, spec)
-        if mine != NEVER:
-            compare(mine, java(oracle, assignor, spec), f"case {label}: {spec}")
 
 
 def java(oracle: Oracle, assignor: Assignor, spec: GroupSpec) -> Named | str:

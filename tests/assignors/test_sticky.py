@@ -144,6 +144,13 @@ def test_a_group_without_members_gets_nothing() -> None:
     assert assigned(group(topics(t=3))) == {}
 
 
+def test_claims_of_topics_that_are_all_gone_give_nothing() -> None:
+    assert assigned(group((), sticky_member("a", "t", {"t": [0]}), sticky_member("b", "t"))) == {
+        "a": {},
+        "b": {},
+    }
+
+
 def test_java_never_returns_where_claimant_and_subscriber_take_turns() -> None:
     spec = group(
         topics(t003=1, t006=1, t001=18, t007=25, t004=25),
