@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
 from cli.output import notice
@@ -19,11 +20,13 @@ from cli.sources.contexts.settle import (
     say_literal_secrets,
     source_variables,
 )
-from cli.verbs.context.command import ContextOptions
 from cli.verbs.context.edit import Editor, Fragment
 from cli.verbs.context.files import ask_for, change_file, drop, keep, own_files
 from cli.verbs.context.view import list_document, problems_of, show_document
 from wire.client.config.config_file import ConfigFileError
+
+if TYPE_CHECKING:
+    from cli.verbs.context.command import ContextOptions
 
 
 def listed() -> Document:
