@@ -15,8 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from wire.log.batch_header import HEADER_BYTES, LOG_OVERHEAD, Batches
-from wire.log.batch_scan import Scan, scan
-from wire.log.batch_search import BatchSearch
+from wire.log.batch_scan import BatchSearch, Scan, scan
 from wire.log.salvage import MOST_FAULTS
 from wire.log.segments import MOST_OFFSETS
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wire.log.batch_header import Batches
-from wire.log.batch_scan import Fault, scan
-from wire.log.batch_search import BatchSearch
+from wire.log.batch_scan import BatchSearch, Fault, scan
 from wire.log.columns import Columns, columns_of
 from wire.log.errors import DamagedLog
 

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wire.log.batch_header import Batches
-from wire.log.batch_scan import Fault, scan
-from wire.log.batch_search import BatchSearch
+from wire.log.batch_scan import BatchSearch, Fault, scan
 from wire.log.errors import DamagedLog
 
 MOST_BYTES = (1 << 31) - 1
