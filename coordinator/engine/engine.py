@@ -16,7 +16,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coordinator.engine import delete_groups, describe_groups, list_groups, session_expiry
+from coordinator.engine import describe_groups, groups, session_expiry
 from coordinator.engine.calls import Call, Result
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
@@ -24,7 +24,7 @@ from coordinator.engine.config import Config, GroupOverrides
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
 from coordinator.engine.context import Context, State
-from coordinator.engine.offsets import commit, delete, expiry, fetch
+from coordinator.engine.offsets import commit, fetch, removal
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 from coordinator.engine.replay import (
     end_transaction,
@@ -48,11 +48,11 @@ HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
     client_assignment.InstallAssignment: client_assignment.install,
     commit.OffsetCommit: commit.handle,
     fetch.OffsetFetch: fetch.handle,
-    delete.OffsetDelete: delete.handle,
-    list_groups.ListGroups: list_groups.handle,
+    removal.OffsetDelete: removal.handle,
+    groups.ListGroups: groups.list_groups,
     describe_groups.DescribeGroups: describe_groups.describe_classic,
     describe_groups.ConsumerGroupDescribe: describe_groups.describe_consumer,
-    delete_groups.DeleteGroups: delete_groups.handle,
+    groups.DeleteGroups: groups.delete_groups,
 }
 """By type of request. Share and streams groups are not coordinated here: those that a log holds are `foreign`."""
 
@@ -151,7 +151,7 @@ class Engine:
                 session_expiry.classic_group_loaded(self._ctx, group)
             else:
                 session_expiry.consumer_group_loaded(self._ctx, group)
-        expiry.schedule(self._ctx)
+        removal.schedule(self._ctx)
         return self._ctx.take()
 
     def update_topics(self, image: TopicImage, now_ms: int) -> Result:
@@ -209,7 +209,7 @@ class Engine:
 
     def _expire(self, key: TimerKey) -> None:
         if key.kind is TimerKind.OFFSET_EXPIRY:
-            expiry.expire_offsets(self._ctx)
+            removal.expire_offsets(self._ctx)
             return
         group = self._ctx.state.groups.get(key.group)
         if isinstance(group, ClassicGroup):

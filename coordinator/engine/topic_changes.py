@@ -14,7 +14,7 @@ from collections.abc import Collection
 
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import Context
-from coordinator.engine.offsets.delete import exists
+from coordinator.engine.offsets.removal import exists
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue, OffsetRecord
 from coordinator.engine.topics import TopicImage, metadata_hash
 

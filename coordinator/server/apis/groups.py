@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator.engine.delete_groups import DeleteGroups
-from coordinator.engine.list_groups import ListGroups
+from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, Each
 from coordinator.server.node import Exchange, Node
 from groups.listing import GroupListing

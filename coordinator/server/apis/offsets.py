@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
-from coordinator.engine.offsets.delete import OffsetDelete
 from coordinator.engine.offsets.fetch import (
     FetchedOffset,
     OffsetFetch,
     OffsetQuery,
     QueriedOffsets,
 )
+from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, judged_partition
 from coordinator.server.node import Exchange, Node
 from wire.errors import ErrorCode

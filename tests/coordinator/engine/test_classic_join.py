@@ -6,8 +6,7 @@ import pytest
 
 from coordinator.engine.classic.leave_group import LeaveGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
-from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
+from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer, ListGroups, ListGroupsAnswer
 from coordinator.engine.records import JoinProtocol
 from tests.coordinator.engine.classic import (
     GROUP,

@@ -12,8 +12,7 @@ from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
-from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
-from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
+from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer, ListGroups, ListGroupsAnswer
 from tests.coordinator.engine.classic import (
     GROUP,
     Member,

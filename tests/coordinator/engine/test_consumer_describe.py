@@ -7,9 +7,8 @@ from uuid import UUID
 import pytest
 
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
-from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
-from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
+from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer, ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery, QueriedOffsets
 from groups.model import MemberProtocol, Subscription

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.engine import Engine
+from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ConsumerGroupRecord,

@@ -8,10 +8,8 @@ from uuid import UUID
 import pytest
 
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
-from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
+from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer, ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
-from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
 from coordinator.engine.offsets.fetch import (
     FetchedOffset,
     OffsetFetch,
@@ -19,6 +17,7 @@ from coordinator.engine.offsets.fetch import (
     OffsetQuery,
     QueriedOffsets,
 )
+from coordinator.engine.offsets.removal import OffsetDelete, OffsetDeleteAnswer
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.classic import GROUP, Member, described, protocols, stable, state, together
 from tests.coordinator.engine.driver import TOPICS, Driver, topic

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.engine import Engine
-from coordinator.engine.list_groups import ListGroups, ListGroupsAnswer
-from coordinator.engine.offsets.delete import OffsetDelete, OffsetDeleteAnswer
+from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer, ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.fetch import FetchedOffset, OffsetFetch, OffsetFetchAnswer, OffsetQuery
+from coordinator.engine.offsets.removal import OffsetDelete, OffsetDeleteAnswer
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.driver import START_MS, TOPICS, Driver, topic

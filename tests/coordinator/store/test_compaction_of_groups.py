@@ -14,8 +14,8 @@ import pytest
 from coordinator.engine.calls import Result
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.context import State
-from coordinator.engine.delete_groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.engine import Engine
+from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.store.data_directory import DataDirectory
 from tests.coordinator.engine.classic import Member

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from coordinator.engine.delete_groups import DeleteGroups
+from coordinator.engine.groups import DeleteGroups
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from tests.coordinator.engine.consumer import Consumer, images, settled
 from tests.pipeline.rebalances.told import Clock, clock, compacted, course, course_of

@@ -1,4 +1,4 @@
-"""ListGroups. Source: GroupMetadataManager.listGroups."""
+"""ListGroups and DeleteGroups. Source: GroupMetadataManager.listGroups, GroupCoordinatorShard.deleteGroups."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.context import Context
+from coordinator.engine.offsets.removal import delete_all
 from coordinator.errors import RequestRefused
 from groups.listing import GroupListing
 from wire.errors import ErrorCode
@@ -28,7 +29,7 @@ class ListGroups(Request[ListGroupsAnswer]):
         return ListGroupsAnswer(error=error.code)
 
 
-def handle(ctx: Context, call: Call, request: ListGroups) -> None:
+def list_groups(ctx: Context, call: Call, request: ListGroups) -> None:
     """All groups that pass the filters, which ignore letter case; a name that means nothing lets nothing pass."""
     states = {each.strip().lower() for each in request.states}
     types = {each.lower() for each in request.types}
@@ -38,3 +39,35 @@ def handle(ctx: Context, call: Call, request: ListGroups) -> None:
         if (not states or group.state.value.lower() in states) and (not types or group.type.value in types)
     )
     ctx.answer(call.ticket, ListGroupsAnswer(groups=listed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteGroupsAnswer:
+    groups: tuple[tuple[str, ErrorCode], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteGroups(Request[DeleteGroupsAnswer]):
+    """DeleteGroups v0–v2."""
+
+    groups: tuple[str, ...]
+
+    def refused(self, error: RequestRefused) -> DeleteGroupsAnswer:
+        return DeleteGroupsAnswer(groups=tuple((each, error.code) for each in self.groups))
+
+
+def delete_groups(ctx: Context, call: Call, request: DeleteGroups) -> None:
+    """Delete Empty groups and their offsets; a name given twice is answered once."""
+    names = tuple(dict.fromkeys(request.groups))
+    ctx.answer(call.ticket, DeleteGroupsAnswer(groups=tuple((each, _delete(ctx, each)) for each in names)))
+
+
+def _delete(ctx: Context, name: str) -> ErrorCode:
+    group = ctx.state.groups.get(name)
+    if group is None:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    if not group.is_empty():
+        return ErrorCode.NON_EMPTY_GROUP
+    delete_all(ctx, name)
+    ctx.remove_group(group)
+    return ErrorCode.NONE
