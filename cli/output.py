@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import TextIO
 
 import typer
 
-from cli.errors import CommandError, ExitStatus
+from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import OutputOptions
 from cli.render.cells import safe_text
 from cli.render.document import Document
@@ -65,6 +66,22 @@ def notice(message: str) -> None:
 def write_line(text: str) -> None:
     """A line on stdout, at once."""
     write_out(lambda stream: stream.write(text + "\n"))
+
+
+def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:
+    """Write a file of texts, in place of an older one.
+
+    :raises CommandError: it cannot be written :raises UsageError: it is there already, and is to be a `new` one
+    """
+    try:
+        with file.open("x" if new else "w", encoding="utf-8", newline=newline) as stream:
+            stream.writelines(parts)
+    except FileExistsError:
+        raise UsageError(
+            f"{file} is there already: name another file, or overwrite it with --force"
+        ) from None
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
 
 
 def write_out(write: Callable[[TextIO], object]) -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from cli.errors import CommandError, UsageError
+from cli.errors import UsageError
+from cli.output import write_file
 from groups.dry_run import DryRun
 
 WIDTH = 960
@@ -37,10 +38,7 @@ def write_ownership(file: Path, runs: Sequence[DryRun]) -> None:
     """Write the picture of the only run; UsageError when there are several, or none."""
     if len(runs) != 1:
         raise UsageError(f"--svg draws one group under one assignor; this is {len(runs)}")
-    try:
-        file.write_text(ownership_svg(runs[0]), encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+    write_file(file, [ownership_svg(runs[0])])
 
 
 def ownership_svg(run: DryRun) -> str:

@@ -6,8 +6,7 @@ import json
 import queue
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from cli.counts import counted
@@ -57,8 +56,11 @@ def carry_out(request: FollowRequest, options: SparkOptions, tell: Callable[[Fol
     checkpoint = request.kept
     with FleetProgress(quiet=options.verbose) as progress:
         told = _Told(tell, progress)
-        with _until_ctrl_c(told):
+        try:
             _follow(request, options, checkpoint, told, progress)
+        except KeyboardInterrupt:
+            if not told.is_anything:  # whoever has seen something has seen enough
+                raise
         if not told.is_anything:
             notice(f"nothing has come that the tables in {request.out} do not have")
 
@@ -124,16 +126,6 @@ class _Told:
         self._progress.say("waiting for records")
 
 
-@contextmanager
-def _until_ctrl_c(told: _Told) -> Iterator[None]:
-    """Whoever has seen something has seen enough; before that an interrupt is one."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not told.is_anything:
-            raise
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
     """A run that a stream made: what the tables have, and what is new.
@@ -162,17 +154,6 @@ def followed_line(seen: Followed) -> str:
 
 def followed_document(seen: Followed) -> str:
     """For programs: JSON in one line."""
-    return json.dumps(
-        {
-            "kohort": FORMAT_VERSION,
-            "command": "fleet follow",
-            "time": format_moment(seen.at_ms),
-            "out": seen.out,
-            "records": seen.records,
-            "added": seen.added,
-            "rebalances": seen.rebalances,
-            "rebalances_added": seen.rebalances_added,
-            "quarantined": seen.quarantined,
-        },
-        ensure_ascii=False,
-    )
+    data = asdict(seen)
+    head = {"kohort": FORMAT_VERSION, "command": "fleet follow", "time": format_moment(data.pop("at_ms"))}
+    return json.dumps(head | data, ensure_ascii=False)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from cli.counts import counted
 from cli.errors import UsageError
+from cli.output import write_file
 from cli.render.document import Block, Cell, Document, Duration, Table, columns, fields, table_of
 from cli.times import format_moment, parse_moment
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
-from cli.verbs.fleet.report_page import check_writable, write_report, write_text
+from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, is_local, settings_of
 from groups.listing import Cause
@@ -220,7 +221,7 @@ class _Answer:
         from pipeline.report.measure import timeline_of
 
         chosen = between(self._chosen("rebalances"), request.since_ms, request.until_ms)
-        write_text(request.svg, timeline_svg(timeline_of(chosen, request.groups[0])))
+        write_file(request.svg, [timeline_svg(timeline_of(chosen, request.groups[0]))])
 
 
 Row = Mapping[str, Any]

@@ -12,7 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.errors import CommandError, UsageError
+from cli.errors import UsageError
+from cli.output import write_file
 from cli.render.cells import duration_text
 from cli.render.document import Cell, Table, columns
 from cli.render.html import table_html
@@ -440,20 +441,11 @@ def check_writable(option: str, file: Path) -> None:
         raise UsageError(f"{option} {file}: the directory {file.parent} is not there")
 
 
-def write_text(file: Path, text: str) -> None:
-    """Write or replace a file. :raises CommandError: it cannot be written"""
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
-
-
 def write_report(file: Path, numbers: ReportNumbers) -> None:
     """A page, or where the name ends in .json the same numbers as data. :raises CommandError: it cannot be written"""
     if file.suffix.lower() == ".json":
         import json
 
-        write_text(file, json.dumps(numbers.as_data(), indent=2, ensure_ascii=False) + "\n")
-        return
-
-    write_text(file, history_page(numbers))
+        write_file(file, [json.dumps(numbers.as_data(), indent=2, ensure_ascii=False), "\n"])
+    else:
+        write_file(file, [history_page(numbers)])

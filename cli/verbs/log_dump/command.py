@@ -49,7 +49,7 @@ def log_dump(
     from cli.output import notice, write_out
     from cli.verbs.log_dump.chunks import parse_wanted
     from cli.verbs.log_dump.segments import segment_files
-    from cli.verbs.log_dump.writers import WRITERS, dump
+    from cli.verbs.log_dump.writers import BATCHES, RECORDS, WRITERS, dump
     from groups.model import Problem
 
     if batches and (groups or key_types):
@@ -57,8 +57,8 @@ def log_dump(
     wanted = parse_wanted(groups, key_types, start, end, time.time_ns() // 1_000_000)
     files = segment_files(paths)
     problems: list[Problem] = []
-    what = "batches" if batches else "records"
-    write_out(lambda out: problems.extend(dump(files, wanted, WRITERS[output](out, what), batches=batches)))
+    kind = BATCHES if batches else RECORDS
+    write_out(lambda out: problems.extend(dump(files, wanted, WRITERS[output](out, kind), batches=batches)))
     for problem in problems:
         notice(f"{problem.subject}: {problem.message}")
     if problems:

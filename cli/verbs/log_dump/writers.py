@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from cli.progress import Progress
 from cli.render.cells import safe_text
 from cli.render.csv_tables import CsvWriter
-from cli.render.document import FORMAT_VERSION, Cell, Column, Table
+from cli.render.document import FORMAT_VERSION, Cell, Column, Table, fields
 from cli.render.table import column_lines
 from cli.verbs.log_dump.chunks import ROWS, Chunk, Wanted, chunks_of
 from cli.verbs.log_dump.command import DumpFormat
@@ -30,7 +30,7 @@ from wire.log.batch_header import Batches
 from wire.log.errors import DamagedLog
 
 
-def dump(files: Sequence[Path], wanted: Wanted, writer: Writer, *, batches: bool) -> tuple[Problem, ...]:
+def dump(files: Sequence[Path], wanted: Wanted, writer: LineWriter, *, batches: bool) -> tuple[Problem, ...]:
     """Write the wanted records of segments, or their batches; the answer is what could not be read."""
     problems: list[Problem] = []
     texts = Texts()
@@ -46,11 +46,10 @@ def dump(files: Sequence[Path], wanted: Wanted, writer: Writer, *, batches: bool
             for found in _batches(segment, wanted) if batches else chunks_of(segment, wanted, texts):
                 if isinstance(found, Problem):
                     problems.append(found)
-                elif isinstance(found, Chunk):
-                    writer.records(found)
+                    continue
+                writer.part(found)
+                if isinstance(found, Chunk):
                     progress.at(before + found.end)
-                else:
-                    writer.batches(found)
     writer.end(problems)
     return tuple(problems)
 
@@ -82,61 +81,58 @@ def _size(path: Path) -> int:
 COMMAND = "log dump"
 
 
-class Writer(Protocol):
-    """Takes what a log holds in its order: of one file after the other, records or batches."""
+class Kind:
+    """What is written: the records of a log, or its batches."""
 
-    def file(self, name: str) -> None:
-        """A file begins."""
+    def __init__(
+        self,
+        name: str,
+        columns: tuple[Column, ...],
+        lines: Callable[[Any], Iterable[str]],
+        rows: Callable[[Any], Iterable[Sequence[Cell]]],
+    ) -> None:
+        """`lines` and `rows` make JSON objects, and rows under the `columns`, of a chunk or of batches."""
+        self.name, self.columns, self.lines, self.rows = name, columns, lines, rows
 
-    def records(self, chunk: Chunk) -> None:
-        """Some records of it."""
 
-    def batches(self, batches: Batches) -> None:
-        """Some batches of it."""
-
-    def end(self, problems: Sequence[Problem]) -> None:
-        """That is all; `problems` are what could not be read."""
+RECORDS = Kind("records", RECORD_COLUMNS, record_lines, record_rows)
+BATCHES = Kind("batches", BATCH_COLUMNS, batch_lines, batch_rows)
 
 
 class LineWriter:
-    """NDJSON: a JSON object per line."""
+    """NDJSON: a JSON object per line. Takes what a log holds in its order, one file after the other."""
 
-    def __init__(self, stream: TextIO, _: str) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, kind: Kind) -> None:
+        self._stream, self._kind = stream, kind
 
     def file(self, name: str) -> None:
-        """Every line names it."""
+        """A file begins; every line names it."""
 
-    def records(self, chunk: Chunk) -> None:
-        self._lines(record_lines(chunk))
-
-    def batches(self, batches: Batches) -> None:
-        lines = batch_lines(batches)
+    def part(self, found: Chunk | Batches) -> None:
+        """Some records or batches of it."""
+        lines = iter(self._kind.lines(found))
         while some := list(islice(lines, ROWS)):
             self._lines(some)
 
     def _lines(self, lines: Sequence[str]) -> None:
-        if lines:
-            self._stream.write("\n".join(lines))
-            self._stream.write("\n")
+        self._stream.write("\n".join(lines))
+        self._stream.write("\n")
 
     def end(self, problems: Sequence[Problem]) -> None:
-        """They are said on stderr."""
+        """That is all; `problems`, which are said on stderr, could not be read."""
 
 
 class JsonWriter(LineWriter):
     """One JSON document: docs/schemas/log-dump.json."""
 
-    def __init__(self, stream: TextIO, what: str) -> None:
-        """`what` names the list: records or batches."""
-        super().__init__(stream, what)
-        self._before = f'{{"kohort": {FORMAT_VERSION}, "command": "{COMMAND}", "{what}": [\n'
+    def __init__(self, stream: TextIO, kind: Kind) -> None:
+        super().__init__(stream, kind)
+        self._before = f'{{"kohort": {FORMAT_VERSION}, "command": "{COMMAND}", "{kind.name}": [\n'
 
     def _lines(self, lines: Sequence[str]) -> None:
-        if lines:
-            self._stream.write(self._before)
-            self._stream.write(",\n".join(lines))
-            self._before = ",\n"
+        self._stream.write(self._before)
+        self._stream.write(",\n".join(lines))
+        self._before = ",\n"
 
     def end(self, problems: Sequence[Problem]) -> None:
         self._stream.write("" if self._before == ",\n" else self._before)
@@ -146,20 +142,18 @@ class JsonWriter(LineWriter):
 class YamlWriter(LineWriter):
     """The same document as YAML."""
 
-    def __init__(self, stream: TextIO, what: str) -> None:
-        super().__init__(stream, what)
-        self._what = what
+    def __init__(self, stream: TextIO, kind: Kind) -> None:
+        super().__init__(stream, kind)
         self._begun = False
         self._write({"kohort": FORMAT_VERSION, "command": COMMAND})
 
     def _lines(self, lines: Sequence[str]) -> None:
-        if lines:
-            # The name of the list stands above its first part alone.
-            self._write({self._what: [json.loads(line) for line in lines]}, skipped=int(self._begun))
-            self._begun = True
+        # The name of the list stands above its first part alone.
+        self._write({self._kind.name: [json.loads(line) for line in lines]}, skipped=int(self._begun))
+        self._begun = True
 
     def end(self, problems: Sequence[Problem]) -> None:
-        empty = {} if self._begun else {self._what: list[str]()}
+        empty = {} if self._begun else {self._kind.name: list[str]()}
         self._write({**empty, "errors": _errors(problems)})
 
     def _write(self, tree: Mapping[str, Any], skipped: int = 0) -> None:
@@ -168,11 +162,11 @@ class YamlWriter(LineWriter):
         self._stream.writelines(islice(yaml_lines(tree), skipped, None))
 
 
-class TableWriter:
+class TableWriter(LineWriter):
     """A table per file that has any rows, in parts: columns become wider where a later part needs it."""
 
-    def __init__(self, stream: TextIO, _: str) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, kind: Kind) -> None:
+        super().__init__(stream, kind)
         self._widths: list[int] = []
         self._heading = ""
         self._gap = ""
@@ -181,52 +175,33 @@ class TableWriter:
         self._heading = safe_text(name)
         self._widths = []
 
-    def records(self, chunk: Chunk) -> None:
-        self._part(RECORD_COLUMNS, record_rows(chunk))
-
-    def batches(self, batches: Batches) -> None:
-        rows = batch_rows(batches)
+    def part(self, found: Chunk | Batches) -> None:
+        rows = iter(self._kind.rows(found))
         while some := list(islice(rows, ROWS)):
-            self._part(BATCH_COLUMNS, some)
-
-    def _part(self, columns: tuple[Column, ...], rows: Iterable[Sequence[Cell]]) -> None:
-        table = Table(columns=columns, rows=list(rows))
-        if table.rows and not self._widths:
-            self._stream.write(f"{self._gap}{self._heading}\n")
-            self._gap = "\n"
-        if table.rows:
+            if not self._widths:
+                self._stream.write(f"{self._gap}{self._heading}\n")
+                self._gap = "\n"
+            table = Table(columns=self._kind.columns, rows=some)
             self._stream.writelines(line + "\n" for line in column_lines(table, self._widths))
 
-    def end(self, problems: Sequence[Problem]) -> None:
-        """They are said on stderr."""
 
-
-class FileCsvWriter:
+class FileCsvWriter(LineWriter):
     """One table with the files in a column of their own."""
 
-    def __init__(self, stream: TextIO, what: str) -> None:
+    def __init__(self, stream: TextIO, kind: Kind) -> None:
+        super().__init__(stream, kind)
         self._writer = CsvWriter(stream)
-        columns = RECORD_COLUMNS if what == "records" else BATCH_COLUMNS
-        self._writer.heading(["FILE", *(column.name for column in columns)])
+        self._writer.heading(["FILE", *(column.name for column in kind.columns)])
 
-    def file(self, name: str) -> None:
-        """Every row names it."""
-
-    def records(self, chunk: Chunk) -> None:
-        self._writer.rows(record_rows(chunk), chunk.file)
-
-    def batches(self, batches: Batches) -> None:
-        self._writer.rows(batch_rows(batches), batches.file)
-
-    def end(self, problems: Sequence[Problem]) -> None:
-        """They are said on stderr."""
+    def part(self, found: Chunk | Batches) -> None:
+        self._writer.rows(self._kind.rows(found), found.file)
 
 
-def _errors(problems: Sequence[Problem]) -> list[dict[str, str]]:
-    return [{"subject": each.subject, "message": each.message} for each in problems]
+def _errors(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    return [fields(each, "subject", "message") for each in problems]
 
 
-WRITERS: Mapping[DumpFormat, type[LineWriter | TableWriter | FileCsvWriter]] = {
+WRITERS: Mapping[DumpFormat, type[LineWriter]] = {
     DumpFormat.TABLE: TableWriter,
     DumpFormat.NDJSON: LineWriter,
     DumpFormat.JSON: JsonWriter,

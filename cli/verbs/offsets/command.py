@@ -132,9 +132,8 @@ def export(
     topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
     """
     from cli.counts import counted
-    from cli.errors import CommandError
     from cli.opening import opened
-    from cli.output import notice, status_of, write_out
+    from cli.output import notice, status_of, write_file, write_out
     from cli.selection import describe_chosen
     from cli.verbs.offsets.action import exported, parse_scopes
     from groups.offsets.offsets_csv import write_offsets
@@ -148,10 +147,7 @@ def export(
     if file is None:
         write_out(lambda stream: stream.write(text))
     else:
-        try:
-            file.write_text(text, encoding="utf-8", newline="")
-        except OSError as error:
-            raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+        write_file(file, [text], newline="")
         notice(f"{counted(len(rows), 'offset')} written to {file}")
     unread = (*read.problems, *unusable)
     for problem in unread:

@@ -7,7 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.errors import CommandError, UsageError
+from cli.errors import UsageError
+from cli.output import write_file
 from cli.render.document import Block, Heading, Picture
 from migration.model import Plan
 from migration.timeline import AWAY, Timeline, timeline_of
@@ -25,11 +26,7 @@ def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
         raise UsageError(f"--svg: the plan of {plans[0].group} has no course that could be drawn")
     from cli.render.lanes import draw_file
 
-    try:
-        with file.open("w", encoding="utf-8") as stream:
-            stream.writelines(draw_file(picture.drawing()))
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+    write_file(file, draw_file(picture.drawing()))
 
 
 def timeline_blocks(plan: Plan) -> Iterator[Block]:

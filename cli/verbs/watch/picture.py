@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from cli.errors import CommandError, UsageError
+from cli.output import write_file
 from cli.render.lanes import AWAY, NONE, WIDTH, Axis, Box, Drawing, Label, Lane, draw_file, fitting, shortened
 from cli.verbs.watch.event_text import clock_text, duration_text, places_text
 from cli.verbs.watch.events import Place, owners_of
@@ -82,16 +81,7 @@ class OwnershipHistory:
 
 def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
     """Write the picture of all recorded groups; UsageError when the file is there already, unless `force`."""
-    how = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
-    try:
-        with os.fdopen(os.open(file, how, 0o666), "w", encoding="utf-8") as stream:
-            stream.writelines(picture_lines(recording))
-    except FileExistsError:
-        raise UsageError(
-            f"{file} is there already: name another file, or overwrite it with --force"
-        ) from None
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+    write_file(file, picture_lines(recording), new=not force)
 
 
 def stories(recording: Recording) -> list[OwnershipHistory]:
