@@ -23,39 +23,16 @@ class Value(Enum):
     REQUIRED = auto()
 
 
-FLAGS: Mapping[str, Value] = {
-    "all-groups": Value.NONE,
-    "all-topics": Value.NONE,
-    "bootstrap-server": Value.REQUIRED,
-    "by-duration": Value.REQUIRED,
-    "command-config": Value.REQUIRED,
-    "delete": Value.NONE,
-    "delete-offsets": Value.NONE,
-    "describe": Value.NONE,
-    "dry-run": Value.NONE,
-    "execute": Value.NONE,
-    "export": Value.NONE,
-    "from-file": Value.REQUIRED,
-    "group": Value.REQUIRED,
-    "help": Value.NONE,
-    "list": Value.NONE,
-    "members": Value.NONE,
-    "offsets": Value.NONE,
-    "reset-offsets": Value.NONE,
-    "shift-by": Value.REQUIRED,
-    "state": Value.OPTIONAL,
-    "timeout": Value.REQUIRED,
-    "to-current": Value.NONE,
-    "to-datetime": Value.REQUIRED,
-    "to-earliest": Value.NONE,
-    "to-latest": Value.NONE,
-    "to-offset": Value.REQUIRED,
-    "topic": Value.REQUIRED,
-    "type": Value.OPTIONAL,
-    "validate-regex": Value.REQUIRED,
-    "verbose": Value.NONE,
-    "version": Value.NONE,
+_BY_VALUE = {
+    Value.NONE: "all-groups all-topics delete delete-offsets describe dry-run execute export help list members "
+    "offsets reset-offsets to-current to-earliest to-latest verbose version",
+    Value.OPTIONAL: "state type",
+    Value.REQUIRED: "bootstrap-server by-duration command-config from-file group shift-by timeout to-datetime "
+    "to-offset topic validate-regex",
 }
+FLAGS: Mapping[str, Value] = dict(
+    sorted((flag, takes) for takes, flags in _BY_VALUE.items() for flag in flags.split())
+)
 
 
 @dataclass(frozen=True, slots=True)

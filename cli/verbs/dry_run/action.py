@@ -11,6 +11,7 @@ from assignors.registry import find, known
 from cli.errors import UsageError
 from cli.output import notice
 from cli.selection import split_list
+from cli.verbs.dry_run.command import WhatIfOptions
 from groups.dry_run import (
     BROKERS_DEFAULT,
     DryRun,
@@ -25,31 +26,17 @@ from groups.model import Group, Problem, Topic
 from groups.what_if import WhatIf, strangers
 
 
-def what_if_of(
-    *,
-    add: int,
-    remove: Iterable[str],
-    subscribe: Iterable[str],
-    topic_partitions: Iterable[str],
-    rack: Iterable[str],
-    fail_rack: Iterable[str],
-) -> WhatIf:
-    """The what-if options; UsageError for one that is not `NAME=VALUE` or whose value is none."""
-    subscriptions = {
-        member: tuple(split_list([topics]))
-        for member, topics in _pairs("--subscribe", subscribe, "MEMBER=TOPIC,…")
-    }
-    counts = {
-        topic: _count(topic, text)
-        for topic, text in _pairs("--topic-partitions", topic_partitions, "TOPIC=N")
-    }
+def what_if_of(options: WhatIfOptions) -> WhatIf:
+    """What the options imagine; UsageError for one that is not `NAME=VALUE` or whose value is none."""
+    wanted = _pairs("--subscribe", options.subscribe, "MEMBER=TOPIC,…")
+    sizes = _pairs("--topic-partitions", options.topic_partitions, "TOPIC=N")
     return WhatIf(
-        add=add,
-        remove=frozenset(remove),
-        subscribe=subscriptions,
-        topic_partitions=counts,
-        rack=dict(_pairs("--rack", rack, "MEMBER=RACK")),
-        fail_rack=frozenset(split_list(fail_rack)),
+        add=options.add,
+        remove=frozenset(options.remove or ()),
+        subscribe={member: tuple(split_list([topics])) for member, topics in wanted},
+        topic_partitions={topic: _count(topic, text) for topic, text in sizes},
+        rack=dict(_pairs("--rack", options.rack, "MEMBER=RACK")),
+        fail_rack=frozenset(split_list(options.fail_rack)),
     )
 
 
@@ -126,8 +113,8 @@ def _names(groups: Sequence[Group]) -> str:
     return groups[0].id if len(groups) == 1 else f"any of the {len(groups)} groups"
 
 
-def _pairs(option: str, values: Iterable[str], form: str) -> Iterator[tuple[str, str]]:
-    for value in values:
+def _pairs(option: str, values: Iterable[str] | None, form: str) -> Iterator[tuple[str, str]]:
+    for value in values or ():
         name, equals, text = value.rpartition("=")
         if not equals or not name or not text:
             raise UsageError(f"{option} {value!r} is not {form}")

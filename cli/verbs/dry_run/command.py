@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,30 @@ class LeaderOption(Enum):
     LIBRDKAFKA = "librdkafka"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfOptions:
+    """Changes that are only imagined."""
+
+    add: Annotated[int, option("--add", "As if N members joined.", "N", min=0)] = 0
+    remove: Annotated[
+        list[str] | None,
+        option("--remove", "As if this member left (member, instance or client id).", "MEMBER"),
+    ] = None
+    subscribe: Annotated[
+        list[str] | None, option("--subscribe", "As if this member wanted these topics.", "MEMBER=TOPIC,…")
+    ] = None
+    topic_partitions: Annotated[
+        list[str] | None, option("--topic-partitions", "As if this topic had N partitions.", "TOPIC=N")
+    ] = None
+    rack: Annotated[
+        list[str] | None, option("--rack", "As if this member were in this rack.", "MEMBER=RACK")
+    ] = None
+    fail_rack: Annotated[
+        list[str] | None,
+        option("--fail-rack", "As if this rack, its members and replicas, were gone.", "RACK"),
+    ] = None
+
+
 def dry_run(
     *,
     selection: SelectionOptions,
@@ -37,24 +62,7 @@ def dry_run(
         option("--leader", "The leader's library; by default what the members' seems to be."),
     ] = None,
     compare: Annotated[bool, option("--compare", "Show all assignors side by side.")] = False,
-    add: Annotated[int, option("--add", "As if N members joined.", "N", min=0)] = 0,
-    remove: Annotated[
-        list[str] | None,
-        option("--remove", "As if this member left (member, instance or client id).", "MEMBER"),
-    ] = None,
-    subscribe: Annotated[
-        list[str] | None, option("--subscribe", "As if this member wanted these topics.", "MEMBER=TOPIC,…")
-    ] = None,
-    topic_partitions: Annotated[
-        list[str] | None, option("--topic-partitions", "As if this topic had N partitions.", "TOPIC=N")
-    ] = None,
-    rack: Annotated[
-        list[str] | None, option("--rack", "As if this member were in this rack.", "MEMBER=RACK")
-    ] = None,
-    fail_rack: Annotated[
-        list[str] | None,
-        option("--fail-rack", "As if this rack, its members and replicas, were gone.", "RACK"),
-    ] = None,
+    changes: WhatIfOptions,
     svg: Annotated[
         Path | None, option("--svg", "Draw ownership before and after; one group, one assignor.", "FILE")
     ] = None,
@@ -72,14 +80,7 @@ def dry_run(
     from groups.dry_run import Request
     from groups.group_spec import wanted_topics
 
-    what_if = what_if_of(
-        add=add,
-        remove=remove or (),
-        subscribe=subscribe or (),
-        topic_partitions=topic_partitions or (),
-        rack=rack or (),
-        fail_rack=fail_rack or (),
-    )
+    what_if = what_if_of(changes)
     request = Request(
         assignor=assignor,
         side=Side(side.value) if side else None,

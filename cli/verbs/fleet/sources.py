@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,14 +119,9 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
     from cli.options import SourceOptions
     from cli.sources.contexts.settle import settle_source
 
-    named = SourceOptions(
-        bootstrap_server=options.bootstrap_server,
-        command_config=options.command_config,
-        embedded=options.embedded,
-        context=options.context,
-        topics_file=options.topics_file,
-    )
-    settled = settle_source(named)
+    given = asdict(options)
+    del given["log_dirs"]
+    settled = settle_source(SourceOptions(**given))
     if settled.snapshot is None:
         return _settled(settled)
     if not snapshots_too:
@@ -144,12 +139,7 @@ def live_of(options: LiveOptions) -> LiveTopic:
     from cli.options import SourceOptions
     from cli.sources.contexts.settle import settle_source
 
-    named = SourceOptions(
-        bootstrap_server=options.bootstrap_server,
-        command_config=options.command_config,
-        context=options.context,
-    )
-    settled = settle_source(named)
+    settled = settle_source(SourceOptions(**asdict(options)))
     if settled.bootstrap_server is None and settled.command_config is None:
         raise UsageError("only a live cluster can be followed: give --bootstrap-server")
     return _live(settled.bootstrap_server, settled.command_config)
@@ -163,25 +153,15 @@ def check_snapshots(paths: tuple[str, ...]) -> None:
 
 
 def _log_dirs(options: LogOptions) -> LogPaths:
-    others = {
-        "--bootstrap-server": options.bootstrap_server,
-        "--command-config": options.command_config,
-        "--embedded": options.embedded,
-        "--context": options.context,
-    }
-    for option, value in others.items():
-        if value is not None:
-            raise UsageError(f"--log-dir and {option} name different sources; give one")
+    for name in ("bootstrap_server", "command_config", "embedded", "context"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--log-dir and --{name.replace('_', '-')} name different sources; give one")
     return _paths(tuple(dict.fromkeys(options.log_dirs or ())), options.topics_file)
 
 
 def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
     from cli.opening import data_directory, is_log_directory
 
-    if source.snapshot is not None:
-        raise UsageError(
-            f"{source.snapshot} is a snapshot, which has no history; name a log or a live cluster"
-        )
     live = source.bootstrap_server is not None or source.command_config is not None
     if live and source.embedded is not None:
         raise UsageError("--embedded and a live cluster are different sources; give one")

@@ -113,29 +113,15 @@ def events(before: Group | None, after: Group | None) -> tuple[Event, ...]:
         return (Event(kind=EventKind.GROUP_GONE, group=before.id),)
     found: list[Event] = []
     if before is None:
-        found.append(
-            Event(
-                kind=EventKind.GROUP_APPEARED,
-                group=after.id,
-                before=after.type.value,
-                after=after.state.value,
-            )
-        )
+        kind, state = after.type.value, after.state.value
+        found.append(Event(kind=EventKind.GROUP_APPEARED, group=after.id, before=kind, after=state))
         before = Group(id=after.id, type=after.type, state=after.state)
     found += _of_group(before, after)
     renamed = _replaced(before, after)
     found += _of_members(before, after, renamed)
     found += _of_epochs(before, after, renamed)
     found += _of_partitions(before, after, renamed)
-    if before.state is not after.state:
-        found.append(
-            Event(
-                kind=EventKind.STATE_CHANGED,
-                group=after.id,
-                before=before.state.value,
-                after=after.state.value,
-            )
-        )
+    found += _changed(after, EventKind.STATE_CHANGED, before.state.value, after.state.value)
     found += _of_offsets(after.id, before.offsets or {}, after.offsets or {})
     return tuple(found)
 
@@ -188,14 +174,17 @@ def _known(before: CommittedOffset | None, after: CommittedOffset) -> CommittedO
 
 
 def _of_group(before: Group, after: Group) -> Iterator[Event]:
-    old, new = _node(before), _node(after)
-    for kind, was, now in (
-        (EventKind.TYPE_CHANGED, before.type.value, after.type.value),
-        (EventKind.COORDINATOR_MOVED, old, new),
-        (EventKind.ASSIGNOR_CHANGED, before.protocol, after.protocol),
-    ):
-        if was != now:
-            yield Event(kind=kind, group=after.id, before=was, after=now)
+    yield from _changed(after, EventKind.TYPE_CHANGED, before.type.value, after.type.value)
+    yield from _changed(after, EventKind.COORDINATOR_MOVED, _node(before), _node(after))
+    yield from _changed(after, EventKind.ASSIGNOR_CHANGED, before.protocol, after.protocol)
+
+
+def _changed(
+    group: Group, kind: EventKind, was: Told, now: Told, member: str | None = None
+) -> Iterator[Event]:
+    """An event where something is not what it was."""
+    if was != now:
+        yield Event(kind=kind, group=group.id, member=member, before=was, after=now)
 
 
 def _node(group: Group) -> str | None:
@@ -228,14 +217,10 @@ def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iter
             yield Event(kind=EventKind.MEMBER_JOINED, group=after.id, member=name, after=member.instance)
     for name, member in new.items():
         earlier = old.get(name, _NOBODY)
-        protocols = (_protocol(earlier), _protocol(member))
-        if protocols[0] != protocols[1]:
-            kind = EventKind.MEMBER_PROTOCOL_CHANGED
-            yield Event(kind=kind, group=after.id, member=name, before=protocols[0], after=protocols[1])
-        wanted = (subscription_told(earlier), subscription_told(member))
-        if wanted[0] != wanted[1]:
-            kind = EventKind.SUBSCRIPTION_CHANGED
-            yield Event(kind=kind, group=after.id, member=name, before=wanted[0], after=wanted[1])
+        protocols = _protocol(earlier), _protocol(member)
+        yield from _changed(after, EventKind.MEMBER_PROTOCOL_CHANGED, *protocols, name)
+        wanted = subscription_told(earlier), subscription_told(member)
+        yield from _changed(after, EventKind.SUBSCRIPTION_CHANGED, *wanted, name)
 
 
 _NOBODY = Member(id="")
@@ -246,20 +231,15 @@ def _protocol(member: Member) -> str | None:
 
 
 def _of_epochs(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
-    old, new = _epoch(before), _epoch(after)
-    if old != new:
-        classic = after.type is GroupType.CLASSIC
-        kind = EventKind.GENERATION_CHANGED if classic else EventKind.EPOCH_CHANGED
-        yield Event(kind=kind, group=after.id, before=old, after=new)
-    if before.assignment_epoch != after.assignment_epoch:
-        kind = EventKind.ASSIGNMENT_EPOCH_CHANGED
-        yield Event(kind=kind, group=after.id, before=before.assignment_epoch, after=after.assignment_epoch)
+    classic = after.type is GroupType.CLASSIC
+    kind = EventKind.GENERATION_CHANGED if classic else EventKind.EPOCH_CHANGED
+    yield from _changed(after, kind, _epoch(before), _epoch(after))
+    old, new = before.assignment_epoch, after.assignment_epoch
+    yield from _changed(after, EventKind.ASSIGNMENT_EPOCH_CHANGED, old, new)
     epochs = {renamed.get(member.id, member.id): member.epoch for member in before.members}
     for member in after.members:
         was = epochs.get(member.id)
-        if was != member.epoch:
-            kind = EventKind.MEMBER_EPOCH_CHANGED
-            yield Event(kind=kind, group=after.id, member=member.id, before=was, after=member.epoch)
+        yield from _changed(after, EventKind.MEMBER_EPOCH_CHANGED, was, member.epoch, member.id)
 
 
 def _epoch(group: Group) -> int | None:
