@@ -3,10 +3,11 @@ classic protocol, eager and cooperative, and of the consumer protocol."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from assignors.assignor import Side
@@ -40,6 +41,7 @@ HEARTBEAT_MS = 3_000
 _APART_MS = 137
 """Between what one member does and what the next one does."""
 
+Owned = dict[str, tuple[int, ...]]
 Positions = Callable[[str, int, int], int]
 """The offset that the consumers of a topic and partition have come to at a moment."""
 
@@ -52,24 +54,42 @@ class Client:
     host: str
 
 
-class Actor(Protocol):
+class Actor(ABC):
     """A member of the group: a process that is there until it is taken off the stage."""
 
-    client: Client
-    owned: dict[str, tuple[int, ...]]
+    def __init__(self, stage: Stage, client: Client) -> None:
+        self.client = client
+        self.owned: Owned = {}
+        self._stage = stage
+        stage.actors.append(self)
 
     @property
+    @abstractmethod
     def standing(self) -> tuple[str, int]:
         """Its member id, and its generation or member epoch."""
-        ...
 
+    @abstractmethod
     def is_busy(self) -> bool:
         """Whether it is on its way into a generation or epoch."""
-        ...
 
+    @abstractmethod
     def act(self) -> None:
         """Do what a consumer does at its next poll."""
-        ...
+
+    @abstractmethod
+    def _leaving(self) -> Request[Any]:
+        """What it sends when it goes."""
+
+    def leave(self) -> None:
+        """Close in good order: commit, then leave."""
+        self._stage.commit(self)
+        self._stage.actors.remove(self)
+        self._stage.send(self._leaving(), self.client)
+
+    def crash(self) -> None:
+        """Be gone without a word, until the coordinator has noticed."""
+        self._stage.actors.remove(self)
+        self._stage.run(SESSION_TIMEOUT_MS // 1_000 + 3)
 
 
 class Stage:
@@ -189,10 +209,8 @@ _NO_GENERATION = -1
 _LEAVING = -1
 """The member epoch of a consumer that goes."""
 
-Owned = dict[str, tuple[int, ...]]
 
-
-class ClassicConsumer:
+class ClassicConsumer(Actor):
     """Joins, syncs and heartbeats as kafka-clients does; one that leads runs the very assignor."""
 
     def __init__(
@@ -204,15 +222,13 @@ class ClassicConsumer:
         fresh_id: UUID | None = None,
     ) -> None:
         """`fresh_id` becomes the end of its member id."""
-        self.client = client
-        self.owned: Owned = {}
-        self._stage, self._topics, self._assignor = stage, topics, assignor
+        super().__init__(stage, client)
+        self._topics, self._assignor = topics, assignor
         self._fresh_id = fresh_id or stage.fresh_id()
         self._member = ""
         self._generation = _NO_GENERATION
         self._waits_for: int | None = None
         self._to_sync: JoinGroupAnswer | None = None
-        stage.actors.append(self)
         self._join()
 
     @property
@@ -236,17 +252,8 @@ class ClassicConsumer:
         if isinstance(answer, HeartbeatAnswer) and answer.error is not ErrorCode.NONE:
             self._join()
 
-    def leave(self) -> None:
-        """Close in good order: commit, then leave."""
-        self._stage.commit(self)
-        leaving = ((self._member, None),)
-        self._stage.actors.remove(self)
-        self._stage.send(LeaveGroup(group=self._stage.group, members=leaving), self.client)
-
-    def crash(self) -> None:
-        """Be gone without a word, until the coordinator has noticed."""
-        self._stage.actors.remove(self)
-        self._stage.run(SESSION_TIMEOUT_MS // 1_000 + 3)
+    def _leaving(self) -> LeaveGroup:
+        return LeaveGroup(group=self._stage.group, members=((self._member, None),))
 
     def _join(self) -> None:
         cooperative = self._assignor == COOPERATIVE
@@ -347,16 +354,14 @@ def _written(partitions: Mapping[str, list[int]]) -> bytes:
     return write_assignment(EmbeddedAssignment(version=NEWEST_VERSION, partitions=given))
 
 
-class Consumer:
+class Consumer(Actor):
     """A consumer of the consumer protocol; what it has to give up it gives up at its next heartbeat."""
 
     def __init__(self, stage: Stage, client: Client, topics: tuple[str, ...], member: str) -> None:
-        self.client = client
-        self.owned: Owned = {}
-        self._stage, self._member = stage, member
+        super().__init__(stage, client)
+        self._member = member
         self._epoch = 0
         self._was_busy = True
-        stage.actors.append(self)
         self._beat(topics=topics, rebalance_timeout_ms=REBALANCE_TIMEOUT_MS)
 
     @property
@@ -371,17 +376,8 @@ class Consumer:
         self._beat()
         self._was_busy = before != (self._epoch, self.owned)
 
-    def leave(self) -> None:
-        """Close in good order: commit, then leave."""
-        self._stage.commit(self)
-        self._stage.actors.remove(self)
-        request = ConsumerGroupHeartbeat(group=self._stage.group, member=self._member, epoch=_LEAVING)
-        self._stage.send(request, self.client)
-
-    def crash(self) -> None:
-        """Be gone without a word, until the coordinator has noticed."""
-        self._stage.actors.remove(self)
-        self._stage.run(SESSION_TIMEOUT_MS // 1_000 + 3)
+    def _leaving(self) -> ConsumerGroupHeartbeat:
+        return ConsumerGroupHeartbeat(group=self._stage.group, member=self._member, epoch=_LEAVING)
 
     def _beat(self, topics: tuple[str, ...] | None = None, rebalance_timeout_ms: int = -1) -> None:
         image = self._stage.topics

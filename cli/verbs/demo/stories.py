@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
-from cli.verbs.demo.history import ClassicConsumer, Client, Consumer, Positions, Stage
+from cli.verbs.demo.history import Actor, ClassicConsumer, Client, Consumer, Positions, Stage
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
@@ -27,6 +28,8 @@ from coordinator.engine.records import (
 from coordinator.engine.topics import TopicImage
 from groups.model import Group
 from wire.uuids import format_uuid
+
+T = TypeVar("T", bound=Actor)
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
@@ -92,6 +95,24 @@ class Cast:
         return Consumer(stage, self.client(place), self.topics, member)
 
 
+def _joined(stage: Stage, member: T) -> T:
+    """A member that has joined, once the group is at rest."""
+    stage.settle()
+    return member
+
+
+def _left(stage: Stage, member: Actor, away_s: int = 0) -> None:
+    """Have a member leave, and wait until the group is at rest."""
+    member.leave()
+    stage.run(away_s)
+    stage.settle()
+
+
+def _crashed(stage: Stage, member: Actor) -> None:
+    member.crash()
+    stage.settle()
+
+
 def play(
     group: Group, story: Story, topics: TopicImage, now_ms: int
 ) -> Sequence[tuple[int, tuple[Record, ...]]]:
@@ -139,14 +160,13 @@ def _set_back(positions: Positions, records: int) -> Positions:
     return lambda topic, partition, at_ms: max(0, positions(topic, partition, at_ms) - records)
 
 
-def _deployed(stage: Stage, cast: Cast, members: list[ClassicConsumer], assignor: str) -> None:
-    """Every member stops and starts anew, one behind the other."""
-    for place, member in enumerate(list(members)):
-        member.leave()
-        stage.run(_RESTART_S)
-        stage.settle()
-        members[place] = cast.classic(stage, place, assignor)
-        stage.settle()
+def _restarted(
+    stage: Stage, cast: Cast, members: list[ClassicConsumer], places: Sequence[int], *, is_last: bool = False
+) -> None:
+    """Members of the range assignor stop and start anew, one behind the other."""
+    for place in places:
+        _left(stage, members[place], _RESTART_S)
+        members[place] = _joined(stage, cast.classic(stage, place, "range", is_last=is_last))
         stage.run(_WATCHED_S)
 
 
@@ -154,27 +174,17 @@ def _billing(stage: Stage, cast: Cast) -> None:
     members = [cast.classic(stage, place, "range") for place in range(3)]
     stage.settle()
     stage.live(cast.ago(5.3), HOUR_MS)
-    _deployed(stage, cast, members, "range")
+    _restarted(stage, cast, members, range(3))
     stage.live(cast.ago(4.1), HOUR_MS)
-    members[1].crash()
-    stage.settle()
-    members[1] = cast.classic(stage, 1, "range")
-    stage.settle()
+    _crashed(stage, members[1])
+    members[1] = _joined(stage, cast.classic(stage, 1, "range"))
     stage.live(cast.ago(2.6), HOUR_MS)
-    more = cast.classic(stage, 3, "range")
-    stage.settle()
+    more = _joined(stage, cast.classic(stage, 3, "range"))
     stage.live(cast.ago(1.6), HOUR_MS)
-    more.leave()
-    stage.settle()
+    _left(stage, more)
     stage.live(cast.last_ms - 10 * MINUTE_MS, HOUR_MS)
-    for place in range(3):
-        members[place].leave()
-        stage.run(_RESTART_S)
-        stage.settle()
-        if place < 2:
-            members[place] = cast.classic(stage, place, "range", is_last=True)
-            stage.settle()
-            stage.run(_WATCHED_S)
+    _restarted(stage, cast, members, range(2), is_last=True)
+    _left(stage, members[2], _RESTART_S)
 
 
 def _clickstream(stage: Stage, cast: Cast) -> None:
@@ -183,13 +193,10 @@ def _clickstream(stage: Stage, cast: Cast) -> None:
     stage.settle()
     stage.live(cast.ago(4.2), HOUR_MS)
     stage.live(cast.ago(3.2), HOUR_MS, silent=members[2])
-    members[2].crash()
-    stage.settle()
-    members[2] = cast.classic(stage, 2, assignor)
-    stage.settle()
+    _crashed(stage, members[2])
+    members[2] = _joined(stage, cast.classic(stage, 2, assignor))
     stage.live(cast.last_ms - MINUTE_MS, HOUR_MS)
-    members[2].leave()
-    stage.settle()
+    _left(stage, members[2])
 
 
 def _checkout(stage: Stage, cast: Cast) -> None:
@@ -197,51 +204,34 @@ def _checkout(stage: Stage, cast: Cast) -> None:
     stage.settle()
     for days in (5.5, 4.5, 3.5):
         stage.live(cast.ago(days), HOUR_MS)
-        for place in (1, 2):
-            members[place].leave()
-            stage.run(_RESTART_S)
-            stage.settle()
-            members[place] = cast.classic(stage, place, "range")
-            stage.settle()
-            stage.run(_WATCHED_S)
+        _restarted(stage, cast, members, (1, 2))
     stage.live(cast.ago(0.9), HOUR_MS)
-    members[1].leave()
-    stage.run(_RESTART_S)
-    stage.settle()
-    cast.consumer(stage, 1, is_last=True)
-    stage.settle()
+    _left(stage, members[1], _RESTART_S)
+    _joined(stage, cast.consumer(stage, 1, is_last=True))
     stage.live(cast.last_ms - MINUTE_MS, HOUR_MS)
-    members[2].leave()
-    stage.settle()
+    _left(stage, members[2])
 
 
 def _fraud(stage: Stage, cast: Cast) -> None:
     members = [cast.consumer(stage, place) for place in range(2)]
     stage.settle()
     stage.live(cast.ago(3.4), HOUR_MS)
-    members[0].crash()
-    stage.settle()
-    members[0] = cast.consumer(stage, 0, is_last=True)
-    stage.settle()
+    _crashed(stage, members[0])
+    _joined(stage, cast.consumer(stage, 0, is_last=True))
     stage.live(cast.ago(1.4), HOUR_MS)
-    members[1].leave()
-    stage.run(_RESTART_S)
-    stage.settle()
-    cast.consumer(stage, 1, is_last=True)
-    stage.settle()
+    _left(stage, members[1], _RESTART_S)
+    _joined(stage, cast.consumer(stage, 1, is_last=True))
     stage.live(cast.last_ms - MINUTE_MS, HOUR_MS)
 
 
 def _legacy_etl(stage: Stage, cast: Cast) -> None:
     assignor = cast.group.protocol or ""
-    member = cast.classic(stage, 0, assignor)
-    stage.settle()
+    member = _joined(stage, cast.classic(stage, 0, assignor))
     stage.live(cast.ago(3.1), HOUR_MS)
     for _ in range(24):
         member.leave()
         stage.run(_RESTART_S)
-        member = cast.classic(stage, 0, assignor)
-        stage.settle()
+        member = _joined(stage, cast.classic(stage, 0, assignor))
     stage.positions = _set_back(on_time := stage.positions, 400)
     stage.commit(member)
     stage.live(cast.ago(2.7), HOUR_MS)
@@ -260,12 +250,10 @@ def _nightly_report(stage: Stage, cast: Cast) -> None:
             stage.positions = _set_back(on_time := stage.positions, 1_500)
             stage.reset("payments", operator)
             stage.positions = on_time
-        member = cast.classic(stage, 0, "range")
-        stage.settle()
+        member = _joined(stage, cast.classic(stage, 0, "range"))
         stage.live(stage.now_ms + 20 * MINUTE_MS, 5 * MINUTE_MS)
         if night < DAYS - 1:
-            member.leave()
-            stage.settle()
+            _left(stage, member)
 
 
 STORIES: Mapping[str, Story] = {
