@@ -6,16 +6,17 @@ long: the size of the page does not depend on the size of the fleet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.cells import duration_text
-from cli.render.document import Cell, Table, columns
+from cli.render.document import table_of
 from cli.render.html import table_html
 from cli.render.lanes import draw
 from cli.render.page import PAGE_END, page_head, shortened_to, text_html
@@ -36,9 +37,6 @@ from pipeline.report.numbers import (
     ReportNumbers,
     ReportTotals,
 )
-
-if TYPE_CHECKING:
-    from pipeline.report.numbers import ReportNumbers
 
 STAGE_STYLES = ("k3", "k4", "k2")
 PROTOCOL_STYLES = ("k3", "k2")
@@ -161,14 +159,17 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
         ]
     )
     yield from table_html(
-        Table(
-            columns=columns(
-                "Group", "Type", "#Rebalances", "#Rebalancing", "#Without owner", "#Joined", "#Left", "#Storms",
-                "#Zombies", "#Members at most",
-            ),
-            rows=[_cost_row(group) for group in worst],
+        table_of(
+            worst,
+            ("Group", lambda group: _name(group.group)),
+            ("Type", lambda group: group.type + (f", {group.stage}" if group.stage == "mixed" else "")),
+            *_numbers("Rebalances"),
+            ("#Rebalancing", lambda group: _seconds(group.rebalancing_s)),
+            ("#Without owner", lambda group: _seconds(group.without_owner_s)),
+            *_numbers("Joined", "Left", "Storms", "Zombies"),
+            ("#Members at most", lambda group: f"{group.members_most:,}"),
         )
-    )  # fmt: skip
+    )
 
 
 def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
@@ -187,20 +188,13 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     return bars
 
 
-def _cost_row(group: GroupCost) -> tuple[Cell, ...]:
-    stage = f", {group.stage}" if group.stage == "mixed" else ""
-    return (
-        _name(group.group),
-        f"{group.type}{stage}",
-        f"{group.rebalances:,}",
-        _seconds(group.rebalancing_s),
-        _seconds(group.without_owner_s),
-        f"{group.joined:,}",
-        f"{group.left:,}",
-        f"{group.storms:,}",
-        f"{group.zombies:,}",
-        f"{group.members_most:,}",
-    )
+def _numbers(*headings: str) -> list[tuple[str, Callable[[Any], str]]]:
+    """Columns of whole numbers, which are fields of the same names."""
+    return [(f"#{name}", partial(_number, name.lower())) for name in headings]
+
+
+def _number(field: str, item: Any) -> str:
+    return f"{getattr(item, field):,}"
 
 
 def _timeline(timeline: GroupTimeline, place: int) -> Iterator[str]:
@@ -240,27 +234,17 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
             [_interruptions(cost, place, name) for place, name in enumerate(SPANS) for cost in interrupted]
         )
     yield from table_html(
-        Table(
-            columns=columns(
-                "Protocol", "#Groups", "#Rebalances", "#Median", "#95 of 100 within", "#Longest", "#Moved", "#Revoked",
-                "#Without owner",
-            ),
-            rows=[
-                (
-                    cost.protocol,
-                    f"{cost.groups:,}",
-                    f"{cost.rebalances:,}",
-                    _seconds(cost.median_s),
-                    _seconds(cost.p95_s),
-                    _seconds(cost.longest_s),
-                    f"{cost.moved:,}",
-                    f"{cost.revoked:,}",
-                    _seconds(cost.without_owner_s),
-                )
-                for cost in protocols
-            ],
+        table_of(
+            protocols,
+            "Protocol",
+            *_numbers("Groups", "Rebalances"),
+            ("#Median", lambda cost: _seconds(cost.median_s)),
+            ("#95 of 100 within", lambda cost: _seconds(cost.p95_s)),
+            ("#Longest", lambda cost: _seconds(cost.longest_s)),
+            *_numbers("Moved", "Revoked"),
+            ("#Without owner", lambda cost: _seconds(cost.without_owner_s)),
         )
-    )  # fmt: skip
+    )
 
 
 def _interruptions(cost: ProtocolCost, place: int, name: str) -> Bar:
@@ -294,24 +278,16 @@ def _readiness(readiness: Readiness) -> Iterator[str]:
     if readiness.first:
         yield "<h3>Which to migrate first</h3>\n"
         yield from table_html(
-            Table(
-                columns=columns(
-                    "#Rank", "Group", "Cluster", "Verdict", "Path", "#Restarts", "#Moved", "#Gain", "#Risk"
-                ),
-                rows=[
-                    (
-                        group.rank,
-                        _name(group.group),
-                        _name(group.cluster or group.source),
-                        group.verdict,
-                        group.path and _name(group.path),
-                        group.restarts,
-                        group.moved,
-                        _seconds(group.gain_s),
-                        group.risk,
-                    )
-                    for group in readiness.first
-                ],
+            table_of(
+                readiness.first,
+                "#Rank",
+                ("Group", lambda group: _name(group.group)),
+                ("Cluster", lambda group: _name(group.cluster or group.source)),
+                "Verdict",
+                ("Path", lambda group: group.path and _name(group.path)),
+                *("#Restarts", "#Moved"),
+                ("#Gain", lambda group: _seconds(group.gain_s)),
+                "#Risk",
             )
         )
         yield _note(
@@ -325,35 +301,21 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
     yield "<h3>By reason</h3>\n"
     most = max(reason.groups for reason in reasons)
     styles = {"blocker": "none", "warning": "k3"}
-    yield from bars_plot(
-        [
-            Bar(
-                name=f"{_name(reason.rule)} ({reason.level})",
-                parts=[
-                    Share(
-                        share=reason.groups / most,
-                        style=styles.get(reason.level, "k0"),
-                        title=f"{_name(reason.rule)}: {_count(reason.groups, 'group')}",
-                    )
-                ],
-                value=f"{reason.groups:,}",
-            )
-            for reason in reasons
-        ]
-    )
+    bars = []
+    for reason in reasons:
+        title = f"{_name(reason.rule)}: {_count(reason.groups, 'group')}"
+        part = Share(share=reason.groups / most, style=styles.get(reason.level, "k0"), title=title)
+        name = f"{_name(reason.rule)} ({reason.level})"
+        bars.append(Bar(name=name, parts=[part], value=f"{reason.groups:,}"))
+    yield from bars_plot(bars)
     yield from table_html(
-        Table(
-            columns=columns("Reason", "Level", "#Groups", "For example", "What is said of it"),
-            rows=[
-                (
-                    _name(reason.rule),
-                    reason.level,
-                    f"{reason.groups:,}",
-                    _name(reason.example),
-                    shortened_to(reason.message, 5 * LONGEST_NAME),
-                )
-                for reason in reasons
-            ],
+        table_of(
+            reasons,
+            ("Reason", lambda reason: _name(reason.rule)),
+            "Level",
+            *_numbers("Groups"),
+            ("For example", lambda reason: _name(reason.example)),
+            ("What is said of it", lambda reason: shortened_to(reason.message, 5 * LONGEST_NAME)),
         )
     )
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cli.render.document import Cell, columns
+from cli.render.document import Cell, columns, fields
 from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, Read
 from cli.verbs.log_dump.texts import NULL, PlainCommits, json_text, per_run
@@ -135,19 +135,13 @@ def batch_lines(batches: Batches) -> Iterator[str]:
 def batch_data(batch: Batch, checksum: int) -> dict[str, Any]:
     """What kafka-dump-log prints of a batch."""
     return {
-        "file": batch.file,
-        "base_offset": batch.base_offset,
-        "last_offset": batch.last_offset,
-        "count": batch.count,
+        **fields(batch, "file", "base_offset", "last_offset", "count"),
         "base_sequence": _number(batch.base_sequence),
         "last_sequence": _number(batch.last_sequence),
         **_producer(batch.producer_id, batch.producer_epoch, batch.is_transactional, batch.log_append_time),
         "leader_epoch": _number(batch.leader_epoch),
         "control": batch.is_control,
-        "delete_horizon_ms": batch.delete_horizon_ms,
-        "position": batch.position,
-        "max_timestamp": batch.max_timestamp,
-        "size": batch.size,
+        **fields(batch, "delete_horizon_ms", "position", "max_timestamp", "size"),
         "magic": MAGIC,
         "codec": batch.codec.name.lower(),
         "crc": checksum,
@@ -161,30 +155,11 @@ DELETED = "<DELETE>"
 """A tombstone, in the words of kafka-dump-log."""
 
 RECORD_COLUMNS = columns(
-    "#OFFSET",
-    "TIMESTAMP",
-    "#KEY-SIZE",
-    "#VALUE-SIZE",
-    "PRODUCER",
-    "#SEQUENCE",
-    "TYPE",
-    "KEY",
-    "PAYLOAD",
+    "#OFFSET", "TIMESTAMP", "#KEY-SIZE", "#VALUE-SIZE", "PRODUCER", "#SEQUENCE", "TYPE", "KEY", "PAYLOAD"
 )
 BATCH_COLUMNS = columns(
-    "#BASE-OFFSET",
-    "#LAST-OFFSET",
-    "#COUNT",
-    "#POSITION",
-    "#SIZE",
-    "TIMESTAMP-TYPE",
-    "MAX-TIMESTAMP",
-    "#LEADER-EPOCH",
-    "PRODUCER",
-    "#SEQUENCE",
-    "KIND",
-    "CODEC",
-    "CRC",
+    *("#BASE-OFFSET", "#LAST-OFFSET", "#COUNT", "#POSITION", "#SIZE", "TIMESTAMP-TYPE", "MAX-TIMESTAMP"),
+    *("#LEADER-EPOCH", "PRODUCER", "#SEQUENCE", "KIND", "CODEC", "CRC"),
 )
 
 
@@ -192,15 +167,9 @@ def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
     """A row per record."""
     producers = {place: producer(chunk.batches[place]) for place in dict.fromkeys(chunk.batch_of.tolist())}
     contents = _contents(chunk)
-    rows = zip(
-        chunk.offsets.tolist(),
-        chunk.timestamps.tolist(),
-        chunk.key_sizes.tolist(),
-        chunk.value_sizes.tolist(),
-        chunk.batch_of.tolist(),
-        chunk.sequences.tolist(),
-        strict=True,
-    )
+    sizes = (chunk.key_sizes, chunk.value_sizes)
+    numbers = (chunk.offsets, chunk.timestamps, *sizes, chunk.batch_of, chunk.sequences)
+    rows = zip(*(column.tolist() for column in numbers), strict=True)
     for place, (offset, timestamp, key_size, value_size, batch, sequence) in enumerate(rows):
         kind, key, value = contents[place]
         yield (

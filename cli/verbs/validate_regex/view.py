@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cli.render.document import Block, Cell, Column, Document, Table, Text, columns
+from cli.render.document import Block, Document, Table, Text, fields, table_of
 from groups.model import Problem
 from groups.regex import ClientEngine
 from groups.regex.broker import RegexVerdict
@@ -42,49 +42,29 @@ def regex_document(
 
 
 def _table(comparisons: Sequence[Comparison], client: ClientEngine | None) -> Table:
-    headings: tuple[Column, ...] = columns("PATTERN", "VALID", "##TOPICS", "TOPICS")
-    rows: list[tuple[Cell, ...]] = []
-    for comparison in comparisons:
-        verdict, matched = comparison.verdict, comparison.matched
-        row: tuple[Cell, ...] = (
-            verdict.pattern,
-            verdict.valid,
-            _count(matched.broker),
-            _names(matched.broker),
-        )
-        if client is not None:
-            topics = (matched.client, matched.broker)
-            row = (
-                verdict.pattern,
-                verdict.valid,
-                *map(_count, topics),
-                _names(matched.gained),
-                _names(matched.lost),
-            )
-        rows.append(row)
-    if client is not None:
-        headings = columns("PATTERN", "VALID", "##TODAY", "##BROKER", "GAINED", "LOST")
-    return Table(columns=headings, rows=rows)
+    shown = [("PATTERN", lambda each: each.verdict.pattern), ("VALID", lambda each: each.verdict.valid)]
+    if client is None:
+        shown += [("##TOPICS", lambda each: _count(each.matched.broker))]
+        shown += [("TOPICS", lambda each: _names(each.matched.broker))]
+    else:
+        shown += [("##TODAY", lambda each: _count(each.matched.client))]
+        shown += [("##BROKER", lambda each: _count(each.matched.broker))]
+        shown += [("GAINED", lambda each: _names(each.matched.gained))]
+        shown += [("LOST", lambda each: _names(each.matched.lost))]
+    return table_of(comparisons, *shown)
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:
-    verdict, matched, ever = comparison.verdict, comparison.matched, comparison.ever
+    verdict, ever = comparison.verdict, comparison.ever
+    topics = fields(comparison.matched, "broker", "client", "gained", "lost")
     return {
-        "pattern": verdict.pattern,
-        "valid": verdict.valid,
-        "reason": verdict.reason,
-        "position": verdict.position,
+        **fields(verdict, "pattern", "valid", "reason", "position"),
         "dangerous": verdict.danger is not None if verdict.valid else None,
         "danger": verdict.danger,
         "literal": comparison.is_literal,
         "client_reason": comparison.client_reason,
         "flagged": list(comparison.flagged),
-        "topics": {
-            "broker": _list(matched.broker),
-            "client": _list(matched.client),
-            "gained": _list(matched.gained),
-            "lost": _list(matched.lost),
-        },
+        "topics": {name: None if names is None else list(names) for name, names in topics.items()},
         "always_same": None if ever is None else ever.same,
         "examples": {
             "gained": None if ever is None else ever.only_second,
@@ -96,15 +76,9 @@ def _data(comparison: Comparison) -> dict[str, Any]:
 
 def _joined(verdict: RegexVerdict) -> dict[str, Any]:
     return {
-        "pattern": verdict.pattern,
-        "valid": verdict.valid,
-        "reason": verdict.reason,
+        **fields(verdict, "pattern", "valid", "reason"),
         "dangerous": verdict.danger is not None if verdict.valid else None,
     }
-
-
-def _list(names: tuple[str, ...] | None) -> list[str] | None:
-    return None if names is None else list(names)
 
 
 def _sentences(comparison: Comparison, client: ClientEngine | None) -> Iterator[str]:
