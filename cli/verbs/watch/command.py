@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -23,18 +24,20 @@ class WatchOutput(Enum):
     JSON = "json"
 
 
-def watch(
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchOptions:
+    """What is watched, how it is shown, when it ends, and what is kept of it."""
+
     groups: Annotated[
         list[str] | None,
         typer.Argument(metavar="GROUP…", help="Groups by id; of a recording, all unless some are named."),
-    ] = None,
+    ] = None
     every: Annotated[
         float, option("--every", "From one look to the next.", "SECONDS", min=0.05, max=86_400)
-    ] = 0.5,
+    ] = 0.5
     seconds: Annotated[
         float | None, option("--for", "End after so many seconds.", "SECONDS", min=0, max=31_536_000)
-    ] = None,
+    ] = None
     until: Annotated[
         str | None,
         option(
@@ -43,15 +46,15 @@ def watch(
             "status 1 when it ends before.",
             "stable|empty|EPOCH",
         ),
-    ] = None,
-    commits: Annotated[bool, option("--commits", "Tell of every commit of offsets, too.")] = False,
+    ] = None
+    commits: Annotated[bool, option("--commits", "Tell of every commit of offsets, too.")] = False
     output: Annotated[
         WatchOutput,
         option("--output", "A view (in a pipe: a line for what happens), or a JSON document a line."),
-    ] = WatchOutput.TABLE,
-    record: Annotated[Path | None, _recording("--record", "Write every look to a new file.", "FILE")] = None,
-    force: Annotated[bool, _recording("--force", "With --record or --svg: overwrite FILE.")] = False,
-    replay: Annotated[Path | None, _recording("--replay", "Show a recording instead.", "FILE")] = None,
+    ] = WatchOutput.TABLE
+    record: Annotated[Path | None, _recording("--record", "Write every look to a new file.", "FILE")] = None
+    force: Annotated[bool, _recording("--force", "With --record or --svg: overwrite FILE.")] = False
+    replay: Annotated[Path | None, _recording("--replay", "Show a recording instead.", "FILE")] = None
     speed: Annotated[
         float | None,
         _recording(
@@ -61,38 +64,22 @@ def watch(
             min=0.001,
             max=1_000_000,
         ),
-    ] = None,
+    ] = None
     svg: Annotated[
         Path | None, _recording("--svg", "With --replay: draw who owned what, and when nobody did.", "FILE")
-    ] = None,
-    source: SourceOptions,
-) -> None:
+    ] = None
+
+
+def watch(*, options: WatchOptions, source: SourceOptions) -> None:
     """Watch groups while they rebalance: members, epochs, owners, lag, and what happens.
 
     Ends with Ctrl-C. A cluster that goes away is asked again. One look may take 5 seconds, unless --timeout says
     otherwise.
     """
-    from dataclasses import replace
+    from cli.errors import ExitStatus
+    from cli.verbs.watch.session import watch_live, watch_recording
 
-    from cli.errors import ExitStatus, UsageError
-    from cli.verbs.watch.session import Session, Until, watch_live, watch_recording
-
-    session = Session(
-        groups=tuple(dict.fromkeys(groups or ())),
-        seconds=seconds,
-        until=None if until is None else Until.parse(until),
-        commits=commits,
-        as_json=output is WatchOutput.JSON,
-        record=record,
-        force=force,
-    )
-    if replay is None:
-        if speed is not None or svg is not None:
-            raise UsageError("--speed and --svg are for recordings; they make no sense without --replay")
-        if not source.timeout_is_chosen:
-            source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
-        status = watch_live(session, source, every)
-    else:
-        status = watch_recording(session, source, replay, speed=speed, svg=svg)
+    file = options.replay
+    status = watch_live(options, source) if file is None else watch_recording(options, source, file)
     if status is not ExitStatus.DONE:
         raise typer.Exit(int(status))

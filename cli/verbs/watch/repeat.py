@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from cli.errors import CommandError, UsageError
 from cli.opening import LastingSource
@@ -27,22 +27,6 @@ LONGEST_PAUSE_S = 30.0
 """Between two attempts to reach a cluster that has gone away, unless it is asked less often anyway."""
 
 
-class Printer(Protocol):
-    """Shows one document after the other."""
-
-    def show(self, document: Document, at_ms: int) -> None:
-        """The next one."""
-        ...
-
-    def fail(self, why: str) -> None:
-        """The cluster could not be asked, and will be again."""
-        ...
-
-    def wait(self, seconds: float) -> None:
-        """Until the next one."""
-        ...
-
-
 def repeat_every(
     seconds: float, look: Callable[[Source], Document], source: SourceOptions, output: OutputOptions
 ) -> None:
@@ -56,7 +40,7 @@ def repeat_every(
         raise UsageError(f"--watch prints table, json, csv or yaml; {output.output.value} is one page")
     with ExitStack() as stack:
         opened = stack.enter_context(LastingSource(source))
-        printer: Printer | None = None
+        printer: _OnScreen | _InPipe | None = None
         failures = 0
         try:
             while True:
@@ -93,14 +77,14 @@ def trying_again(error: Exception) -> str:
     return f"{str(error).rstrip('.')}; trying again"
 
 
-def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> Printer:
+def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> _OnScreen | _InPipe:
     if output.output is OutputFormat.TABLE and can_draw(sys.stdout):
         return _OnScreen(stack.enter_context(Screen(sys.stdout)), seconds)
     return _InPipe(output)
 
 
 class _OnScreen:
-    """In place of the one before, what has changed marked."""
+    """Shows one document after the other: each in place of the one before, what has changed marked."""
 
     def __init__(self, screen: Screen, seconds: float) -> None:
         self._screen, self._seconds = screen, seconds
@@ -115,6 +99,7 @@ class _OnScreen:
         self._screen.draw(self._lines)
 
     def fail(self, why: str) -> None:
+        """The cluster could not be asked, and will be again."""
         self._failure = why
         self._screen.draw(self._lines)
 

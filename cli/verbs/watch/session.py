@@ -9,13 +9,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
 from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
+from cli.verbs.watch.command import ANSWER_WITHIN_MS, WatchOptions, WatchOutput
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
 from cli.verbs.watch.redraw import can_draw
@@ -24,36 +25,29 @@ from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink
 from groups.model import Group, GroupState, GroupType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """What the command line asks for, wherever the groups come from."""
-
-    groups: tuple[str, ...]
-    seconds: float | None = None
-    until: Until | None = None
-    commits: bool = False
-    as_json: bool = False
-    record: Path | None = None
-    force: bool = False
-
-
-def watch_live(session: Session, source: SourceOptions, every_s: float) -> ExitStatus:
+def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
     """Watch groups where they are."""
-    if not session.groups:
+    until = _until(options)
+    if options.speed is not None or options.svg is not None:
+        raise UsageError("--speed and --svg are for recordings; they make no sense without --replay")
+    if not source.timeout_is_chosen:
+        source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
+    if not options.groups:
         raise UsageError("name the groups to watch, or a recording with --replay")
     if source.as_of is not None:
         raise UsageError("watching makes no sense with --as-of: the past does not change")
-    if session.force and session.record is None:
+    if options.force and options.record is None:
         raise UsageError("--force says that a file may be overwritten; it makes no sense without --record")
     with ExitStack() as stack:
         opened = stack.enter_context(LastingSource(source))
-        return _watch(session, LiveFeed(opened, session.groups, every_s), stack)
+        return _watch(
+            options, until, LiveFeed(opened, tuple(dict.fromkeys(options.groups)), options.every), stack
+        )
 
 
-def watch_recording(
-    session: Session, source: SourceOptions, file: Path, *, speed: float | None, svg: Path | None
-) -> ExitStatus:
+def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) -> ExitStatus:
     """Show a recording, or draw it."""
+    until = _until(options)
     named = (
         source.bootstrap_server,
         source.command_config,
@@ -63,38 +57,37 @@ def watch_recording(
     )
     if source.place is None and any(named):  # a context that is always there is no question of this recording
         raise UsageError("--replay shows what was recorded; it makes no sense with another source")
-    if session.record is not None:
+    if options.record is not None:
         raise UsageError("--record writes down what is watched now; to keep a recording, copy its file")
-    if session.force and svg is None:
+    if options.force and options.svg is None:
         raise UsageError("--force says that a file may be overwritten; it makes no sense without --svg")
-    found = read_recording(file, session.groups)
+    found = read_recording(file, tuple(dict.fromkeys(options.groups or ())))
     for text in found.notices:
         notice(text)
-    if svg is not None:
+    if options.svg is not None:
         from cli.verbs.watch.picture import write_picture
 
-        write_picture(svg, found, force=session.force)
+        write_picture(options.svg, found, force=options.force)
         return ExitStatus.DONE
-    if speed is None and _is_drawn(session):
-        speed = 1.0
+    speed = 1.0 if options.speed is None and _is_drawn(options) else options.speed
     with ExitStack() as stack:
-        return _watch(session, ReplayFeed(found, str(file), speed), stack)
+        return _watch(options, until, ReplayFeed(found, str(file), speed), stack)
 
 
-def _watch(session: Session, feed: Feed, stack: ExitStack) -> ExitStatus:
-    keep = None if session.record is None else _keeper(session.record, session.force, feed, stack)
-    limits = Limits(seconds=session.seconds, until=session.until)
-    return watch(feed, lambda: _sink(session, feed, stack), limits, keep)
+def _until(options: WatchOptions) -> Until | None:
+    return None if options.until is None else Until.parse(options.until)
 
 
-def _keeper(file: Path, force: bool, feed: Feed, stack: ExitStack) -> Callable[[TimedObservation], None]:
+def _keeper(options: WatchOptions, feed: Feed, stack: ExitStack) -> Callable[[TimedObservation], None]:
     """What records each look; the file is made for the first one."""
     recorder: Recorder | None = None
 
     def keep(look: TimedObservation) -> None:
         nonlocal recorder
+        if options.record is None:
+            return
         if recorder is None:
-            recorder = Recorder.create(file, force=force)
+            recorder = Recorder.create(options.record, force=options.force)
             stack.callback(recorder.close)
             recorder.write(header_document(feed.header))
         recorder.write(observation_document(look.seen))
@@ -102,32 +95,19 @@ def _keeper(file: Path, force: bool, feed: Feed, stack: ExitStack) -> Callable[[
     return keep
 
 
-def _sink(session: Session, feed: Feed, stack: ExitStack) -> Sink:
-    if session.as_json:
+def _sink(options: WatchOptions, feed: Feed, stack: ExitStack) -> Sink:
+    if options.output is WatchOutput.JSON:
         return JsonSink(feed)
-    if _is_drawn(session):
-        return ScreenSink(feed, stack, commits=session.commits)
-    return LinesSink(commits=session.commits)
+    if _is_drawn(options):
+        return ScreenSink(feed, stack, commits=options.commits)
+    return LinesSink(commits=options.commits)
 
 
-def _is_drawn(session: Session) -> bool:
-    return not session.as_json and can_draw(sys.stdout)
+def _is_drawn(options: WatchOptions) -> bool:
+    return options.output is not WatchOutput.JSON and can_draw(sys.stdout)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """When a watch ends by itself."""
-
-    seconds: float | None = None
-    until: Until | None = None
-
-
-def watch(
-    feed: Feed,
-    sink: Callable[[], Sink],
-    limits: Limits,
-    keep: Callable[[TimedObservation], None] | None = None,
-) -> ExitStatus:
+def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitStack) -> ExitStatus:
     """Show every look, and keep it; the sink is made when there is something to show.
 
     DONE when the condition is met, when there is none, and when somebody has seen enough (Ctrl-C); FALSE when the time
@@ -135,17 +115,17 @@ def watch(
     shown, or a condition was waited for.
     """
     course = WatchState()
+    keep = _keeper(options, feed, stack)
     shown: Sink | None = None
-    deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-    unmet = ExitStatus.DONE if limits.until is None else ExitStatus.FALSE
+    deadline = None if options.seconds is None else time.monotonic() + options.seconds
+    unmet = ExitStatus.DONE if until is None else ExitStatus.FALSE
     try:
         for look in feed.looks():
             course, happened = course.step(look.seen)
-            if keep is not None:
-                keep(look)
-            shown = shown or sink()
+            keep(look)
+            shown = shown or _sink(options, feed, stack)
             shown.show(look, course, happened)
-            if limits.until is not None and limits.until.is_met(course):
+            if until is not None and until.is_met(course):
                 return ExitStatus.DONE
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= look.pause_s:
@@ -153,7 +133,7 @@ def watch(
                 return unmet
             shown.wait(look.pause_s)
     except KeyboardInterrupt:
-        if shown is None or limits.until is not None:
+        if shown is None or until is not None:
             raise
         return ExitStatus.DONE
     return unmet

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from cli.counts import counted
 from cli.output import notice, write_out
@@ -36,19 +36,19 @@ LONGEST_LOG = 500
 _TICK_S = 1.0
 
 
-class Sink(Protocol):
+class Sink(ABC):
     """Is shown every look."""
 
+    @abstractmethod
     def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
         """One look, the course with it, and what happened since the one before."""
-        ...
 
     def wait(self, seconds: float) -> None:
         """Until the next look."""
-        ...
+        time.sleep(seconds)
 
 
-class ScreenSink:
+class ScreenSink(Sink):
     """The live view. When it is closed, its last picture is printed where it stays."""
 
     def __init__(self, feed: Feed, stack: ExitStack, *, commits: bool) -> None:
@@ -89,7 +89,7 @@ class ScreenSink:
         write_out(lambda stream: stream.write("\n".join(lines).rstrip() + "\n"))
 
 
-class LinesSink:
+class LinesSink(Sink):
     """The log alone, for pipes and files: how things stood at first, then a line for what happened."""
 
     def __init__(self, *, commits: bool) -> None:
@@ -110,9 +110,6 @@ class LinesSink:
             )
             write_out(lambda stream: stream.write(text))
 
-    def wait(self, seconds: float) -> None:
-        time.sleep(seconds)
-
     def _say(self, look: TimedObservation) -> None:
         """Why nothing was seen, or not all; each reason once as long as it lasts."""
         said = look.failure or "\n".join(f"{each.subject}: {each.message}" for each in look.seen.problems)
@@ -123,7 +120,7 @@ class LinesSink:
         self._failure = said
 
 
-class JsonSink:
+class JsonSink(Sink):
     """Observations, and the events between them, a document a line."""
 
     def __init__(self, feed: Feed) -> None:
@@ -135,9 +132,6 @@ class JsonSink:
         lines += [line_of(event_document(each, course.labels)) for each in happened]
         lines.append(line_of(observation_document(look.seen)))
         write_out(lambda stream: stream.writelines(lines))
-
-    def wait(self, seconds: float) -> None:
-        time.sleep(seconds)
 
 
 def _standing(course: WatchState, name: str) -> str:
