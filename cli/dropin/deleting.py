@@ -1,19 +1,31 @@
-"""`--delete`: groups without members are deleted, with everything that they have committed."""
+"""`--delete` and `--delete-offsets`: groups without members go with everything that they have committed, or offsets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from cli.dropin.cluster import chosen_groups
-from cli.dropin.kafka_errors import exception_text, status_of
+from cli.dropin.cluster import by_name, chosen_groups, client_of
+from cli.dropin.errors import BadValue
+from cli.dropin.kafka_errors import error_message, exception_text, status_of
 from cli.dropin.parse import Options
-from cli.dropin.printing import print_error
+from cli.dropin.printing import print_error, row, width_of
+from cli.dropin.topics import Topics, split_topics
+from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
-from wire.client.answers import Failure
+from groups.offsets.model import Place
+from wire.client.answers import Answers, Failure
+
+_OF_THE_GROUP = (24, 30, 68, 69)
+"""INVALID_GROUP_ID, GROUP_AUTHORIZATION_FAILED, NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND."""
+_OF_A_PARTITION = (3, 29, 86)
+"""UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED, GROUP_SUBSCRIBED_TO_TOPIC."""
+_NO_PARTITION = -1
+_WIDTHS = (10, 15)
+"""Of PARTITION and STATUS."""
 
 
-def run(options: Options, source: LiveSource) -> int:
+def delete_groups(options: Options, source: LiveSource) -> int:
     """Delete the groups and print which are gone and which are not; the exit status."""
     names = chosen_groups(options, source)
     outcome = _delete(source, names)
@@ -46,3 +58,53 @@ def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
             for name, why in told.items()
         }
     return {name: failed.get(name) for name in names}
+
+
+def delete_offsets(options: Options, source: LiveSource) -> int:
+    """Delete the offsets and print what became of every partition; the exit status."""
+    if len(options.groups) > 1:
+        raise BadValue("Found multiple arguments for option group, but you asked for only one")
+    (group,) = options.groups
+    client = client_of(source, "kafka-consumer-groups.sh")
+    topics = Topics(client)
+    named, whole = split_topics(options.topics)
+    places = list(dict.fromkeys([*named, *topics.places(whole)]))
+    answers = client.delete_offsets({group: places})
+    outcome: dict[Place, Failure | None] = {
+        (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
+    }
+    outcome |= {place: _of_place(place, group, answers) for place in places}
+    failures = [failure for failure in (answers.failed.get(group), *outcome.values()) if failure]
+    _print_outcome(group, answers.failed.get(group) or next(filter(None, map(outcome.get, places)), None))
+    _print_table(outcome)
+    return status_of(failures)
+
+
+def _of_place(place: Place, group: str, answers: Answers[str, dict[Place, Failure | None]]) -> Failure | None:
+    left_out = Failure(
+        message=f"java.lang.IllegalArgumentException: Offset deletion result for partition "
+        f'"{place[0]}-{place[1]}" was not included in the response'
+    )
+    return answers.failed.get(group) or answers.found[group].get(place, left_out)
+
+
+def _print_outcome(group: str, failure: Failure | None) -> None:
+    if failure is None:
+        print(f"Request succeeded for deleting offsets from group {group}.")
+    elif failure.code in _OF_THE_GROUP:
+        print_error(error_message(failure))
+    elif failure.code in _OF_A_PARTITION:
+        print_error("Encountered some partition-level error, see the follow-up details.")
+    else:
+        print_error(f"Encountered some unknown error: {failure.name or failure.message}")
+
+
+def _print_table(outcome: Mapping[Place, Failure | None]) -> None:
+    widths = (width_of(topic for topic, _ in outcome), *_WIDTHS)
+    print("\n" + row(("TOPIC", "PARTITION", "STATUS"), widths), end="")
+    for topic, partition in sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}")):
+        number = MISSING if partition < 0 else str(partition)
+        failure = outcome[topic, partition]
+        status = "Successful" if failure is None else f"Error: {exception_text(failure)}"
+        print("\n" + row((topic, number, status), widths), end="")
+    print()

@@ -33,11 +33,11 @@ def action_of(action: Action) -> Run:
         case Action.DESCRIBE:
             from cli.dropin.describing import run
         case Action.DELETE:
-            from cli.dropin.deleting import run
+            from cli.dropin.deleting import delete_groups as run
         case Action.RESET_OFFSETS:
             from cli.dropin.resetting import run
         case Action.DELETE_OFFSETS:
-            from cli.dropin.deleting_offsets import run
+            from cli.dropin.deleting import delete_offsets as run
         case Action.VALIDATE_REGEX:
             raise ValueError("needs no cluster")
     return run

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from cli.dropin.errors import BadValue, ToolUsageError, VersionAsked
 from cli.dropin.flags import Given, read_flags
@@ -38,6 +39,11 @@ SCENARIOS = (
     "to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file",
 )  # fmt: skip
 """Scenarios of a reset, in the order in which the tool looks for two of them."""
+_SWITCHES = (
+    "all-groups", "all-topics", "members", "offsets", "verbose", "dry-run", "execute", "export", "to-earliest",
+    "to-latest", "to-current",
+)  # fmt: skip
+"""Flags of `Options` without a value."""
 _NUMBER = re.compile(r"([+-]?)0*(\d{1,19})")
 
 
@@ -198,24 +204,15 @@ def _options(action: Action, given: Given) -> Options:
     server = _single("bootstrap-server", given)
     offsets = [_long("to-offset", text) for text in given.all("to-offset")]
     files, moments = given.all("from-file"), given.all("to-datetime")
+    switches: dict[str, Any] = {flag.replace("-", "_"): given.has(flag) for flag in _SWITCHES}
     duration, shift, timeout = (_single(flag, given) for flag in ("by-duration", "shift-by", "timeout"))
     return Options(
         action=action,
         bootstrap_server=server or "",
         command_config=None if config is None else Path(config),
         groups=tuple(given.all("group")),
-        all_groups=given.has("all-groups"),
         topics=tuple(given.all("topic")),
-        all_topics=given.has("all-topics"),
-        members=given.has("members"),
-        offsets=given.has("offsets"),
-        verbose=given.has("verbose"),
-        dry_run=given.has("dry-run"),
-        execute=given.has("execute"),
-        export=given.has("export"),
-        to_earliest=given.has("to-earliest"),
-        to_latest=given.has("to-latest"),
-        to_current=given.has("to-current"),
+        **switches,
         state=(_single("state", given) or "") if given.has("state") else None,
         type=(_single("type", given) or "") if given.has("type") else None,
         to_offset=offsets[0] if offsets else None,

@@ -1,20 +1,47 @@
-"""The picture of a plan: what the group and its members speak and hold, round by round."""
+"""The picture of a plan: what the group and its members speak and hold, round by round.
+
+From the top: the steps; the group's type and assignor; a lane per member, coloured by what it speaks, with bars as
+high as it owns partitions; what each moment costs. Of a large group, bars of members and partitions by what they speak.
+Colour is never alone: kinds have letters too, and everything has a title.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from string import ascii_uppercase
 
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.document import Block, Heading, Picture
+from cli.render.lanes import (
+    AWAY,
+    LETTER,
+    NONE,
+    Axis,
+    Box,
+    Drawing,
+    Label,
+    Lane,
+    columns_axis,
+    draw_file,
+    fitting,
+    runs,
+    shortened,
+)
+from migration import timeline as course
 from migration.model import Plan
-from migration.timeline import AWAY, Timeline, timeline_of
+from migration.timeline import Timeline, timeline_of
 
-if TYPE_CHECKING:
-    from cli.render.lanes import Drawing
+LEFT = 170
+WIDEST = 90
+"""Of a column: few moments need not fill the page."""
+LANE = 34
+CROWD = 130
+"""How high the bars of a large group are."""
+GAP = 14
 
 
 def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
@@ -24,8 +51,6 @@ def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
     picture = picture_of(plans[0])
     if picture is None:
         raise UsageError(f"--svg: the plan of {plans[0].group} has no course that could be drawn")
-    from cli.render.lanes import draw_file
-
     write_file(file, draw_file(picture.drawing()))
 
 
@@ -52,13 +77,8 @@ def picture_of(plan: Plan) -> Picture | None:
     if timeline is None:
         return None
     text = in_words(timeline)
-    return Picture(text=text, drawing=lambda: _drawing(timeline, plan.group, text))
-
-
-def _drawing(timeline: Timeline, group: str, text: str) -> Drawing:
-    from cli.verbs.plan.drawing import timeline_drawing
-
-    return timeline_drawing(timeline, f"What {group} and its members speak and own, round by round", text)
+    title = f"What {plan.group} and its members speak and own, round by round"
+    return Picture(text=text, drawing=lambda: timeline_drawing(timeline, title, text))
 
 
 def in_words(timeline: Timeline) -> str:
@@ -90,6 +110,228 @@ def _counts(timeline: Timeline, frame: int) -> str:
     counted = [
         (row[frame], kind)
         for kind, row in zip(timeline.kinds, timeline.members, strict=True)
-        if row[frame] and kind != AWAY
+        if row[frame] and kind != course.AWAY
     ]
     return ", ".join(f"{count:,} {kind}" for count, kind in counted) or "none"
+
+
+def timeline_drawing(timeline: Timeline, title: str, text: str) -> Drawing:
+    """The lanes of a plan's timeline."""
+    axis = columns_axis(len(timeline.frames), LEFT, WIDEST)
+    picture = _Picture(timeline, axis)
+    lanes = [*picture.steps(), *picture.rows()]
+    starts = [run.start for _, run in runs([frame.step for frame in timeline.frames])]
+    steps = Lane(height=0, rules=starts, rule_height=sum(lane.height for lane in lanes))
+    return Drawing(
+        title=title,
+        text=text,
+        axis=axis,
+        legend=picture.legend(),
+        lanes=(steps, *lanes, Lane(height=4)),
+    )
+
+
+class _Picture:
+    """The lanes, from top to bottom."""
+
+    def __init__(self, timeline: Timeline, axis: Axis) -> None:
+        self.timeline, self.column = timeline, axis.unit
+        self.letters = _letters(timeline.kinds)
+        self.titles = [frame.title for frame in timeline.frames]
+
+    def legend(self) -> list[tuple[str, str]]:
+        """What members can be; of a large group, also what has no owner."""
+        kinds = [
+            (self._style(kind)[1], f"{self.letters[kind]} {label}".lstrip())
+            for kind, label in enumerate(self.timeline.kinds)
+        ]
+        unowned = not self.timeline.lanes and any(self.timeline.partitions[-1])
+        return [*kinds, (NONE, "no owner")] if unowned else kinds
+
+    def steps(self) -> Iterator[Lane]:
+        """Steps, and the rounds in them."""
+        frames = self.timeline.frames
+        names = []
+        for step, run in runs([frame.step for frame in frames]):
+            label = f"Step {step}" if step else "As found"
+            if LETTER * len(label) > len(run) * self.column:
+                label = str(step) if step else ""
+            names.append(Label(label, y=12, at=run.start, shift=3, style="strong"))
+        yield Lane(height=18, texts=names)
+        marks = [f"{frame.round}{_mark(frame.title)}" if frame.step else "" for frame in frames]
+        label = "round: \u2193 stop, \u2191 start" if any(map(_mark, self.titles)) else "round"
+        every = ceil(LETTER * (1 + max(map(len, marks))) / self.column)
+        rounds = [
+            Label(marks[frame], y=10, at=frame + 0.5, style="faint middle")
+            for frame in range(0, len(frames), every)
+        ]
+        yield Lane(height=16, texts=(Label(label, y=10, style="faint end"), *rounds))
+
+    def rows(self) -> Iterator[Lane]:
+        """The group, its members, and what it costs."""
+        frames = self.timeline.frames
+        yield self._group()
+        if self.timeline.lanes:
+            most = max(1, *(max(lane.partitions) for lane in self.timeline.lanes))
+            note = f"numbers and bars: partitions of each member, at most {most:,}"
+            yield Lane(height=6, texts=(Label(note, y=0, at=0, style="faint"),))
+            yield from (self._member(lane, most) for lane in self.timeline.lanes)
+        else:
+            yield self._crowd("members", self.timeline.members)
+            yield self._crowd("partitions", self.timeline.partitions)
+        yield Lane(height=GAP / 2)
+        yield self._cost("rebalances", [frame.rebalances for frame in frames])
+        yield self._cost("partitions moved", [frame.moved for frame in frames])
+        yield self._cost("without owner, s", [frame.without_owner_s for frame in frames])
+
+    def _group(self) -> Lane:
+        boxes = [
+            Box(
+                start=run.start,
+                end=run.stop,
+                style="box",
+                title=f"group: {group}, {self._stretch(run)}",
+                height=22,
+                texts=(
+                    Label(fitting(group, len(run) * self.column - 6), y=15, at=run.start, shift=4, style=""),
+                ),
+            )
+            for group, run in runs([frame.group for frame in self.timeline.frames])
+        ]
+        return Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
+
+    def _member(self, lane: course.Lane, most: int) -> Lane:
+        label = Label(shortened(lane.name, LEFT - 12), y=20, title=lane.name)
+        spans = []
+        for kind, run in runs(lane.kinds):
+            letter = Label(self.letters[kind], y=10, at=run.start, shift=2, style="strong")
+            spans.append(
+                Box(
+                    start=run.start,
+                    end=run.stop,
+                    style=self._style(kind)[0],
+                    title=f"{lane.name}: {self.timeline.kinds[kind]}, {self._stretch(run)}",
+                    height=LANE - 4,
+                    bars=tuple(self._owned(lane, kind, run, most)),
+                    texts=(*self._numbers(lane, kind, run), letter),
+                )
+            )
+        return Lane(height=LANE, texts=(label,), spans=spans)
+
+    def _owned(self, lane: course.Lane, kind: int, run: range, most: int) -> Iterator[Box]:
+        """Bars of how many partitions the member owns, frame by frame."""
+        for frame in run:
+            if lane.partitions[frame]:
+                high = 16 * lane.partitions[frame] / most
+                yield self._bar(frame, self._style(kind)[1], LANE - 4, high)
+
+    def _numbers(self, lane: course.Lane, kind: int, run: range) -> Iterator[Label]:
+        for frame in run:
+            text = str(lane.partitions[frame])
+            if self.timeline.kinds[kind] != course.AWAY and LETTER * len(text) + 10 < self.column:
+                yield Label(text, y=11, at=frame + 1, shift=-3)
+
+    def _crowd(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
+        """Bars of all members or partitions, stacked by kind; the last row of partitions are without an owner."""
+        most = max(sum(column) for column in zip(*rows, strict=True))
+        spans = []
+        for frame, title in enumerate(self.titles):
+            base = float(CROWD)
+            for kind, row in enumerate(rows):
+                if not row[frame]:
+                    continue
+                has_owner = kind < len(self.timeline.kinds)
+                owner = self.timeline.kinds[kind] if has_owner else "no owner"
+                style = self._style(kind)[1] if has_owner else NONE
+                high = CROWD * row[frame] / most
+                spans.append(
+                    self._bar(
+                        frame, style, base, high, gap=0.5, title=f"{title}: {row[frame]:,} {what}: {owner}"
+                    )
+                )
+                base -= high
+        names = (
+            Label(what, y=12, style="end strong"),
+            Label(f"{most:,}", y=28, style="end faint"),
+            Label("0", y=CROWD, style="end faint"),
+        )
+        return Lane(height=CROWD + GAP, texts=names, spans=spans)
+
+    def _cost(self, what: str, values: Sequence[float]) -> Lane:
+        """A row of bars, with their numbers where they fit."""
+        most, bottom = max(values), 34.0
+        texts = [f"{value:,.0f}" for value in values]
+        written = next((each for each in (texts, [*map(_brief, values)]) if self._fits(each)), None)
+        spans = []
+        for frame, value in enumerate(values):
+            if not value:
+                continue
+            high = 18 * value / most
+            number = Label(
+                written[frame] if written else "",
+                y=bottom - high - 3,
+                at=frame + 0.5,
+                style="middle",
+            )
+            title = f"{self.titles[frame]}: {texts[frame]} {what}"
+            spans.append(self._bar(frame, "bar", bottom, high, title=title, texts=(number,)))
+        name = Label(what if written else f"{what}, at most {most:,.0f}", y=bottom - 4)
+        return Lane(height=bottom + 4, texts=(name,), spans=spans)
+
+    def _bar(
+        self,
+        frame: int,
+        style: str,
+        bottom: float,
+        height: float,
+        *,
+        gap: float = 1.0,
+        title: str = "",
+        texts: tuple[Label, ...] = (),
+    ) -> Box:
+        return Box(
+            start=frame,
+            end=frame + 1,
+            style=style,
+            title=title,
+            top=bottom - height,
+            height=height,
+            gap=gap,
+            texts=texts,
+        )
+
+    def _fits(self, texts: Sequence[str]) -> bool:
+        return max(map(len, texts)) * LETTER + 2 < self.column
+
+    def _style(self, kind: int) -> tuple[str, str]:
+        """Classes of the ground and of bars."""
+        if self.timeline.kinds[kind] == course.AWAY:
+            return AWAY, AWAY
+        # Stopped members have no colour of their own.
+        number = sum(1 for label in self.timeline.kinds[:kind] if label != course.AWAY) % 8
+        return f"t{number}", f"k{number}"
+
+    def _stretch(self, run: range) -> str:
+        first, last = self.titles[run.start], self.titles[run[-1]]
+        return first if first == last else f"from {first} to {last}"
+
+
+def _letters(kinds: Sequence[str]) -> tuple[str, ...]:
+    """A letter for each kind but that of stopped members, which are hatched."""
+    left = iter(ascii_uppercase)
+    return tuple("" if kind == course.AWAY else next(left, "") for kind in kinds)
+
+
+def _brief(number: float) -> str:
+    """A number in four characters or so: `950`, `15k`, `2.5M`; titles have the whole numbers."""
+    if number < 1000:
+        return f"{number:.0f}"
+    thousands = number / 1000
+    if thousands < 999.5:
+        return f"{thousands:.1f}k" if thousands < 9.95 else f"{thousands:.0f}k"
+    return f"{thousands / 1000:.1f}M"
+
+
+def _mark(title: str) -> str:
+    """Which half of a round a moment is, where there are two."""
+    return {"stop": "\u2193", "start": "\u2191"}.get(title.rpartition(": ")[2], "")

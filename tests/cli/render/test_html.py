@@ -16,7 +16,7 @@ from cli.render.cells import safe_text
 from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text, columns
 from cli.render.lanes import draw
 from cli.render.output_format import OutputFormat
-from cli.verbs.plan.drawing import timeline_drawing
+from cli.verbs.plan.timeline import timeline_drawing
 from groups.model import Problem
 from migration.timeline import Timeline, timeline_of
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
