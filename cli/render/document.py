@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from groups.listing import Problem
 
 if TYPE_CHECKING:
     from cli.render.lanes import Drawing
 
+T = TypeVar("T")
 FORMAT_VERSION = 1
 """The `kohort` field of every JSON document."""
 
@@ -82,48 +84,41 @@ class Picture:
     """Made when a page shows it."""
 
 
-class Deferred(Mapping[str, Any]):
+class _Made(Generic[T]):
+    """Something that is worked out when it is read."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> T:
+        return self._make()
+
+
+class Deferred(_Made[Mapping[str, Any]], Mapping[str, Any]):
     """Data that are worked out when they are read: a table needs none of them."""
 
-    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
-        self._make: Callable[[], Mapping[str, Any]] | None = make
-        self._made: Mapping[str, Any] = {}
-
-    def _data(self) -> Mapping[str, Any]:
-        if self._make is not None:
-            self._made, self._make = self._make(), None
-        return self._made
-
     def __getitem__(self, key: str) -> Any:
-        return self._data()[key]
+        return self._made[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._data())
+        return iter(self._made)
 
     def __len__(self) -> int:
-        return len(self._data())
+        return len(self._made)
 
 
-class DeferredRows(Sequence[Sequence[Cell]]):
+class DeferredRows(_Made[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]):
     """Rows that are worked out when they are read: a program's document needs none of them."""
 
-    def __init__(self, make: Callable[[], Sequence[Sequence[Cell]]]) -> None:
-        self._make: Callable[[], Sequence[Sequence[Cell]]] | None = make
-        self._made: Sequence[Sequence[Cell]] = ()
-
-    def _rows(self) -> Sequence[Sequence[Cell]]:
-        if self._make is not None:
-            self._made, self._make = self._make(), None
-        return self._made
-
     def __getitem__(self, index: Any) -> Any:
-        return self._rows()[index]
+        return self._made[index]
 
     def __iter__(self) -> Iterator[Sequence[Cell]]:
-        return iter(self._rows())
+        return iter(self._made)
 
     def __len__(self) -> int:
-        return len(self._rows())
+        return len(self._made)
 
 
 Block: TypeAlias = Table | Heading | Text | Code | Checklist | Picture

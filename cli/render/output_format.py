@@ -19,6 +19,13 @@ class OutputFormat(Enum):
     HTML = "html"
 
 
+class StreamOutput(Enum):
+    """`--output` of a command that prints what comes."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 FOR_PROGRAMS = frozenset({OutputFormat.JSON, OutputFormat.YAML})
 """The formats that print the document's data, errors among them; the others print its blocks."""
 

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.cells import duration_text
@@ -81,7 +82,7 @@ def _opening(numbers: ReportNumbers) -> Iterator[str]:
         yield from _figures(numbers.totals)
     if numbers.quarantined:
         yield _paragraph(
-            f"{_count(numbers.quarantined, 'thing')} could not be read: the table quarantine names file and position."
+            f"{counted(numbers.quarantined, 'thing')} could not be read: the table quarantine names file and position."
         )
     if numbers.totals is not None:
         yield _note(HOW_READ) if numbers.totals.records else _paragraph("There is no record to tell of.")
@@ -114,7 +115,7 @@ def _rebalances(numbers: ReportNumbers) -> Iterator[str]:
     most = max(numbers.periods, key=lambda period: period.rebalances)
     yield _paragraph(
         f"The most were {_when(most.day, numbers.step_days)}: "
-        f"{most.rebalances:,} of {_count(numbers.totals.rebalances, 'rebalance')}."
+        f"{most.rebalances:,} of {counted(numbers.totals.rebalances, 'rebalance')}."
     )
     by_cause = list(zip(*(period.causes for period in numbers.periods), strict=True))
     yield from columns_plot(
@@ -132,7 +133,7 @@ def _period_title(period: Period, step_days: int) -> str:
     causes = ", ".join(
         f"{cause} {count:,}" for cause, count in zip(CAUSES, period.causes, strict=True) if count
     )
-    head = f"{_span(period.day, step_days)}: {_count(period.rebalances, 'rebalance')}"
+    head = f"{_span(period.day, step_days)}: {counted(period.rebalances, 'rebalance')}"
     return f"{head} ({causes}), {_took(period.rebalancing_s)}" if period.rebalances else head
 
 
@@ -141,7 +142,7 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
         return
     yield "<h2>The worst groups</h2>\n"
     first = worst[0]
-    name, often = _name(first.group), _count(first.rebalances, "rebalance")
+    name, often = _name(first.group), counted(first.rebalances, "rebalance")
     yield _paragraph(
         f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}."
         if first.rebalancing_s
@@ -179,7 +180,7 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     bars = []
     for group, length in zip(worst, lengths, strict=True):
         name = _name(group.group)
-        title = f"{name}: {_count(group.rebalances, 'rebalance')}, {_took(group.rebalancing_s)}"
+        title = f"{name}: {counted(group.rebalances, 'rebalance')}, {_took(group.rebalancing_s)}"
         part = Share(
             share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title
         )
@@ -261,9 +262,9 @@ def _readiness(readiness: Readiness) -> Iterator[str]:
     yield f"<h2>Readiness for {text_html(_name(readiness.destination))}</h2>\n"
     open_groups = readiness.groups - readiness.arrived
     yield _paragraph(
-        f"{_count(readiness.groups, 'group')}, of which {readiness.arrived:,} are there already."
+        f"{counted(readiness.groups, 'group')}, of which {readiness.arrived:,} are there already."
         if readiness.arrived
-        else f"{_count(readiness.groups, 'group')}."
+        else f"{counted(readiness.groups, 'group')}."
     )
     if not open_groups:
         return
@@ -303,7 +304,7 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
     styles = {"blocker": "none", "warning": "k3"}
     bars = []
     for reason in reasons:
-        title = f"{_name(reason.rule)}: {_count(reason.groups, 'group')}"
+        title = f"{_name(reason.rule)}: {counted(reason.groups, 'group')}"
         part = Share(share=reason.groups / most, style=styles.get(reason.level, "k0"), title=title)
         name = f"{_name(reason.rule)} ({reason.level})"
         bars.append(Bar(name=name, parts=[part], value=f"{reason.groups:,}"))
@@ -327,7 +328,7 @@ def _migration(numbers: ReportNumbers) -> Iterator[str]:
     last = numbers.periods[-1]
     arrived, total = last.stages[STAGES.index("consumer")], sum(last.stages)
     yield _paragraph(
-        f"In the end {arrived:,} of {_count(total, 'group')} of consumers used the consumer protocol, and "
+        f"In the end {arrived:,} of {counted(total, 'group')} of consumers used the consumer protocol, and "
         f"{last.stages[STAGES.index('mixed')]:,} had members of both protocols."
     )
     by_stage = list(zip(*(period.stages for period in numbers.periods), strict=True))
@@ -361,10 +362,6 @@ def _paragraph(text: str) -> str:
 
 def _note(text: str) -> str:
     return f'<p class="note reason">{text_html(text)}</p>\n'
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _seconds(seconds: float | None) -> str:

@@ -81,8 +81,7 @@ def gate(
     """
     from cli.errors import UsageError
     from cli.output import emit
-    from cli.verbs.gate.action import GatePoller, question_of
-    from cli.verbs.gate.notes import NotesFile
+    from cli.verbs.gate.action import GatePoller, NotesFile, question_of
     from cli.verbs.gate.view import gate_document
     from cli.verbs.plan.plan_files import read_plan
 

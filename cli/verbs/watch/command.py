@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,17 +10,11 @@ from typing import Annotated
 import typer
 
 from cli.options import SourceOptions, option
+from cli.render.output_format import StreamOutput
 
 ANSWER_WITHIN_MS = 5_000
 """How long a look may take where nobody chose a time: a view that stands still tells nothing."""
 _recording = partial(option, rich_help_panel="Recordings")
-
-
-class WatchOutput(Enum):
-    """`--output`."""
-
-    TABLE = "table"
-    JSON = "json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +42,9 @@ class WatchOptions:
     ] = None
     commits: Annotated[bool, option("--commits", "Tell of every commit of offsets, too.")] = False
     output: Annotated[
-        WatchOutput,
+        StreamOutput,
         option("--output", "A view (in a pipe: a line for what happens), or a JSON document a line."),
-    ] = WatchOutput.TABLE
+    ] = StreamOutput.TABLE
     record: Annotated[Path | None, _recording("--record", "Write every look to a new file.", "FILE")] = None
     force: Annotated[bool, _recording("--force", "With --record or --svg: overwrite FILE.")] = False
     replay: Annotated[Path | None, _recording("--replay", "Show a recording instead.", "FILE")] = None
@@ -79,6 +72,8 @@ def watch(*, options: WatchOptions, source: SourceOptions) -> None:
     from cli.errors import ExitStatus
     from cli.verbs.watch.session import watch_live, watch_recording
 
+    if not source.timeout_is_chosen:
+        source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
     file = options.replay
     status = watch_live(options, source) if file is None else watch_recording(options, source, file)
     if status is not ExitStatus.DONE:

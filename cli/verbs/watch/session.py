@@ -9,14 +9,15 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
 from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
-from cli.verbs.watch.command import ANSWER_WITHIN_MS, WatchOptions, WatchOutput
+from cli.render.output_format import StreamOutput
+from cli.verbs.watch.command import WatchOptions
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
 from cli.verbs.watch.redraw import can_draw
@@ -30,8 +31,6 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
     until = _until(options)
     if options.speed is not None or options.svg is not None:
         raise UsageError("--speed and --svg are for recordings; they make no sense without --replay")
-    if not source.timeout_is_chosen:
-        source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
     if not options.groups:
         raise UsageError("name the groups to watch, or a recording with --replay")
     if source.as_of is not None:
@@ -96,7 +95,7 @@ def _keeper(options: WatchOptions, feed: Feed, stack: ExitStack) -> Callable[[Ti
 
 
 def _sink(options: WatchOptions, feed: Feed, stack: ExitStack) -> Sink:
-    if options.output is WatchOutput.JSON:
+    if options.output is StreamOutput.JSON:
         return JsonSink(feed)
     if _is_drawn(options):
         return ScreenSink(feed, stack, commits=options.commits)
@@ -104,7 +103,7 @@ def _sink(options: WatchOptions, feed: Feed, stack: ExitStack) -> Sink:
 
 
 def _is_drawn(options: WatchOptions) -> bool:
-    return options.output is not WatchOutput.JSON and can_draw(sys.stdout)
+    return options.output is not StreamOutput.JSON and can_draw(sys.stdout)
 
 
 def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitStack) -> ExitStatus:

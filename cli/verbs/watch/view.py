@@ -19,6 +19,7 @@ from cli.counts import counted
 from cli.output import notice, write_out
 from cli.render.cells import safe_text
 from cli.render.document import Table, table_of
+from cli.render.page import shortened_to
 from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.watch.event_text import clock_text, duration_text, epoch_words, places_text, told_lines
@@ -273,7 +274,7 @@ def _members_table(group: Group, width: int) -> Table:
     most = _most_of_a_name(width)
     return table_of(
         sorted(found.members, key=_by_label),
-        ("MEMBER", lambda each: _short(each.label, most)),
+        ("MEMBER", lambda each: shortened_to(each.label, most)),
         ("PROTOCOL", lambda each: each.member.protocol and each.member.protocol.value),
         "#EPOCH",
         ("##OWNS", lambda each: _count(each.member.owned)),
@@ -312,7 +313,7 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     for each in waiting:
         together.setdefault(waits_text(each, labels) or "", []).append(each.label)
     for text, names in together.items():
-        who = f"{_short(names[0], LABEL)} waits" if len(names) == 1 else f"{len(names)} members wait"
+        who = f"{shortened_to(names[0], LABEL)} waits" if len(names) == 1 else f"{len(names)} members wait"
         yield from folded(safe_text(f"{who} for {text}"), width)
     if not owners_are_shown(group):
         yield (
@@ -332,7 +333,7 @@ def _lags_table(course: WatchState, name: str, found: WatchedGroup, width: int) 
 
     return table_of(
         topic_lags(name, course.window, partitions),
-        ("TOPIC", lambda lag: _short(lag.topic, most)),
+        ("TOPIC", lambda lag: shortened_to(lag.topic, most)),
         ("##PARTITIONS", lambda lag: partitions[lag.topic]),
         ("##UNOWNED", lambda lag: unowned[lag.topic]),
         "#LAG",
@@ -363,10 +364,3 @@ def _unowned_lines(course: WatchedGroup, width: int) -> Iterator[Line]:
 def _most_of_a_name(width: int) -> int:
     """Columns for names in tables, so that the numbers behind them are not cut."""
     return max(min(LABEL, width // 3), 8)
-
-
-def _short(name: str, most: int) -> str:
-    """A name without its middle: names often begin alike and differ at the end."""
-    if len(name) <= most:
-        return name
-    return f"{name[: (most - 1) // 2]}…{name[-(most // 2) :]}"

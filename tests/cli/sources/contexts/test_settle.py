@@ -172,7 +172,7 @@ def test_a_look_of_a_watch_takes_as_long_as_somebody_chose_and_else_less(
     monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
     waited: list[int] = []
 
-    def note(_: session.Session, source: SourceOptions, __: float) -> ExitStatus:
+    def note(_: object, source: SourceOptions) -> ExitStatus:
         waited.append(source.timeout_ms)
         return ExitStatus.DONE
 
