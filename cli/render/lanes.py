@@ -119,6 +119,12 @@ def fitting(text: str, width: float) -> str:
     return text if len(text) <= most else text[: most - 1] + "\u2026" if most > 2 else ""
 
 
+def named_box(run: range, name: str, title: str, column: float) -> Box:
+    """A box around columns that are so wide, with as much of its name in it as fits."""
+    text = Label(fitting(name, len(run) * column - 6), y=15, at=run.start, shift=4, style="")
+    return Box(start=run.start, end=run.stop, style="box", title=title, height=22, texts=(text,))
+
+
 def shortened(name: str, width: float) -> str:
     """A name without its middle: names often begin alike and differ at the end."""
     return shortened_to(name, int(width / LETTER))

@@ -14,7 +14,7 @@ from math import ceil
 from typing import TypeAlias
 
 from cli.render.cells import duration_text
-from cli.render.lanes import LETTER, Axis, Box, Drawing, Label, Lane, columns_axis, draw_file, fitting, runs
+from cli.render.lanes import LETTER, Axis, Box, Drawing, Label, Lane, columns_axis, draw_file, named_box, runs
 from cli.render.page import shortened_to
 from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
 
@@ -83,14 +83,7 @@ def _protocols(marks: Sequence[Mark], axis: Axis) -> Lane:
         height=28,
         texts=(Label("protocol", y=15, style="end strong"),),
         spans=[
-            Box(
-                start=run.start,
-                end=run.stop,
-                style="box",
-                title=shortened_to(protocol, LONGEST_NAME),
-                height=22,
-                texts=(_at(fitting(protocol, len(run) * axis.unit - 6), run.start, 4, 15, ""),),
-            )
+            named_box(run, protocol, shortened_to(protocol, LONGEST_NAME), axis.unit)
             for protocol, run in runs(spoken)
         ],
     )

@@ -208,12 +208,10 @@ def document_of(
     plans: Sequence[Plan], problems: tuple[Problem, ...], selection: SelectionOptions, write: str
 ) -> Document:
     """A runbook, which names `write` as the command that writes its plan as data; or a table of verdicts."""
+    from cli.verbs.plan.view import plan_document, readiness_document
+
     if is_single(selection):
-        from cli.verbs.plan.view import plan_document
-
         return plan_document(plans[0], problems, write)
-    from cli.verbs.plan.view import readiness_document
-
     return readiness_document(plans, problems)
 
 

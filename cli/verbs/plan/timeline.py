@@ -12,6 +12,7 @@ from itertools import groupby
 from math import ceil
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Any
 
 from cli.errors import UsageError
 from cli.output import write_file
@@ -27,7 +28,7 @@ from cli.render.lanes import (
     Lane,
     columns_axis,
     draw_file,
-    fitting,
+    named_box,
     runs,
     shortened,
 )
@@ -186,16 +187,7 @@ class _Picture:
 
     def _group(self) -> Lane:
         boxes = [
-            Box(
-                start=run.start,
-                end=run.stop,
-                style="box",
-                title=f"group: {group}, {self._stretch(run)}",
-                height=22,
-                texts=(
-                    Label(fitting(group, len(run) * self.column - 6), y=15, at=run.start, shift=4, style=""),
-                ),
-            )
+            named_box(run, group, f"group: {group}, {self._stretch(run)}", self.column)
             for group, run in runs([frame.group for frame in self.timeline.frames])
         ]
         return Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
@@ -244,11 +236,8 @@ class _Picture:
                 owner = self.timeline.kinds[kind] if has_owner else "no owner"
                 style = self._style(kind)[1] if has_owner else NONE
                 high = CROWD * row[frame] / most
-                spans.append(
-                    self._bar(
-                        frame, style, base, high, gap=0.5, title=f"{title}: {row[frame]:,} {what}: {owner}"
-                    )
-                )
+                said = f"{title}: {row[frame]:,} {what}: {owner}"
+                spans.append(self._bar(frame, style, base, high, gap=0.5, title=said))
                 base -= high
         names = (
             Label(what, y=12, style="end strong"),
@@ -267,38 +256,18 @@ class _Picture:
             if not value:
                 continue
             high = 18 * value / most
-            number = Label(
-                written[frame] if written else "",
-                y=bottom - high - 3,
-                at=frame + 0.5,
-                style="middle",
-            )
+            text = written[frame] if written else ""
+            number = Label(text, y=bottom - high - 3, at=frame + 0.5, style="middle")
             title = f"{self.titles[frame]}: {texts[frame]} {what}"
             spans.append(self._bar(frame, "bar", bottom, high, title=title, texts=(number,)))
         name = Label(what if written else f"{what}, at most {most:,.0f}", y=bottom - 4)
         return Lane(height=bottom + 4, texts=(name,), spans=spans)
 
     def _bar(
-        self,
-        frame: int,
-        style: str,
-        bottom: float,
-        height: float,
-        *,
-        gap: float = 1.0,
-        title: str = "",
-        texts: tuple[Label, ...] = (),
+        self, frame: int, style: str, bottom: float, height: float, *, gap: float = 1.0, **more: Any
     ) -> Box:
-        return Box(
-            start=frame,
-            end=frame + 1,
-            style=style,
-            title=title,
-            top=bottom - height,
-            height=height,
-            gap=gap,
-            texts=texts,
-        )
+        top = bottom - height
+        return Box(start=frame, end=frame + 1, style=style, top=top, height=height, gap=gap, **more)
 
     def _fits(self, texts: Sequence[str]) -> bool:
         return max(map(len, texts)) * LETTER + 2 < self.column
