@@ -53,6 +53,10 @@ class Found:
         """Whether the cluster has the group."""
         return group.id not in self.absent
 
+    def facts(self, group: Group, missing: tuple[Problem, ...]) -> dict[str, Any]:
+        """What a plan for a group is also given: whether it exists, and problems, `missing` partitions among them."""
+        return {"exists": self.exists(group), "problems": (*self.problems.get(group.id, ()), *missing)}
+
 
 def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
     """Describe groups with offsets. Of groups that were only matched, those with other offsets are left out."""
@@ -145,22 +149,12 @@ def plan_resets(
     found = find_groups(source, names, named=named)
     scenario = request.scenario or _resolved(source, request, found)
     topics = Topics(source)
-    scopes: dict[str, tuple[Sequence[Place], tuple[Problem, ...]]] = {}
-    for group in found.groups:
-        places, missing = _places(request, scenario, group, topics)
-        scopes[group.id] = places, (*found.problems.get(group.id, ()), *missing)
-    union = sorted({place for places, _ in scopes.values() for place in places})
+    scoped = [(group, *_places(request, scenario, group, topics)) for group in found.groups]
+    union = sorted({place for _, places, _ in scoped for place in places})
     positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToMoment) else None)
     plans = tuple(
-        plan_reset(
-            group,
-            scenario,
-            scopes[group.id][0],
-            positions,
-            exists=found.exists(group),
-            problems=scopes[group.id][1],
-        )
-        for group in found.groups
+        plan_reset(group, scenario, places, positions, **found.facts(group, missing))
+        for group, places, missing in scoped
     )
     _say_what_is_new(plans)
     return OffsetsChange(
@@ -243,15 +237,7 @@ def plan_clone(
     places, missing = topics.existing(wanted)
     positions = positions_of(source, places, None)
     plans = tuple(
-        plan_copy(
-            original,
-            group,
-            places,
-            positions,
-            exists=found.exists(group),
-            problems=(*found.problems.get(group.id, ()), *missing),
-        )
-        for group in found.groups
+        plan_copy(original, group, places, positions, **found.facts(group, missing)) for group in found.groups
     )
     _say_what_is_new(plans)
     for group in found.groups:
