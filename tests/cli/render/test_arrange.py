@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from cli.errors import UsageError
 from cli.options import OutputOptions
 from cli.output import arranged, render
 from cli.render.cells import duration_text
-from cli.render.document import Document, Duration, Heading, Table, Text, columns
+from cli.render.document import Document, Duration, Heading, Table, Text, columns, table_of
 from cli.render.output_format import OutputFormat
 
 ROWS = (
@@ -174,3 +175,10 @@ def test_durations(ms: int, text: str) -> None:
         stream = io.StringIO()
         render(document, output, stream)
         assert stream.getvalue().split() == ["T", expected]
+
+
+@pytest.mark.parametrize("row", [{"group": "g", "gain_s": 1.5}, SimpleNamespace(group="g", gain_s=1.5)])
+def test_a_column_shows_the_field_of_its_heading_unless_told_otherwise(row: object) -> None:
+    table = table_of([row], "GROUP", "#GAIN-S", ("##AGAIN", "gain_s"), ("NONE", lambda _: None))
+    assert table.columns == columns("GROUP", "#GAIN-S", "##AGAIN", "NONE")
+    assert table.rows == [["g", 1.5, 1.5, None]]
