@@ -286,8 +286,9 @@ class Assignment:
     @classmethod
     def from_owners(cls, group: DenseGroup, owners: NDArray[np.signedinteger]) -> Assignment:
         """From the member index of every partition id; -1 is nobody."""
-        counts = np.bincount(owners + 1, minlength=len(group.spec.members) + 1)
-        return cls(group, Rows(starts_of(counts[1:]), stable_order(owners + 1)[counts[0] :]))
+        shifted = owners + 1
+        counts = np.bincount(shifted, minlength=len(group.spec.members) + 1)
+        return cls(group, Rows(starts_of(counts[1:]), stable_order(shifted)[counts[0] :]))
 
     @classmethod
     def from_pairs(cls, group: DenseGroup, keys: Ints) -> Assignment:
