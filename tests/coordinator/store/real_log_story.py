@@ -44,7 +44,8 @@ SILENT = 0
 """librdkafka's log level for those whose broker dies under them."""
 AWAY = -2
 """The epoch of a static member that has left and may come back."""
-CRASH_SESSION_MS = 2000
+CRASH_SESSION_MS = 5000
+"""Those who live send heartbeats in it, on a busy machine too."""
 LONG_SESSION_MS = 300_000
 """Who is in the log when the broker dies shall not expire while a test looks at what another broker makes of it."""
 BROKER_SETTINGS: Mapping[str, str] = {
