@@ -73,7 +73,8 @@ pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact made-up logs; send broken requests
 	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
-		tests/coordinator/store/test_compaction_of_groups.py tests/coordinator/server/test_hostile_clients.py
+		tests/coordinator/store/test_compaction_of_groups.py tests/coordinator/server/test_hostile_clients.py \
+		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
 	$(LONG) --capture no tests/coordinator/store/test_kills.py

@@ -37,6 +37,7 @@ from groups.snapshot import (
     write_snapshot,
 )
 from groups.yaml_files import TreeError
+from tests.support.long import cases
 
 INT32 = 2**31 - 1
 INT64 = 2**63 - 1
@@ -158,7 +159,7 @@ FILE = Path("snapshot")
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["yaml", "json"])
 @given(snapshot=snapshots)
-@settings(max_examples=100)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 30, many=1_000))
 def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> None:
     text = snapshot_text(snapshot, as_json=as_json)
     assert parse_snapshot(FILE, text) == snapshot
@@ -166,13 +167,13 @@ def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> N
 
 
 @given(snapshot=snapshots)
-@settings(max_examples=100)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 30, many=1_000))
 def test_any_yaml_reader_reads_the_same(snapshot: Snapshot) -> None:
     assert yaml.safe_load(snapshot_text(snapshot)) == snapshot_tree(snapshot)
 
 
 @given(snapshot=snapshots)
-@settings(max_examples=50)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 20, many=1_000))
 def test_any_json_reader_reads_the_same(snapshot: Snapshot) -> None:
     # JSON has no numbers for keys.
     wanted = json.loads(json.dumps(snapshot_tree(snapshot)))
@@ -266,7 +267,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 @given(data=mutated())
-@settings(max_examples=250)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 80, many=2_000))
 def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "mutated.yaml"
     file.write_bytes(data)
@@ -280,7 +281,7 @@ def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
 @given(
     data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: text.encode(errors="surrogatepass"))
 )
-@settings(max_examples=150)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=2_000))
 def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "bytes.yaml"
     file.write_bytes(data)

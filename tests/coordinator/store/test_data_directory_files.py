@@ -17,6 +17,7 @@ from coordinator.store.directory_files import (
     write_checkpoint,
     write_group_configs,
 )
+from tests.support.long import cases
 from wire.log.errors import DamagedLog
 
 PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
@@ -69,7 +70,7 @@ def test_settings_of_groups_come_back(configs: dict[str, dict[str, str]]) -> Non
         assert read_group_configs(Path(name)) == configs
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=2_000))
 @given(
     content=st.one_of(
         st.binary(max_size=60),
