@@ -14,7 +14,7 @@ from cli.dropin.errors import ToolFailure
 from cli.dropin.kafka_errors import exception_text, status_of
 from cli.dropin.parse import Options
 from cli.errors import CommandError
-from cli.sources.live import LiveSource
+from cli.sources.live import LiveSource, listed_group
 from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
 from wire.client.answers import Failure
@@ -87,19 +87,9 @@ def _listed(source: LiveSource) -> Iterable[GroupListing]:
         read = source.list_groups()
         _raise_problem(read.problems)
         return read.items
-    from groups.listing import state_of, type_of
-
     listing = source.client.list_groups()
     raise_failure(listing.failed.values())
-    return [
-        GroupListing(
-            id=group.group_id,
-            type=type_of(group.group_type),
-            state=state_of(group.group_state),
-            protocol_type=group.protocol_type,
-        )
-        for group in listing.groups
-    ]
+    return map(listed_group, listing.groups)
 
 
 def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[str, Group]:

@@ -145,19 +145,7 @@ class LiveSource:
         listing = self.client.list_groups()
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
         sizes, problems = _sizes(self.client, kinds)
-        rows = []
-        for group in listing.groups:
-            protocol, members = sizes.get(group.group_id, (None, None))
-            rows.append(
-                GroupListing(
-                    id=group.group_id,
-                    type=kinds[group.group_id],
-                    state=state_of(group.group_state),
-                    protocol_type=group.protocol_type,
-                    protocol=protocol,
-                    members=members,
-                )
-            )
+        rows = (listed_group(group, *sizes.get(group.group_id, ())) for group in listing.groups)
         return Read(tuple(rows), (*_problems(listing.failed), *problems))
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
@@ -301,6 +289,18 @@ class LiveSource:
     def close(self) -> None:
         if self.client is not None:
             self.client.close()
+
+
+def listed_group(group: Any, protocol: str | None = None, members: int | None = None) -> GroupListing:
+    """A row of a broker's answer to ListGroups, with what only a describe shows."""
+    return GroupListing(
+        id=group.group_id,
+        type=type_of(group.group_type),
+        state=state_of(group.group_state),
+        protocol_type=group.protocol_type,
+        protocol=protocol,
+        members=members,
+    )
 
 
 def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
