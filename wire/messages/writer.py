@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -145,12 +145,18 @@ def _packed(run: list[Field], named: Named) -> list[tuple[Any, Any, Any]]:
     pack = struct.Struct(
         ">" + "".join(CODES[field.type] for field in run if isinstance(field.type, Scalar))
     ).pack
-    gets = [_get(field, named) for field in run]
     if len(run) == 1:
-        return [(gets[0], None, _number_writer(pack))]
+        return [(_get(run[0], named), None, _number_writer(pack))]
     if all(field.default is UNSET for field in run):
         return [(itemgetter(*(named(field.name) for field in run)), pack, None)]
-    return [(lambda fields: [get(fields) for get in gets], pack, None)]
+    known = [(named(field.name), field.default) for field in run]
+    return [
+        (
+            lambda fields: [fields[name] if d is UNSET else fields.get(name, d) for name, d in known],
+            pack,
+            None,
+        )
+    ]
 
 
 def _get(field: Field, named: Named) -> Callable[[Any], Any]:
@@ -253,10 +259,17 @@ def _numbers_writer(code: str, length: Writer) -> Writer:
         if value is None:
             length(out, -1)
             return
-        length(out, len(value))
-        out += struct.pack(f">{len(value)}{code}", *value)
+        count = len(value)
+        length(out, count)
+        if count:
+            out += _numbers(code, count).pack(*value)
 
     return write
+
+
+@lru_cache(maxsize=1000)
+def _numbers(code: str, count: int) -> struct.Struct:
+    return struct.Struct(f">{count}{code}")
 
 
 def _array_writer(element: Writer, length: Writer) -> Writer:
