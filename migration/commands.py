@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass
 
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 PLAN_FILE = "PLAN.yaml"
 """What a runbook calls the file that holds its plan as data."""
 
@@ -51,12 +49,6 @@ class ClusterOptions:
         if self.has_own_properties:
             return f" --command-config {CONFIG_VARIABLE}"
         return f" --command-config {shlex.quote(self.command_config)}" if self.command_config else ""
-
-
-def list_if(group: str, options: str, connection: ClusterOptions) -> str:
-    """`kohort list` that shows the group if the options are true of it, and nothing else."""
-    literal = _SPECIAL.sub(lambda found: "\\" + found.group(), group)
-    return f"kohort list --match {shlex.quote(f'^{literal}$')} {options} {connection.kohort}"
 
 
 def describe_migration(group: str, connection: ClusterOptions) -> str:

@@ -30,8 +30,8 @@ from coordinator.store.digest import Digest
 from coordinator.store.records import OtherRecord, decode_record, encode_record
 from coordinator.store.replay import Replay
 from groups.model import Group, GroupType, Problem
-from pipeline.decode.schema import ABORT, COMMIT, OFFSET
 from pipeline.tables.commits import with_outcome
+from pipeline.tables.schemas import ABORT, COMMIT, OFFSET
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
 from wire.log.batch_scan import scan
 from wire.log.batches import ControlType, columns_of, encode_batch

@@ -81,13 +81,6 @@ class Logs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
-    """What is decoded already, as `pipeline.sources.segments.decoded` and `pipeline.sources.live` give it."""
-
-    rows: DataFrame
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
     """One row of the table of that name."""
 
@@ -131,7 +124,7 @@ class DifferentClusters(PipelineError):
 
 def run_history(
     spark: SparkSession,
-    sources: Logs | Decoded | Reading,
+    sources: Logs | Reading,
     out: str,
     *,
     progress: Callable[[HistoryProgress], None] = lambda _: None,
@@ -152,7 +145,9 @@ def run_history(
     cluster = _cluster(sources)
     with opened_store(spark, out) as store:
         before = store.catalog
-        reading = reading_of(spark, sources, before.next_offsets)
+        reading = sources
+        if isinstance(sources, Logs):
+            reading = reading_segments(spark, sources.paths, names=sources.names, after=before.next_offsets)
         if cluster is not None and before.cluster not in (None, cluster):
             raise DifferentClusters(
                 f"{out} is of the cluster {before.cluster}, what is to be read of {cluster}: name another directory"
@@ -171,19 +166,7 @@ def run_history(
         return _told(store, before)
 
 
-def reading_of(spark: SparkSession, sources: Logs | Decoded | Reading, after: Mapping[int, int]) -> Reading:
-    """How the records are read. `after`: by partition the first offset that is wanted; earlier ones may come too.
-
-    :raises FileNotFoundError: a path is not there
-    """
-    if isinstance(sources, Reading):
-        return sources
-    if isinstance(sources, Decoded):
-        return Reading(tasks=sources.rows, read=iter)
-    return reading_segments(spark, sources.paths, names=sources.names, after=after)
-
-
-def _cluster(sources: Logs | Decoded | Reading) -> str | None:
+def _cluster(sources: Logs | Reading) -> str | None:
     """Whose records are read, where that is known. :raises DifferentClusters: they are of several"""
     if isinstance(sources, Logs):
         return cluster_of(sources.paths)

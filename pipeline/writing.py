@@ -20,24 +20,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark import TaskContext
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.sources.filesystem import opened
-from pipeline.tables.commit_runs import OFFSET, READ, runs_of
-from pipeline.tables.schemas import EVENTS, QUARANTINE, VERSION
+from pipeline.tables.commit_runs import READ, runs_of
+from pipeline.tables.schemas import EVENTS, INT, LONG, OFFSET, QUARANTINE, STRING, VERSION, table
 
-WRITTEN = StructType(
-    [
-        StructField("what", StringType(), False),  # file, records, partition, stretch
-        StructField(
-            "name", StringType(), True
-        ),  # file: below the run's directory; its table is the first part
-        # records: the type of the key; partition, stretch: the partition of the log
-        StructField("number", IntegerType(), True),
-        # file: rows; records: how many; partition, stretch: the offset behind the last
-        StructField("count", LongType(), False),
-        StructField("begin", LongType(), True),  # stretch: the first offset
-    ]
+WRITTEN = table(
+    ("what", STRING, False),  # file, records, partition, stretch
+    ("name", STRING, True),  # file: below the run's directory; its table is the first part
+    ("number", INT, True),  # records: the type of the key; partition, stretch: the partition of the log
+    ("count", LONG, False),  # file: rows; records: how many; partition, stretch: the offset behind the last
+    ("begin", LONG, True),  # stretch: the first offset
 )
 """A manifest."""
 FILE, RECORDS, PARTITION, STRETCH = "file", "records", "partition", "stretch"
@@ -115,7 +109,7 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
             for each in found
         ),
     ]
-    yield pa.RecordBatch.from_pylist(rows, schema=_manifest_schema())
+    yield pa.RecordBatch.from_pylist(rows, schema=to_arrow_schema(WRITTEN))
 
 
 class _Commits:
@@ -237,18 +231,6 @@ class _File:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
-
-
-def _manifest_schema() -> pa.Schema:
-    return pa.schema(
-        [
-            ("what", pa.string()),
-            ("name", pa.string()),
-            ("number", pa.int32()),
-            ("count", pa.int64()),
-            ("begin", pa.int64()),
-        ]
-    )
 
 
 def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:

@@ -117,11 +117,6 @@ def too_slow(pattern: str, names: Sequence[str]) -> str | None:
     return None
 
 
-def is_asked(name: str) -> bool:
-    """Whether a Java consumer matches a name at all (`exclude.internal.topics`)."""
-    return name not in INTERNAL_TOPICS
-
-
 def _loops(pattern: str) -> int | None:
     """How many repetitions are behind one another at most; None where time may be exponential."""
     if _BACK_REFERENCE.search(pattern):

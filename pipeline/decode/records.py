@@ -23,7 +23,16 @@ from pipeline.decode.arrow import bounds_of, can_be_told, day_of, days, timestam
 from pipeline.decode.groups import Row, group_row
 from pipeline.decode.offsets import NEVER, offset_columns
 from pipeline.decode.raw import RawRecords, plain_records
-from pipeline.decode.schema import ABORT, COMMIT, CONTROL, DECODED, KINDS, NO_OFFSET, OFFSET, decoded_arrow
+from pipeline.tables.schemas import (
+    ABORT,
+    COMMIT,
+    CONTROL,
+    DECODED,
+    KINDS,
+    NO_OFFSET,
+    OFFSET,
+    decoded_arrow,
+)
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
 from wire.log.offset_columns import NO_TYPE, key_types

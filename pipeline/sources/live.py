@@ -57,17 +57,6 @@ _DEFAULTS: Mapping[str, str] = {
 _STREAM_DEFAULTS: Mapping[str, str] = {**_DEFAULTS, "maxOffsetsPerTrigger": "5000000"}
 
 
-def live_events(
-    spark: SparkSession,
-    bootstrap: str,
-    options: Mapping[str, str] | None = None,
-    *,
-    names: Mapping[str, str] | None = None,
-) -> DataFrame:
-    """What `live_reading` reads, as rows of `DECODED`: see `pipeline.decode.schema`."""
-    return live_reading(spark, bootstrap, options, names=names).rows()
-
-
 def live_reading(
     spark: SparkSession,
     bootstrap: str,

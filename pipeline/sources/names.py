@@ -17,6 +17,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 from pyarrow import fs
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from coordinator.engine.records import PartitionMetadataRecord
 from coordinator.store.other_groups import topic_names_in
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 HEARD = table(("topic_id", STRING, False), ("name", STRING, False))
 _PARTITION_METADATA_TYPE = 4
 _SHARE_STATE_TYPE = 15
-_NO_ID = UUID(int=0)
 
 
 def names_beside(paths: Sequence[str], options: Mapping[str, str]) -> KnownTopics:
@@ -79,7 +79,7 @@ def hear(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
         if new:
             yield pa.RecordBatch.from_pydict(
                 {"topic_id": [format_uuid(each) for each in new], "name": list(new.values())},
-                schema=pa.schema([("topic_id", pa.string()), ("name", pa.string())]),
+                schema=to_arrow_schema(HEARD),
             )
 
 

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import Reading, decode, quarantined_row, rows_to_arrow, topic_names
@@ -38,17 +39,6 @@ _CUT = table(
     ("segment", LONG, False),
     ("position", LONG, False),
 )
-
-
-def decoded(
-    spark: SparkSession,
-    paths: Sequence[str],
-    *,
-    names: Mapping[str, str] | None = None,
-    split_bytes: int = SPLIT_BYTES,
-) -> DataFrame:
-    """A row of `DECODED` per record in the segments at `paths`, and per thing that cannot be read; see `reading`."""
-    return reading(spark, paths, names=names, split_bytes=split_bytes).rows()
 
 
 def reading(
@@ -134,7 +124,7 @@ def _splits(
             found = _cuts(segment, split_bytes, options)
             yield pa.RecordBatch.from_pydict(
                 {"segment": [large[number]] * len(found), "position": found},
-                schema=pa.schema([("segment", pa.int64()), ("position", pa.int64())]),
+                schema=to_arrow_schema(_CUT),
             )
 
     places: dict[int, list[int]] = {}

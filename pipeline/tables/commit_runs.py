@@ -10,7 +10,6 @@ runs of one, will do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from pipeline.tables.schemas import DATE, DOUBLE, INT, LONG, STRING, TIMESTAMP, table
+from pipeline.tables.schemas import DATE, DOUBLE, INT, LONG, OFFSET, STRING, TIMESTAMP, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,21 +58,10 @@ READ = (
     "committed",
 )
 """The columns of events that runs are made of."""
-OFFSET = "offset"
 MICROSECONDS = 1_000_000
 _ROOM = 1 << 62
 
 Ints = NDArray[np.int64]
-
-
-def commit_runs(events: DataFrame) -> DataFrame:
-    """The runs of the events, of every batch its own, in the schema `RUNS`."""
-    offsets = events.where(_is_offset()).select(*READ)
-
-    def batches(each: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return (runs_of(pa.Table.from_batches([batch])) for batch in each)
-
-    return offsets.mapInArrow(batches, RUNS)
 
 
 def single_runs(events: DataFrame) -> DataFrame:

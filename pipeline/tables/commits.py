@@ -18,16 +18,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
-from pipeline.tables.commit_runs import KEY, single_runs
+from pipeline.tables.commit_runs import KEY
 from pipeline.tables.schemas import COMMITS, shaped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-
-def commits(events: DataFrame) -> DataFrame:
-    """The table `COMMITS` of all events, whatever order they are in: every commit is sorted."""
-    return commits_by_day(chained(single_runs(events), events))
 
 
 def chained(runs: DataFrame, events: DataFrame) -> DataFrame:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
-from pipeline.decode.schema import OFFSET
-from pipeline.tables.schemas import GROUPS, shaped
+from pipeline.tables.schemas import GROUPS, OFFSET, shaped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

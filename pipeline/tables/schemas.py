@@ -2,13 +2,20 @@
 
 Times are UTC. Assignments are `{topic: [partitions ascending]}`; a topic whose name is not known is named by its id.
 Every table is written as Parquet, partitioned by `day`, the UTC date on which a row begins.
+
+`DECODED` is what decoding gives: the columns of the table of events, and what a quarantined row says. A row with a
+reason is quarantined: of the columns of an event it has the source, the partition and, where they are known, the
+offset (else -1); the others have placeholders or null.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -27,8 +34,8 @@ from pyspark.sql.types import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
 
 VERSION = 1
 """Of all schemas together; it stands in the files' metadata and in `tables.json`."""
@@ -116,6 +123,42 @@ QUARANTINE = table(
     ("reason", STRING, False),
 )
 
+NO_OFFSET = -1
+DECODED = StructType(
+    [*EVENTS, *table(("file", STRING, True), ("position", LONG, True), ("reason", STRING, True))]
+)
+
+OFFSET = "offset"
+COMMIT = "commit"
+ABORT = "abort"
+CONTROL = "control"
+"""A mark of the broker's that ends no transaction."""
+
+KINDS: Mapping[int, str] = {
+    0: OFFSET,
+    1: OFFSET,
+    2: "group",
+    3: "group_epoch",
+    4: "partition_metadata",
+    5: "member",
+    6: "target_epoch",
+    7: "target",
+    8: "current",
+    10: "share_member",
+    11: "share_group_epoch",
+    12: "share_target_epoch",
+    13: "share_target",
+    14: "share_current",
+    15: "share_state_partitions",
+    16: "regex",
+    17: "streams_group_epoch",
+    19: "streams_member",
+    20: "streams_target_epoch",
+    21: "streams_target",
+    22: "streams_current",
+    23: "streams_topology",
+}
+
 REBALANCES = table(
     ("day", DATE, False),
     ("group", STRING, False),
@@ -190,6 +233,12 @@ TABLES = {
     "groups": GROUPS,
     "quarantine": QUARANTINE,
 }
+
+
+@cache
+def decoded_arrow() -> pa.Schema:
+    """`DECODED` in Arrow's terms: times in µs, UTC."""
+    return to_arrow_schema(DECODED, timezone="UTC")
 
 
 def shaped(rows: DataFrame, schema: StructType) -> DataFrame:

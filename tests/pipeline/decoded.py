@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import functions as f
 
 from pipeline.decode.raw import raw_records
 from pipeline.decode.records import decode
-from pipeline.decode.schema import NO_OFFSET
-from pipeline.tables.schemas import EVENTS
+from pipeline.sources.live import live_reading
+from pipeline.sources.segments import reading
+from pipeline.tables.commit_runs import single_runs
+from pipeline.tables.commits import chained, commits_by_day
+from pipeline.tables.schemas import EVENTS, NO_OFFSET
 from wire.log.batches import columns_of
 from wire.log.segments import list_segments, read_segment
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def decoded(spark: SparkSession, paths: Sequence[str], **options: Any) -> DataFrame:
+    """A row of `DECODED` per record in the segments at `paths`, and per thing that cannot be read."""
+    return reading(spark, paths, **options).rows()
+
+
+def live_events(spark: SparkSession, bootstrap: str, *options: dict[str, str], **names: Any) -> DataFrame:
+    """All records that the topic has now, as rows of `DECODED`."""
+    return live_reading(spark, bootstrap, *options, **names).rows()
+
+
+def commits(events: DataFrame) -> DataFrame:
+    """The table `COMMITS` of events in any order: every commit is sorted."""
+    return commits_by_day(chained(single_runs(events), events))
 
 
 def events(decoded: DataFrame) -> DataFrame:

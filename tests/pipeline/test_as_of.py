@@ -13,9 +13,8 @@ import pytest
 from cli.sources.replayed import ReplayedSource
 from groups.model import Group, GroupType
 from pipeline.as_of import as_of
-from pipeline.sources.segments import decoded
 from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.decoded import events
+from tests.pipeline.decoded import decoded, events
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 
 if TYPE_CHECKING:

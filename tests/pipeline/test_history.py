@@ -16,8 +16,8 @@ from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.store.disk import DirectoryLock
+from pipeline.decode.records import Reading
 from pipeline.history import (
-    Decoded,
     DifferentClusters,
     HistoryProgress,
     HistoryRun,
@@ -26,7 +26,7 @@ from pipeline.history import (
     cluster_of,
     run_history,
 )
-from pipeline.sources.segments import decoded, reading
+from pipeline.sources.segments import reading
 from pipeline.store import Catalog, NotATableStore, Stored, StoreInUse, read, read_catalog
 from pipeline.tables.schemas import TABLES, VERSION
 from tests.coordinator.store.logs import Written
@@ -112,7 +112,7 @@ def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Gr
     """Of commits that tasks have in between those of one another, no runs can be made."""
     rows = decoded(spark, [str(grown.log)])
     mixed = rows.repartition(3, f.xxhash64("offset")).sortWithinPartitions(f.xxhash64("offset"))
-    run_history(spark, Decoded(rows=mixed), str(tmp_path))
+    run_history(spark, Reading(tasks=mixed, read=iter), str(tmp_path))
     for name in ("commits", "rebalances", "groups"):
         assertDataFrameEqual(read(spark, str(tmp_path), name), read(spark, str(grown.out), name))
     runs = spark.read.parquet(str(tmp_path / "commit_runs"))

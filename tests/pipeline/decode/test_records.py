@@ -29,7 +29,7 @@ from pipeline.decode import records
 from pipeline.decode.groups import named
 from pipeline.decode.raw import raw_records
 from pipeline.decode.records import decode, plain, records_to_arrow
-from pipeline.decode.schema import KINDS, decoded_arrow
+from pipeline.tables.schemas import KINDS, decoded_arrow
 from wire.log.batch_scan import scan
 from wire.log.batches import Codec, columns_of, encode_batch
 from wire.log.offset_records import key_type, read_offset_key, read_offset_value

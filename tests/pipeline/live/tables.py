@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from coordinator.store.partition_files import partitions_for
-from pipeline.decode.schema import ABORT, COMMIT, CONTROL
 from pipeline.sources.cluster import BOOTSTRAP, OffsetsTopic, offsets_topic
-from pipeline.sources.live import live_events
-from pipeline.sources.segments import decoded
 from pipeline.tables.commits import with_outcome
+from pipeline.tables.schemas import ABORT, COMMIT, CONTROL
 from tests.kafka.broker import Broker
-from tests.pipeline.decoded import events
+from tests.pipeline.decoded import decoded, events, live_events
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

@@ -13,13 +13,13 @@ import pytest
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual
 
-from pipeline.history import Decoded, run_history
+from pipeline.decode.records import Reading
+from pipeline.history import run_history
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
-from pipeline.sources.live import live_events
 from pipeline.store import read, read_catalog
 from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.broker import Broker
-from tests.pipeline.decoded import events
+from tests.pipeline.decoded import events, live_events
 from tests.pipeline.live.follower import AFTER, PUBLISH
 from tests.pipeline.live.tables import comparable, not_held_back
 from tests.support.long import LONG
@@ -66,7 +66,7 @@ def test_a_killed_stream_goes_on_without_loss_or_double(
     assert found == comparable(events(until))
     assert [row.committed for row in found if row.group == new] == [1, 2]
     whole = str(tmp_path / "whole")
-    run_history(live_spark, Decoded(rows=until), whole)
+    run_history(live_spark, Reading(tasks=until, read=iter), whole)
     for table in ("rebalances", "ownership", "commits", "groups"):
         assertDataFrameEqual(read(live_spark, str(out), table), read(live_spark, whole, table))
 

@@ -11,11 +11,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.decode.records import Reading
-from pipeline.decode.schema import DECODED
 from pipeline.sources.cluster import BOOTSTRAP, ClusterUnreadable, OffsetsTopic, offsets_topic, topic_names
-from pipeline.sources.live import live_events, stream_events
-from pipeline.sources.segments import decoded
-from pipeline.tables.commits import commits
+from pipeline.sources.live import stream_events
+from pipeline.tables.schemas import DECODED
 from tests.coordinator.store.real_log import RealLog
 from tests.coordinator.store.real_log_story import ORDERS, PAYMENTS, commit
 from tests.coordinator.store.restart import broker_on
@@ -23,7 +21,7 @@ from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.pipeline.decoded import events, quarantine
+from tests.pipeline.decoded import commits, decoded, events, live_events, quarantine
 from tests.pipeline.live.tables import both, comparable, held_back, not_held_back, settled
 from tests.support.long import LONG
 

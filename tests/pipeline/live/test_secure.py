@@ -12,10 +12,10 @@ import pytest
 
 from pipeline.sources.client_properties import client_options
 from pipeline.sources.cluster import ClusterUnreadable
-from pipeline.sources.live import live_events
 from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.topics import create_topics
+from tests.pipeline.decoded import live_events
 from tests.support.long import LONG
 
 if TYPE_CHECKING:
@@ -124,12 +124,12 @@ from pathlib import Path
 from pipeline.session import SessionSettings, session
 from pipeline.sources.client_properties import client_options
 from pipeline.sources.jars import kafka_jars
-from pipeline.sources.live import live_events
+from pipeline.sources.live import live_reading
 conf = {"spark.driver.memory": "1g", "spark.eventLog.enabled": "true", "spark.eventLog.dir": sys.argv[3]}
 conf["spark.eventLog.compress"] = "false"
 settings = SessionSettings(master="local[2]", jars=kafka_jars(), conf=conf, verbose=True, input_bytes=0)
 with session(settings) as spark:
-    live = live_events(spark, sys.argv[1], client_options(Path(sys.argv[2])))
+    live = live_reading(spark, sys.argv[1], client_options(Path(sys.argv[2]))).rows()
     live.explain(True)
     print("records:", live.count())
 """

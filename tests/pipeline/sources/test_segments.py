@@ -16,13 +16,12 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from coordinator.engine.records import OffsetRecord, StoredOffset, TargetMemberRecord
 from coordinator.store.loader import load
 from coordinator.store.records import encode_record
-from pipeline.decode.schema import DECODED
 from pipeline.sources import segments as source
-from pipeline.sources.segments import decoded, reading
-from pipeline.tables.schemas import EVENTS, QUARANTINE
+from pipeline.sources.segments import reading
+from pipeline.tables.schemas import DECODED, EVENTS, QUARANTINE
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.decoded import events, quarantine
+from tests.pipeline.decoded import decoded, events, quarantine
 from wire.log.batches import Codec, records_of
 from wire.log.offset_records import read_offset_key, read_offset_value
 from wire.log.segments import read_segment

@@ -7,17 +7,17 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from pipeline.sources.segments import decoded
-from pipeline.tables.commit_runs import RUNS, commit_runs
-from pipeline.tables.commits import chained, commits, commits_by_day
+from pipeline.tables.commit_runs import READ, RUNS, runs_of
+from pipeline.tables.commits import chained, commits_by_day
 from pipeline.tables.schemas import COMMITS
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
-from tests.pipeline.decoded import events
+from tests.pipeline.decoded import commits, decoded, events
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits, commits_table
 
 if TYPE_CHECKING:
@@ -29,6 +29,13 @@ DAY_MS = 24 * 3600 * 1000
 def _events(spark: SparkSession, log: Written, tmp_path: Path) -> DataFrame:
     log.save(tmp_path / "__consumer_offsets-3")
     return events(decoded(spark, [str(tmp_path)])).localCheckpoint()
+
+
+def _runs(happened: DataFrame) -> DataFrame:
+    """The runs of the events, of every batch its own."""
+    return happened.select(*READ).mapInArrow(
+        lambda batches: (runs_of(pa.Table.from_batches([batch])) for batch in batches), RUNS
+    )
 
 
 def _rows(table: DataFrame) -> list[dict[str, Any]]:
@@ -56,13 +63,13 @@ def test_runs_come_to_the_same_as_single_commits(
     made.write(100)
     made.close()
     happened = _events(spark, made.log, tmp_path)
-    assertDataFrameEqual(commits_by_day(chained(commit_runs(happened), happened)), commits(happened))
+    assertDataFrameEqual(commits_by_day(chained(_runs(happened), happened)), commits(happened))
 
 
 def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> None:
     log = Written()
     log.batch([committed("a", offset) for offset in range(1000)], timestamp=START_MS)
-    runs = commit_runs(_events(spark, log, tmp_path))
+    runs = _runs(_events(spark, log, tmp_path))
     assertSchemaEqual(runs.schema, RUNS)
     (run,) = runs.collect()
     assert (run["begin"], run["end"], run["commits"], run["first_offset"], run["last_offset"]) == (

@@ -14,12 +14,12 @@ from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.engine.records import OffsetRecord, StoredOffset
-from pipeline.sources.segments import decoded
 from pipeline.tables.ownership import COURSES, courses, ownership
 from pipeline.tables.rebalances import rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.store.real_log import RealLog
+from tests.pipeline.decoded import decoded
 from tests.pipeline.decoded import events as events_of
 from tests.pipeline.rebalances.test_classic import two
 from tests.pipeline.rebalances.told import Clock, Written, clock, course_of
