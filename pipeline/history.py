@@ -145,9 +145,11 @@ def run_history(
     cluster = _cluster(sources)
     with opened_store(spark, out) as store:
         before = store.catalog
-        reading = sources
-        if isinstance(sources, Logs):
-            reading = reading_segments(spark, sources.paths, names=sources.names, after=before.next_offsets)
+        reading = (
+            reading_segments(spark, sources.paths, names=sources.names, after=before.next_offsets)
+            if isinstance(sources, Logs)
+            else sources
+        )
         if cluster is not None and before.cluster not in (None, cluster):
             raise DifferentClusters(
                 f"{out} is of the cluster {before.cluster}, what is to be read of {cluster}: name another directory"
@@ -178,6 +180,15 @@ def cluster_of(paths: Iterable[str]) -> str | None:
 
     :raises DifferentClusters: they tell of more than one
     """
+    found = clusters_of(paths)
+    if len(found) > 1:
+        places = " and ".join(f"{path} is of {cluster}" for cluster, path in found.items())
+        raise DifferentClusters(f"the directories are of different clusters: {places}")
+    return next(iter(found), None)
+
+
+def clusters_of(paths: Iterable[str]) -> dict[str, str]:
+    """The clusters that local log directories, at or around these paths, tell of; for each the first path."""
     found: dict[str, str] = {}
     for path in paths:
         for directory in (Path(path), Path(path).parent, Path(path).parent.parent):
@@ -188,10 +199,7 @@ def cluster_of(paths: Iterable[str]) -> str | None:
             if meta is not None and meta.cluster_id is not None:
                 found.setdefault(meta.cluster_id, path)
                 break
-    if len(found) > 1:
-        places = " and ".join(f"{path} is of {cluster}" for cluster, path in found.items())
-        raise DifferentClusters(f"the directories are of different clusters: {places}")
-    return next(iter(found), None)
+    return found
 
 
 class _Run:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from assignors.assignor import Leader
 from groups.dry_run import DryRun, Request, dry_run_all
 from groups.group_spec import current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
-from groups.regex.compare import Comparison
 from groups.what_if import WhatIf
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
@@ -26,7 +23,7 @@ from migration.rules import Case, nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_regexes import why_unasked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
-from pipeline.audit.work import GroupChunk, opened
+from pipeline.audit.work import GroupChunk, each_row, opened
 from pipeline.errors import PipelineError
 from pipeline.tables.schemas import QUARANTINE, STRINGS, table
 
@@ -169,15 +166,7 @@ def _rules(plan: Plan, level: Level) -> list[str]:
 
 def finding_row(finding: Finding) -> dict[str, Any]:
     """A finding in the schema FINDING."""
-    return {
-        "rule": finding.rule,
-        "level": finding.level.value,
-        "message": finding.message,
-        "remedy": finding.remedy,
-        "source": finding.source,
-        "member": finding.member,
-        "members": list(finding.members),
-    }
+    return asdict(finding) | {"level": finding.level.value, "members": list(finding.members)}
 
 
 def _of_steps(plan: Plan) -> dict[str, Any]:
@@ -251,16 +240,9 @@ def _of_regex(case: Case, compared: ComparedRegex) -> dict[str, Any]:
         "gained": _listed(found.matched.gained),
         "lost": _listed(found.matched.lost),
         "rewritten": found.rewritten,
-        "broker_names": _broker_names(found),
+        "broker_names": _listed(found.matched.broker) if found.verdict.valid else [],
         "java_unasked": why_unasked(compared, names),
     }
-
-
-def _broker_names(found: Comparison) -> list[str] | None:
-    """What the broker matches: nothing by a pattern that it refuses."""
-    if not found.verdict.valid:
-        return []
-    return _listed(found.matched.broker)
 
 
 def _count(names: tuple[str, ...] | None) -> int | None:
@@ -300,19 +282,7 @@ class OversizedGroup(PipelineError):
 def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame:
     """Rows of JUDGED for rows of WORK: groups by destination, regexes, and what could not be read or judged."""
     chunks = work.where("chunk is not null or reason is not null").select("source", "chunk", "file", "reason")
-    return chunks.repartition(tasks).mapInArrow(_judge(settings), JUDGED)
-
-
-def _judge(settings: AuditSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        schema = to_arrow_schema(JUDGED)
-        for batch in batches:
-            for row in batch.to_pylist():
-                rows = list(_rows(row, settings))
-                if rows:
-                    yield pa.RecordBatch.from_pylist(rows, schema=schema)
-
-    return judge
+    return each_row(chunks.repartition(tasks), lambda row: _rows(row, settings), JUDGED, small=True)
 
 
 def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, Any]]:

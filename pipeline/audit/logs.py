@@ -16,24 +16,21 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import pyarrow as pa
 from pyarrow import fs
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from coordinator.store.copies import Notice
 from coordinator.store.described_groups import described_group, sized_topics, with_default
-from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
-from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
+from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.topic_names import KnownTopic, KnownTopics, known_topics
 from groups.described import named_partitions
-from groups.model import Cluster, Group, GroupType, Member, Partitions
+from groups.model import Cluster, Group, GroupType, Partitions
 from groups.snapshot import Snapshot
-from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, failed, work_of
-from pipeline.history import Logs
+from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, each_row, failed, work_of
+from pipeline.history import Logs, clusters_of
+from pipeline.sources.files import UNKNOWN_PARTITION, partition_of
 from pipeline.sources.filesystem import absolute, child, opened
 from pipeline.tables.schemas import BINARY, STRING, table
-from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 if TYPE_CHECKING:
@@ -67,13 +64,13 @@ def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Co
         info = system.get_file_info(inside)
         if info.type is fs.FileType.NotFound:
             raise FileNotFoundError(f"{path} is not there")
-        number = _partition_of(path.rstrip("/").rpartition("/")[0] if info.is_file else path)
-        if info.is_file or number is not None:
-            found.setdefault(number or 0, {}).setdefault(path)
+        number = partition_of(path.rstrip("/").rpartition("/")[0] if info.is_file else path)
+        if info.is_file or number != UNKNOWN_PARTITION:
+            found.setdefault(max(number, 0), {}).setdefault(path)
             continue
         for entry in system.get_file_info(fs.FileSelector(inside)):
-            number = _partition_of(entry.base_name)
-            if number is not None and entry.type is fs.FileType.Directory:
+            number = partition_of(entry.base_name)
+            if number != UNKNOWN_PARTITION and entry.type is fs.FileType.Directory:
                 found.setdefault(number, {}).setdefault(child(path, entry.base_name))
     return [Copies(partition=number, paths=tuple(found[number])) for number in sorted(found)]
 
@@ -84,15 +81,15 @@ def log_work(
     """Rows of WORK, and the rows of LOADED that they come from: Spark keeps those, because they are needed twice."""
     copies = list_partitions(logs.paths, options)
     numbers = spark.range(0, len(copies), 1, max(1, len(copies)))
-    loaded = numbers.mapInArrow(_loader(copies, dict(options)), LOADED).persist()
+    loaded = each_row(numbers, lambda row: _loaded(copies[row["id"]], options), LOADED).persist()
     heard: dict[UUID, KnownTopic] = {}
     for row in loaded.where("heard is not null").select("heard").toLocalIterator():
         heard |= pickle.loads(row["heard"])  # noqa: S301
     directories = local_log_directories(logs.paths)
     topics = _told(known_topics(directories, heard), logs.names)
     source = ", ".join(logs.paths)
-    cluster = Cluster(id=_cluster_id(directories), features=topics.features)
-    return loaded.mapInArrow(_worker(source, cluster, topics, all_topics), WORK), loaded
+    cluster = Cluster(id=next(iter(clusters_of(map(str, directories))), None), features=topics.features)
+    return each_row(loaded, _worker(source, cluster, topics, all_topics), WORK), loaded
 
 
 def local_log_directories(paths: Sequence[str]) -> list[Path]:
@@ -104,21 +101,8 @@ def local_log_directories(paths: Sequence[str]) -> list[Path]:
             continue
         place = Path(local)
         place = place.parent if place.is_file() else place
-        found.setdefault(place.parent if _partition_of(place.name) is not None else place)
+        found.setdefault(place.parent if partition_of(place.name) != UNKNOWN_PARTITION else place)
     return [place for place in found if place.is_dir()]
-
-
-def _loader(
-    copies: Sequence[Copies], options: Mapping[str, str]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        schema = to_arrow_schema(LOADED)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                for row in _loaded(copies[number], options):
-                    yield pa.RecordBatch.from_pylist([row], schema=schema)
-
-    return read
 
 
 def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -193,25 +177,17 @@ def _reason(notice: Notice) -> str:
 
 def _worker(
     source: str, cluster: Cluster, topics: KnownTopics, all_topics: bool
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+) -> Callable[[dict[str, Any]], Iterator[dict[str, Any]]]:
     names = {format_uuid(topic_id): name for topic_id, name in topics.names.items()}
     sized = {topic.name: topic for topic in sized_topics(topics.topics.values())}
 
-    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        schema = to_arrow_schema(WORK)
-        for batch in batches:
-            for row in batch.to_pylist():
-                if row["reason"] is not None:
-                    yield pa.RecordBatch.from_pylist(
-                        [failed(source, row["file"] or source, row["reason"])], schema=schema
-                    )
-                elif row["groups"] is not None:
-                    groups = [_named(group, names) for group in pickle.loads(row["groups"])]  # noqa: S301
-                    snapshot = Snapshot(
-                        cluster=cluster, topics=sized, groups={each.id: each for each in groups}
-                    )
-                    for made in work_of(source, snapshot, all_topics=all_topics):
-                        yield pa.RecordBatch.from_pylist([made], schema=schema)
+    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if row["reason"] is not None:
+            yield failed(source, row["file"] or source, row["reason"])
+        elif row["groups"] is not None:
+            groups = {group.id: _named(group, names) for group in pickle.loads(row["groups"])}  # noqa: S301
+            snapshot = Snapshot(cluster=cluster, topics=sized, groups=groups)
+            yield from work_of(source, snapshot, all_topics=all_topics)
 
     return work
 
@@ -220,11 +196,11 @@ def _named(group: Group, names: Mapping[str, str]) -> Group:
     """The group with names in place of topic ids, which only some types of groups have."""
     if group.type not in (GroupType.CONSUMER, GroupType.SHARE):
         return group
-    return replace(group, members=tuple(_with_names(member, names) for member in group.members))
-
-
-def _with_names(member: Member, names: Mapping[str, str]) -> Member:
-    return replace(member, owned=_renamed(member.owned, names), target=_renamed(member.target, names))
+    members = tuple(
+        replace(each, owned=_renamed(each.owned, names), target=_renamed(each.target, names))
+        for each in group.members
+    )
+    return replace(group, members=members)
 
 
 def _renamed(partitions: Partitions | None, names: Mapping[str, str]) -> Partitions | None:
@@ -238,22 +214,3 @@ def _told(topics: KnownTopics, names: Mapping[str, str]) -> KnownTopics:
     return replace(
         topics, names={**topics.names, **{parse_uuid(topic_id): name for topic_id, name in names.items()}}
     )
-
-
-def _cluster_id(directories: Sequence[Path]) -> str | None:
-    for directory in directories:
-        try:
-            meta = read_meta_properties(directory)
-        except (DamagedLog, OSError):
-            continue
-        if meta is not None and meta.cluster_id is not None:
-            return meta.cluster_id
-    return None
-
-
-def _partition_of(path: str) -> int | None:
-    """The partition of `__consumer_offsets` whose directory this is; None: of none."""
-    name = parse_partition_name(path.rstrip("/").rpartition("/")[2])
-    if name is None or name.topic != OFFSETS_TOPIC or name.fate is not Fate.NONE:
-        return None
-    return name.partition

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyarrow import fs
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from groups.snapshot import parse_snapshot
 from groups.yaml_files import TreeError
-from pipeline.audit.work import WORK, failed, work_of
+from pipeline.audit.work import WORK, each_row, failed, work_of
 from pipeline.sources.filesystem import absolute, opened
 
 if TYPE_CHECKING:
@@ -56,21 +54,12 @@ def snapshot_work(
     """Rows of WORK: the groups of the files, and the files that are no snapshots. A task reads one file
     after the other."""
     rows = spark.createDataFrame([(file,) for file in files], "file string")
-    tasks = min(len(files), MOST_TASKS)
-    return rows.repartition(max(1, tasks)).mapInArrow(_reader(dict(options), all_topics), WORK)
+    tasks = max(1, min(len(files), MOST_TASKS))
 
+    def read(row: dict[str, Any]) -> Iterator[dict[str, object]]:
+        return _work_of_file(row["file"], options, all_topics)
 
-def _reader(
-    options: Mapping[str, str], all_topics: bool
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        schema = to_arrow_schema(WORK)
-        for batch in batches:
-            for file in batch.column(0).to_pylist():
-                for row in _work_of_file(file, options, all_topics):
-                    yield pa.RecordBatch.from_pylist([row], schema=schema)
-
-    return read
+    return each_row(rows.repartition(tasks), read, WORK)
 
 
 def _work_of_file(file: str, options: Mapping[str, str], all_topics: bool) -> Iterator[dict[str, object]]:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from groups.group_spec import wanted_topics
 from groups.model import Cluster, Group, Topic
 from groups.snapshot import Snapshot
 from groups.what_if import WhatIf
 from pipeline.tables.schemas import BINARY, STRING, STRINGS, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 GROUPS_PER_CHUNK = 32
 """What a task judges takes longest of all: chunks are small, so that no task has the long ones alone."""
@@ -72,6 +80,26 @@ def opened(chunk: bytes) -> GroupChunk:
     if not isinstance(found, GroupChunk):
         raise TypeError(f"expected a chunk of groups, found {type(found).__name__}")
     return found
+
+
+def each_row(
+    table: DataFrame,
+    made: Callable[[dict[str, Any]], Iterable[dict[str, Any]]],
+    schema: StructType,
+    *,
+    small: bool = False,
+) -> DataFrame:
+    """The rows, in `schema`, that `made` makes of each row of a table; one at a time unless they are `small`."""
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        arrow = to_arrow_schema(schema)
+        for batch in batches:
+            for row in batch.to_pylist():
+                for rows in [list(made(row))] if small else ([one] for one in made(row)):
+                    if rows:
+                        yield pa.RecordBatch.from_pylist(rows, schema=arrow)
+
+    return table.mapInArrow(task, schema)
 
 
 def _row(chunk: GroupChunk) -> dict[str, object]:

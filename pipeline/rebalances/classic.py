@@ -28,13 +28,13 @@ from assignors.assignor import Side
 from assignors.errors import UnknownAssignorError
 from assignors.rebalance import Procedure, procedure_of
 from assignors.registry import find
+from pipeline.rebalances.causes import Causes, RebalanceCause, of_generation
 from pipeline.rebalances.events import (
     Departure,
     GroupEvent,
     MemberRecord,
     Place,
     Protocol,
-    RebalanceCause,
     RebalanceRow,
 )
 from pipeline.rebalances.holders import PartitionHistory, Predecessor
@@ -106,7 +106,7 @@ class ClassicLife:
     """By identity."""
     _owned: Mapping[Place, MemberRecord] = field(default_factory=dict)
     _assignor: str | None = None
-    _causes: tuple[RebalanceCause, ...] = ()
+    _causes: Causes = ()
     _departures: tuple[Departure, ...] = ()
     _since: dict[str, int] = field(default_factory=dict)
     """By identity, when members were first written down."""
@@ -214,11 +214,11 @@ class ClassicLife:
             return max(step.generation - step.converted.epoch, 0)
         return max(step.generation - max(self.generation or 0, 0) - 1, 0)
 
-    def _why(self, step: _Step) -> tuple[RebalanceCause, ...]:
+    def _why(self, step: _Step) -> Causes:
         if not step.known:
             return (RebalanceCause.UNKNOWN,)
         old, new = self._assignor, step.event.assignor
-        found = {
+        changes = {
             RebalanceCause.CONVERSION: step.converted is not None,
             RebalanceCause.LEAVE: bool(step.left),
             RebalanceCause.JOIN: bool(step.joined),
@@ -227,16 +227,12 @@ class ClassicLife:
                 _resubscribed(seat, step.after.get(identity)) for identity, seat in step.before.items()
             ),
         }
-        return in_order(found) or self._why_with_the_same_members(step)
-
-    def _why_with_the_same_members(self, step: _Step) -> tuple[RebalanceCause, ...]:
-        if RebalanceCause.CONVERSION in self._causes:
-            # A group that is converted back when a member left rebalances next.
-            return (RebalanceCause.CONVERSION,)
-        if self._withheld and step.assigned.keys() - step.had.keys() <= self._withheld:
-            return self._causes
-        return (
-            RebalanceCause.METADATA if step.assigned.keys() != step.had.keys() else RebalanceCause.UNKNOWN,
+        return of_generation(
+            {cause for cause, is_one in changes.items() if is_one},
+            before=self._causes,
+            hands_out_withheld=bool(self._withheld)
+            and step.assigned.keys() - step.had.keys() <= self._withheld,
+            other_partitions=step.assigned.keys() != step.had.keys(),
         )
 
     def _gone(self, step: _Step) -> tuple[Departure, ...]:
@@ -274,11 +270,6 @@ class ClassicLife:
         for place, seat in assigned.items():
             holders.take(place, seat, self.generation or 0, time)
         holders.give_up_on(self._owned.keys() - assigned.keys(), time)
-
-
-def in_order(causes: Mapping[RebalanceCause, bool]) -> tuple[RebalanceCause, ...]:
-    """Those that are true, as `RebalanceCause` has them."""
-    return tuple(cause for cause in RebalanceCause if causes.get(cause))
 
 
 def _resubscribed(before: MemberRecord, after: MemberRecord | None) -> bool:

@@ -6,7 +6,7 @@ every member that it has found has reached it or a later one, and neither gives 
 stand at the same moment. A static member that is away is not waited for, nor has it anything meanwhile.
 
 A member that joins with a regular expression does not make an epoch before that is resolved: it counts as joined
-with the next one. A leave and an expiry are written the same way (see `pipeline.tables.rebalances`).
+with the next one. A leave and an expiry are written the same way (see `pipeline.rebalances.causes`).
 
 Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder.
 """
@@ -14,10 +14,9 @@ Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pipeline.rebalances.classic import in_order
+from pipeline.rebalances.causes import RebalanceCause, of_epoch
 from pipeline.rebalances.events import (
     CURRENT,
     GROUP_EPOCH,
@@ -31,7 +30,6 @@ from pipeline.rebalances.events import (
     MemberRecord,
     Place,
     Protocol,
-    RebalanceCause,
     RebalanceRow,
 )
 from pipeline.rebalances.holders import PartitionHistory, Predecessor
@@ -149,7 +147,7 @@ class ConsumerLife:
             identity = self._identities.pop(seat.member, seat.member)
             present = self._members.get(identity)
             if present is not None and present.seat.member == seat.member:
-                self._drop(present)
+                self._reach(present, None)
                 del self._members[identity]
                 if present.away:
                     self._expired.add(identity)
@@ -173,12 +171,8 @@ class ConsumerLife:
         else:
             present.seat = seat
 
-    def _drop(self, present: _Present) -> None:
-        """Epochs that it has not reached wait for it no longer."""
-        self._reach(present, None)
-
     def _reach(self, present: _Present, epoch: int | None) -> None:
-        """A member reaches an epoch; None: it is gone, and holds up none."""
+        """A member reaches an epoch; None: it is gone, and epochs that it has not reached wait for it no longer."""
         for opened in self._open if not present.away else ():
             number = opened.row.epoch
             if (
@@ -208,8 +202,11 @@ class ConsumerLife:
         left = [each for each in dict.fromkeys(touched) if each in before and each not in present]
         wishes = Counter(sorted(seat.assignor for seat in present.values() if seat.assignor is not None))
         gap = self.epoch is not None and epoch > self.epoch + 1
+        changes = self._changes | ({RebalanceCause.JOIN} if joined else set())
+        changes |= {RebalanceCause.EXPIRY if each in self._expired else RebalanceCause.LEAVE for each in left}
         if past is not None and converted:
             self._since |= past.since
+            changes.add(RebalanceCause.CONVERSION)
         row = RebalanceRow(
             group=event.group,
             offset=event.offset,
@@ -217,7 +214,7 @@ class ConsumerLife:
             epoch=epoch,
             start=event.time,
             end=None,
-            causes=self._why(known=known, converted=converted, joined=bool(joined), left=left, gap=gap),
+            causes=of_epoch(changes, gap=gap) if known else (RebalanceCause.UNKNOWN,),
             assignor=max(wishes, key=lambda name: wishes[name], default=None),
             members_before=len(before),
             members=len(present),
@@ -241,23 +238,6 @@ class ConsumerLife:
         self._touched, self._changes, self._lost, self._expired = {}, set(), {}, set()
         if not present:
             self.trail.clear(event.time)
-
-    def _why(
-        self, *, known: bool, converted: bool, joined: bool, left: Sequence[str], gap: bool
-    ) -> tuple[RebalanceCause, ...]:
-        if not known:
-            return (RebalanceCause.UNKNOWN,)
-        found = dict.fromkeys(self._changes, True) | {
-            RebalanceCause.CONVERSION: converted,
-            RebalanceCause.EXPIRY: any(identity in self._expired for identity in left),
-            RebalanceCause.LEAVE: any(identity not in self._expired for identity in left),
-            RebalanceCause.JOIN: joined,
-        }
-        if converted or joined or left or RebalanceCause.SUBSCRIPTION in self._changes:
-            # Regexes are resolved for those who come with them.
-            found.pop(RebalanceCause.METADATA, None)
-        # Nothing but another set of topics and partitions makes an epoch by itself.
-        return in_order(found) or (RebalanceCause.UNKNOWN if gap else RebalanceCause.METADATA,)
 
     def _departure(self, identity: str, seat: MemberRecord, at: int) -> Departure:
         return Departure(
@@ -341,7 +321,7 @@ class ConsumerLife:
 
     def _progress(self, present: _Present, event: GroupEvent, *, away: bool) -> None:
         if away:
-            self._drop(present)
+            self._reach(present, None)
         elif event.state == STABLE and event.epoch is not None:
             self._reach(present, event.epoch)
         if present.away and not away:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from pipeline.rebalances.causes import Causes
+
 CLASSIC_GROUP = 2
 GROUP_EPOCH = 3
 MEMBER = 5
@@ -99,7 +101,6 @@ class GroupEvent:
 
 def event_of(row: Mapping[str, Any]) -> GroupEvent:
     """An event from a row with `COLUMNS`, as Arrow's `to_pylist` gives it with times as integers."""
-    member = row["member"]
     return GroupEvent(
         group=row["group"],
         partition=row["partition"],
@@ -114,12 +115,9 @@ def event_of(row: Mapping[str, Any]) -> GroupEvent:
         assignor=row["assignor"],
         state=row["state"],
         seat=None
-        if member is None
-        else MemberRecord(
-            member=member,
-            instance=row["instance"] or None,
-            client_id=row["client_id"],
-            host=row["host"],
+        if row["member"] is None
+        else _seat(
+            row,
             topics=frozenset(row["topics"] or ()),
             regex=row["regex"] or None,
             assignor=row["assignor"],
@@ -130,14 +128,17 @@ def event_of(row: Mapping[str, Any]) -> GroupEvent:
 
 
 def _classic_seat(row: Mapping[str, Any]) -> MemberRecord:
-    topics = row["topics"]
+    topics = None if row["topics"] is None else frozenset(row["topics"])
+    return _seat(row, topics=topics, session_timeout_ms=row["session_timeout_ms"])
+
+
+def _seat(row: Mapping[str, Any], **others: Any) -> MemberRecord:
     return MemberRecord(
         member=row["member"],
         instance=row["instance"] or None,
         client_id=row["client_id"],
         host=row["host"],
-        topics=None if topics is None else frozenset(topics),
-        session_timeout_ms=row["session_timeout_ms"],
+        **others,
     )
 
 
@@ -151,19 +152,6 @@ class Protocol(StrEnum):
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
-
-
-class RebalanceCause(StrEnum):
-    """Why a generation or group epoch came to be; where there are several, the first in this order is the cause."""
-
-    CONVERSION = "conversion"
-    EXPIRY = "expiry"
-    LEAVE = "leave"
-    JOIN = "join"
-    ASSIGNOR = "assignor"
-    SUBSCRIPTION = "subscription"
-    METADATA = "metadata"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +180,7 @@ class RebalanceRow:
     epoch: int
     start: int | None
     end: int | None
-    causes: tuple[RebalanceCause, ...]
-    """In the order of `RebalanceCause`, at least one."""
+    causes: Causes
     assignor: str | None
     members_before: int
     members: int

@@ -50,7 +50,7 @@ class Holders:
             if vacancy.since >= time and vacancy.ended.seat.member == seat.member:
                 self._spans[place] = vacancy.ended
                 return
-            self._end_vacancy(place, vacancy, time)
+            self._end(place, vacancy, time)
         self._spans[place] = _Span(seat, epoch, time)
 
     def release(self, place: Place, epoch: int, time: int) -> None:
@@ -62,12 +62,9 @@ class Holders:
     def give_up_on(self, places: Iterable[Place], time: int) -> None:
         """Nobody is to have these from now on, and whoever has them has not."""
         for place in list(places):
-            span = self._spans.pop(place, None)
-            if span is not None:
-                self._end(place, span, time)
-            vacancy = self._vacant.pop(place, None)
-            if vacancy is not None:
-                self._end_vacancy(place, vacancy, time)
+            for span in (self._spans.pop(place, None), self._vacant.pop(place, None)):
+                if span is not None:
+                    self._end(place, span, time)
 
     def vacant(self, *, but: Collection[Place] = ()) -> list[Place]:
         """What nobody has."""
@@ -83,43 +80,26 @@ class Holders:
             self._tell(place, span, None)
         for place, vacancy in self._vacant.items():
             self._end(place, vacancy.ended, vacancy.since)
-            self._tell_vacancy(place, vacancy, None)
+            self._tell(place, vacancy, None)
         self._spans, self._vacant = {}, {}
 
-    def _end(self, place: Place, span: _Span, time: int) -> None:
+    def _end(self, place: Place, span: _Span | _Vacancy, time: int) -> None:
+        if isinstance(span, _Vacancy):
+            self._end(place, span.ended, span.since)
         if time > span.since:
             self._tell(place, span, time)
 
-    def _end_vacancy(self, place: Place, vacancy: _Vacancy, time: int) -> None:
-        self._end(place, vacancy.ended, vacancy.since)
-        if time > vacancy.since:
-            self._tell_vacancy(place, vacancy, time)
-
-    def _tell(self, place: Place, span: _Span, until: int | None) -> None:
-        seat = span.seat
+    def _tell(self, place: Place, span: _Span | _Vacancy, until: int | None) -> None:
+        seat = span.seat if isinstance(span, _Span) else None
         self._emit(
             Holding(
                 group=self._group,
                 place=place,
-                member=seat.member,
-                client_id=seat.client_id,
-                host=seat.host,
+                member=seat.member if seat else None,
+                client_id=seat.client_id if seat else None,
+                host=seat.host if seat else None,
                 epoch=span.epoch,
                 since=span.since,
-                until=until,
-            )
-        )
-
-    def _tell_vacancy(self, place: Place, vacancy: _Vacancy, until: int | None) -> None:
-        self._emit(
-            Holding(
-                group=self._group,
-                place=place,
-                member=None,
-                client_id=None,
-                host=None,
-                epoch=vacancy.epoch,
-                since=vacancy.since,
                 until=until,
             )
         )

@@ -5,7 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Window
+from pyspark.sql import functions as f
+
 from pipeline.report.numbers import PROTOCOLS, SPANS_S, STAGES, GroupCost, ProtocolCost
+from pipeline.tables.rebalances import total_busy_s, with_busy_s
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,9 +24,6 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
     A time without owner is the protocol's of the last rebalance that began before it, or of the group's first one. One
     that is not over is taken until `end_micros`, the end of the log.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
     until = f.coalesce(f.unix_micros("until"), f.lit(end_micros))
     since = f.unix_micros("since")
@@ -56,8 +57,6 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
 
 def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> tuple[GroupCost, ...]:
     """The groups that rebalanced, at most MOST: those that rebalanced longest, then most often, first."""
-    from pyspark.sql import functions as f
-
     costs = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
         f.max_by("migration", "day").alias("stage"),
@@ -82,30 +81,17 @@ def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> t
         without = dict(gaps.where(is_shown).groupBy("group").agg(f.sum("length_s")).collect())
         known = rebalances.where(is_shown & f.col("duration_s").isNotNull())
         timed = {row["group"] for row in known.select("group").distinct().collect()}
-    return tuple(
-        GroupCost(
-            group=row["group"],
-            type=row["type"],
-            stage=row["stage"] if row["stage"] in STAGES else None,
-            rebalances=row["rebalances"],
-            rebalancing_s=row["rebalancing_s"] if row["group"] in timed else None,
-            without_owner_s=without.get(row["group"], 0.0),
-            joined=row["joined"],
-            left=row["left"],
-            storms=row["storms"],
-            zombies=row["zombies"],
-            members_most=row["members_most"],
-        )
-        for row in worst
-    )
+    found = []
+    for row in worst:
+        cost = row.asDict() | {"without_owner_s": without.get(row["group"], 0.0)}
+        cost["stage"] = row["stage"] if row["stage"] in STAGES else None
+        cost["rebalancing_s"] = row["rebalancing_s"] if row["group"] in timed else None
+        found.append(GroupCost(**cost))
+    return tuple(found)
 
 
 def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost, ...]:
     """A row for each of PROTOCOLS that there were rebalances under."""
-    from pyspark.sql import functions as f
-
-    from pipeline.tables.rebalances import total_busy_s, with_busy_s
-
     counted = (
         with_busy_s(rebalances)
         .groupBy("protocol")
@@ -126,30 +112,15 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
     for protocol in PROTOCOLS:
         if (row := costs.get(protocol)) is None:
             continue
-        median_s, p95_s = row["parts"] or (None, None)
+        known = row.asDict()
+        known["median_s"], known["p95_s"] = known.pop("parts") or (None, None)
         seconds, interruptions = without.get(protocol, (0.0, (0,) * (len(SPANS_S) + 1)))
-        found.append(
-            ProtocolCost(
-                protocol=protocol,
-                groups=row["groups"],
-                rebalances=row["rebalances"],
-                rebalancing_s=row["rebalancing_s"],
-                median_s=median_s,
-                p95_s=p95_s,
-                longest_s=row["longest_s"],
-                moved=row["moved"],
-                revoked=row["revoked"],
-                without_owner_s=seconds,
-                interruptions=interruptions,
-            )
-        )
+        found.append(ProtocolCost(**known, without_owner_s=seconds, interruptions=interruptions))
     return tuple(found)
 
 
 def _classes(length_s: Column) -> list[Column]:
     """How many lengths are in each of the classes that SPANS_S parts."""
-    from pyspark.sql import functions as f
-
     bounds = [0.0, *SPANS_S, float("inf")]
     return [
         f.count_if((length_s >= low) & (length_s < high)).alias(f"from_{low}")

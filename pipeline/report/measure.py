@@ -6,8 +6,11 @@ Of an audit: how many groups are ready, why the others are not, and which go fir
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
 
 from pipeline.report.costs import gaps, protocol_costs, worst_groups
 from pipeline.report.numbers import (
@@ -20,6 +23,7 @@ from pipeline.report.numbers import (
     moment,
 )
 from pipeline.report.periods import periods, step_of, timeline_of, timelines_of
+from pipeline.tables.rebalances import total_busy_s, with_busy_s
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -31,25 +35,26 @@ LEVELS = {"blocked_by": "blocker", "warned_by": "warning"}
 
 def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
     """A part for each destination that the audit asked about, by name."""
-    from pyspark.sql import functions as f
-
     awaited = ~f.col("arrived")
     counts = audit.groupBy("destination").agg(
         f.count("*").alias("groups"),
         f.count_if("arrived").alias("arrived"),
         *(f.count_if(awaited & (f.col("verdict") == verdict)).alias(verdict) for verdict in VERDICTS),
     )
-    return tuple(
-        Readiness(
-            destination=row["destination"],
-            groups=row["groups"],
-            arrived=row["arrived"],
-            verdicts=tuple(row[verdict] for verdict in VERDICTS),
-            reasons=_reasons(audit.where(awaited & (f.col("destination") == row["destination"]))),
-            first=_first(audit.where(awaited & (f.col("destination") == row["destination"]))),
+    found = []
+    for row in counts.orderBy("destination").collect():
+        waiting = audit.where(awaited & (f.col("destination") == row["destination"]))
+        found.append(
+            Readiness(
+                destination=row["destination"],
+                groups=row["groups"],
+                arrived=row["arrived"],
+                verdicts=tuple(row[verdict] for verdict in VERDICTS),
+                reasons=_reasons(waiting),
+                first=_first(waiting),
+            )
         )
-        for row in counts.orderBy("destination").collect()
-    )
+    return tuple(found)
 
 
 def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
@@ -72,8 +77,6 @@ def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
 
 def _reasons_of(audit: DataFrame, column: str) -> DataFrame:
     """`rule, groups, example`: a row per rule of the column; the example is the first group by name."""
-    from pyspark.sql import functions as f
-
     named = audit.select(
         f.explode(column).alias("rule"), f.struct("group", "source", "findings").alias("example")
     )
@@ -93,22 +96,9 @@ def _message(example: Row, rule: str) -> str:
 
 
 def _first(audit: DataFrame) -> tuple[Candidate, ...]:
-    rows = audit.where("rank is not null").orderBy("rank", "source", "group").limit(MOST_CANDIDATES).collect()
-    return tuple(
-        Candidate(
-            rank=row["rank"],
-            group=row["group"],
-            source=row["source"],
-            cluster=row["cluster"],
-            verdict=row["verdict"],
-            path=row["path"],
-            restarts=row["restarts"],
-            moved=row["moved"],
-            gain_s=row["gain_s"],
-            risk=row["risk"],
-        )
-        for row in rows
-    )
+    names = [each.name for each in fields(Candidate)]
+    rows = audit.where("rank is not null").orderBy("rank", "source", "group").limit(MOST_CANDIDATES)
+    return tuple(Candidate(**row.asDict()) for row in rows.select(*names).collect())
 
 
 __all__ = ["numbers_of", "timeline_of"]
@@ -135,8 +125,6 @@ def numbers_of(
 
 
 def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
-    from pyspark.sql import functions as f
-
     rebalances, groups = tables["rebalances"], tables["groups"]
     micros, day = f.unix_micros("time"), f.unix_date("day")
     log = _only(
@@ -169,10 +157,6 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
 
 
 def _totals(records: int, tables: Mapping[str, DataFrame]) -> ReportTotals:
-    from pyspark.sql import functions as f
-
-    from pipeline.tables.rebalances import total_busy_s, with_busy_s
-
     def total(column: str) -> Any:
         return f.coalesce(f.sum(column), f.lit(0)).alias(column)
 
@@ -183,18 +167,9 @@ def _totals(records: int, tables: Mapping[str, DataFrame]) -> ReportTotals:
     )
     counted = _only(by_group.agg(f.count("*").alias("groups"), total("storms"), total("zombies")))
     busy = with_busy_s(tables["rebalances"])
-    cost = _only(busy.agg(f.count("*").alias("rebalances"), total_busy_s().alias("s")))
+    cost = _only(busy.agg(f.count("*").alias("rebalances"), total_busy_s().alias("rebalancing_s")))
     commits = _only(tables["commits"].agg(total("commits"), total("resets")))
-    return ReportTotals(
-        records=records,
-        groups=counted["groups"],
-        rebalances=cost["rebalances"],
-        rebalancing_s=cost["s"],
-        commits=commits["commits"],
-        resets=commits["resets"],
-        storms=counted["storms"],
-        zombies=counted["zombies"],
-    )
+    return ReportTotals(records=records, **counted.asDict(), **cost.asDict(), **commits.asDict())
 
 
 def _only(table: DataFrame) -> Row:

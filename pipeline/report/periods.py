@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Window
+from pyspark.sql import functions as f
+
 from pipeline.report.numbers import CAUSES, STAGES, GroupTimeline, Mark, Period, calendar_day, moment
+from pipeline.tables.rebalances import with_busy_s
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import Column, DataFrame
 
 MOST = 400
 """Columns."""
@@ -38,19 +42,14 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
     What lies outside of these days counts for the nearest column. A group stays at its stage until `groups` says
     otherwise. Collected are a row per column and cause, and a row per column and stage.
     """
-    from pyspark.sql import functions as f
-
-    from pipeline.tables.rebalances import with_busy_s
-
     step = step_of(first, last)
     count = (last - first) // step + 1
     sums: Mapping[int, _Sums] = {column: _Sums() for column in range(count)}
     place = f.floor((f.unix_date("day") - first) / step)
     column = f.least(f.greatest(place, f.lit(0)), f.lit(count - 1)).cast("int").alias("column")
-    cause = f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown").alias("cause")
     counted = (
         with_busy_s(rebalances)
-        .groupBy(column, cause)
+        .groupBy(column, _known_cause().alias("cause"))
         .agg(f.count("*").alias("n"), f.count("duration_s").alias("timed"), f.sum("busy_s").alias("s"))
     )
     for row in counted.collect():
@@ -78,9 +77,6 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
 
 def _stage_changes(groups: DataFrame) -> DataFrame:
     """`day, stage, change`: +1 where a group comes to a stage, -1 where it leaves one."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     known = groups.select("day", "group", f.col("migration").alias("stage"))
     before = f.lag("stage").over(Window.partitionBy("group").orderBy("day"))
     changed = known.withColumn("before", before).where(~f.col("stage").eqNullSafe(f.col("before")))
@@ -107,11 +103,6 @@ def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
 
 def timelines_of(rebalances: DataFrame, groups: Sequence[str]) -> tuple[GroupTimeline, ...]:
     """The timelines of some groups, in their order."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
-    from pipeline.tables.rebalances import with_busy_s
-
     own = with_busy_s(rebalances.where(f.col("group").isin(*groups)))
     begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
     in_order = Window.partitionBy("group").orderBy("begun", "ended", "epoch")
@@ -122,7 +113,7 @@ def timelines_of(rebalances: DataFrame, groups: Sequence[str]) -> tuple[GroupTim
         .withColumn("place", f.row_number().over(in_order))
         .withColumn("each", each)
         .withColumn("mark", f.floor((f.col("place") - 1) / f.col("each")))
-        .withColumn("cause", f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown"))
+        .withColumn("cause", _known_cause())
         .withColumn(
             "took_s",
             f.when(f.col("each") == 1, f.col("duration_s")).when(
@@ -145,24 +136,12 @@ def timelines_of(rebalances: DataFrame, groups: Sequence[str]) -> tuple[GroupTim
         .orderBy("group", "mark")
     )
     found: dict[str, list[Mark]] = {group: [] for group in groups}
-    for row in marks.collect():
-        found[row["group"]].append(_mark(row))
+    for row in marks.drop("mark").collect():
+        known = row.asDict() | {"causes": tuple(row["causes"])}
+        start, end = moment(known.pop("begun")), moment(known.pop("ended"))
+        found[known.pop("group")].append(Mark(start=start, end=end, **known))
     return tuple(GroupTimeline(group=group, marks=tuple(found[group])) for group in groups)
 
 
-def _mark(row: Row) -> Mark:
-    return Mark(
-        start=moment(row["begun"]),
-        end=moment(row["ended"]),
-        rebalances=row["rebalances"],
-        causes=tuple(row["causes"]),
-        protocol=row["protocol"],
-        assignor=row["assignor"],
-        epoch=row["epoch"],
-        members=row["members"],
-        joined=row["joined"],
-        left=row["left"],
-        moved=row["moved"],
-        revoked=row["revoked"],
-        rebalancing_s=row["rebalancing_s"],
-    )
+def _known_cause() -> Column:
+    return f.when(f.col("cause").isin(*CAUSES), f.col("cause")).otherwise("unknown")

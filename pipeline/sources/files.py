@@ -87,13 +87,13 @@ class _Look:
             self._segments[path] = _segment(path, info.size, has_index=has_index)
             return
         entries = system.get_file_info(fs.FileSelector(inside))
-        if _partition_of(path) != UNKNOWN_PARTITION or any(_is_segment(entry) for entry in entries):
+        if partition_of(path) != UNKNOWN_PARTITION or any(_is_segment(entry) for entry in entries):
             self._partition(path, entries)
             return
         partitions = [
             entry
             for entry in entries
-            if entry.type is fs.FileType.Directory and _partition_of(entry.base_name) != UNKNOWN_PARTITION
+            if entry.type is fs.FileType.Directory and partition_of(entry.base_name) != UNKNOWN_PARTITION
         ]
         for entry in partitions:
             within = child(path, entry.base_name)
@@ -157,7 +157,7 @@ class _Look:
 
     def _name(self, path: str, directory: str, reason: str) -> None:
         self._foreign[path] = Foreign(
-            path=path, source=_base_name(directory), partition=_partition_of(directory), reason=reason
+            path=path, source=_base_name(directory), partition=partition_of(directory), reason=reason
         )
 
 
@@ -182,7 +182,7 @@ def _segment(path: str, size: int, *, has_index: bool) -> SegmentFile:
     return SegmentFile(
         path=path,
         source=_base_name(directory),
-        partition=_partition_of(directory),
+        partition=partition_of(directory),
         base_offset=int(found[1]) if found else 0,
         size=size,
         has_index=has_index,
@@ -193,7 +193,7 @@ def _base_name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _partition_of(path: str) -> int:
+def partition_of(path: str) -> int:
     """The partition of `__consumer_offsets` whose directory this is; -1: of none."""
     name = parse_partition_name(_base_name(path))
     if name is None or name.topic != OFFSETS_TOPIC or name.fate is not Fate.NONE:

@@ -101,15 +101,8 @@ def _run_maven(pom: Path, directory: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise MissingKafkaSource(_advice("and there is no mvn on the PATH to fetch it"))
-    command = [
-        maven,
-        "-q",
-        "-B",
-        "-f",
-        str(pom),
-        "dependency:copy-dependencies",
-        f"-DoutputDirectory={directory}",
-    ]
+    goal = ("dependency:copy-dependencies", f"-DoutputDirectory={directory}")
+    command = [maven, "-q", "-B", "-f", str(pom), *goal]
     try:
         subprocess.run(  # noqa: S603  (the Maven of the PATH)
             command,

@@ -37,18 +37,11 @@ def ownership(courses: DataFrame) -> DataFrame:
 def holding_row(holding: Holding) -> Row:
     """A row of `OWNERSHIP`, times in µs since 1970."""
     topic, number = holding.place
-    return {
-        "day": day_of(holding.since),
-        "group": holding.group,
-        "topic": topic,
-        "topic_partition": number,
-        "member": holding.member,
-        "client_id": holding.client_id,
-        "host": holding.host,
-        "epoch": holding.epoch,
-        "since": holding.since,
-        "until": holding.until,
-    }
+    known = {name: getattr(holding, name) for name in _AS_HELD}
+    return known | {"day": day_of(holding.since), "topic": topic, "topic_partition": number}
+
+
+_AS_HELD = [name for name in OWNERSHIP.names if name not in ("day", "topic", "topic_partition")]
 
 
 COURSES_TABLE = "courses"

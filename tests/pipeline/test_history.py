@@ -110,7 +110,7 @@ def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Pa
 
 def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
     """Of commits that tasks have in between those of one another, no runs can be made."""
-    rows = decoded(spark, [str(grown.log)])
+    rows = reading(spark, [str(grown.log)]).rows()
     mixed = rows.repartition(3, f.xxhash64("offset")).sortWithinPartitions(f.xxhash64("offset"))
     run_history(spark, Reading(tasks=mixed, read=iter), str(tmp_path))
     for name in ("commits", "rebalances", "groups"):

@@ -17,7 +17,7 @@ from coordinator.engine.topics import TopicImage
 from coordinator.store.records import encode_record
 from pipeline.decode.records import records_to_arrow
 from pipeline.rebalances.events import COLUMNS, KEY_VERSIONS, Holding, RebalanceRow, event_of
-from pipeline.rebalances.group_replay import GroupReplay
+from pipeline.rebalances.stream import GroupReplay
 from tests.coordinator.engine.consumer import images
 from tests.coordinator.engine.driver import START_MS, Driver
 from wire.uuids import format_uuid

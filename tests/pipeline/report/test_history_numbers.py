@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.verbs.fleet.report_page import history_page
-from pipeline.rebalances.events import Protocol, RebalanceCause
+from pipeline.rebalances.causes import RebalanceCause
+from pipeline.rebalances.events import Protocol
 from pipeline.report.costs import MOST as MOST_GROUPS
 from pipeline.report.measure import DRAWN, numbers_of
 from pipeline.report.numbers import CAUSES, PROTOCOLS, SPANS, SPANS_S, STAGES, ReportNumbers
