@@ -45,13 +45,14 @@ librdkafka's rd_kafka_conf_finalize (2.16.0 tried). librdkafka minds them even w
 LIBRARIES_WITH_FILES = ("java", "librdkafka")
 """Those that are configured by Kafka's keys, which a file can hold as they are."""
 
-_JAVA_CLASSES = "org.apache.kafka.clients.consumer."
-_SHORT_NAMES = {
-    f"{_JAVA_CLASSES}RangeAssignor": "range",
-    f"{_JAVA_CLASSES}RoundRobinAssignor": "roundrobin",
-    f"{_JAVA_CLASSES}StickyAssignor": "sticky",
-    f"{_JAVA_CLASSES}CooperativeStickyAssignor": "cooperative-sticky",
+_JAVA_PACKAGE = "org.apache.kafka.clients.consumer."
+JAVA_CLASSES = {
+    f"{_JAVA_PACKAGE}RangeAssignor": "range",
+    f"{_JAVA_PACKAGE}RoundRobinAssignor": "roundrobin",
+    f"{_JAVA_PACKAGE}StickyAssignor": "sticky",
+    f"{_JAVA_PACKAGE}CooperativeStickyAssignor": "cooperative-sticky",
 }
+"""Of Java's assignors, and the names that they have in the protocol."""
 _LIBRDKAFKA_NAMES = frozenset({"range", "roundrobin", "cooperative-sticky"})
 _LIBRDKAFKA_ALL = LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
 ALL_KEYS = JAVA_KEYS | _LIBRDKAFKA_ALL
@@ -114,7 +115,7 @@ class ClientConfig:
         if listed is None:
             return None
         names = (name.strip() for name in listed.value.split(","))
-        return tuple(_SHORT_NAMES.get(name, name) for name in names if name)
+        return tuple(JAVA_CLASSES.get(name, name) for name in names if name)
 
     def leftovers(self, protocol: str) -> tuple[Setting, ...]:
         """What has to go before the client starts with this group protocol, in the order of the file."""
@@ -185,7 +186,7 @@ _NAMES = {"java": "Java's", "librdkafka": "librdkafka's"}
 def _library_of(key: str, value: str) -> str | None:
     if key == STRATEGY:
         names = [name.strip() for name in value.split(",") if name.strip()]
-        if any(name.startswith(_JAVA_CLASSES) for name in names):
+        if any(name.startswith(_JAVA_PACKAGE) for name in names):
             return "java"
         return "librdkafka" if names and set(names) <= _LIBRDKAFKA_NAMES else None
     if "." not in key:  # `debug` may be anybody's

@@ -26,10 +26,10 @@ class Library:
     """What a library can do, and since which version; None is never."""
 
     name: str
-    cooperative: Version | None
-    two_bounces: bool
+    cooperative: Version | None = None
+    two_bounces: bool = False
     """Whether a member may list an eager and a cooperative assignor at once."""
-    consumer: Version | None
+    consumer: Version | None = None
     consumer_wanted: Version | None = None
     """Older versions that speak the consumer protocol have faults that a plan warns of."""
     consumer_fault: str = ""
@@ -58,7 +58,6 @@ LIBRARIES: Mapping[str, Library] = {
         Library(
             name="librdkafka",
             cooperative=(1, 6, 0),
-            two_bounces=False,
             consumer=(2, 12, 0),
             consumer_wanted=(2, 15, 0),
             consumer_fault="loops on GROUP_ID_NOT_FOUND, the answer to a refused upgrade",
@@ -78,32 +77,21 @@ LIBRARIES: Mapping[str, Library] = {
         Library(
             name="kafka-python",
             cooperative=(3, 0, 0),
-            two_bounces=False,
-            consumer=None,
             assignors=_KAFKAS,
             source="kafka-python 3.0.12: KafkaConfigurationError for a list that mixes eager and cooperative",
         ),
         Library(
             name="aiokafka",
-            cooperative=None,
-            two_bounces=False,
-            consumer=None,
             assignors=("range", "roundrobin", "sticky"),
             source="aiokafka assignors",
         ),
         Library(
             name="kafkajs",
-            cooperative=None,
-            two_bounces=False,
-            consumer=None,
             assignors=("RoundRobinAssigner",),
             source="KafkaJS assigners",
         ),
         Library(
             name="sarama",
-            cooperative=None,
-            two_bounces=False,
-            consumer=None,
             assignors=("range", "roundrobin", "sticky"),
             source="sarama balance strategies",
         ),

@@ -65,14 +65,6 @@ def foresee(
     return Foreseen(steps=tuple(seen), moments=tuple(moments))
 
 
-def expected(
-    case: Case, course: Course, *, topics: Mapping[str, Topic], bounce_s: float
-) -> Expectation | None:
-    """What one course would cost the group as it is; None where there is nothing to compute from."""
-    step = Step(title="", actions=(), course=course)
-    return foresee(case, [step], topics=topics, bounce_s=bounce_s).steps[0].expectation
-
-
 def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
     """Whether the source shows members, what they own, and how many partitions those topics have."""
     members = case.group.members

@@ -27,58 +27,6 @@ DEFAULT_BOUNCE_S = 30.0
 """A container's stop, its start and the join: what rolling restarts are usually given. Measure yours."""
 
 
-def make_plan(
-    group: Group,
-    cluster: Cluster,
-    destination: Destination,
-    told: DeclaredClients,
-    *,
-    concurrency: int = 1,
-    bounce_s: float = DEFAULT_BOUNCE_S,
-    topics: Sequence[Topic] = (),
-    assignor: str | None = None,
-    connection: ClusterOptions | None = None,
-    regexes: Sequence[str] = (),
-    configs: Sequence[ClientConfig] = (),
-    access: Access | None = None,
-    settings: Mapping[str, str] | None = None,
-    offline: bool = False,
-    with_costs: bool = True,
-    most_rounds: int | None = None,
-) -> Plan:
-    """A plan for a group. A blocked plan has no steps: none would be safe.
-
-    `concurrency` members are restarted together, each for `bounce_s` seconds. `topics` are the topics that the
-    members want, or all; none where the source does not know them. `assignor` is the one that a way back leads to;
-    None takes the likeliest. `connection` is what the commands of the plan reach the cluster with. `regexes` are what
-    the members are said to subscribe to, `configs` their configuration files, `access` what the cluster's authorizer
-    allows, `settings` the group's own. `offline` asks for a plan that stops all members, where an online one is
-    possible too. Without `with_costs` no step says what it costs, which is most of the work; with `most_rounds` it is
-    told from that many rounds of each step.
-    """
-    case = case_of(
-        group,
-        cluster,
-        destination,
-        told,
-        topics=topics,
-        assignor=assignor,
-        regexes=regexes,
-        configs=configs,
-        access=access,
-        settings=settings,
-        offline=offline,
-    )
-    return plan_of(
-        case,
-        concurrency=concurrency,
-        bounce_s=bounce_s,
-        connection=connection,
-        with_costs=with_costs,
-        most_rounds=most_rounds,
-    )
-
-
 def case_of(
     group: Group,
     cluster: Cluster,
@@ -93,7 +41,13 @@ def case_of(
     settings: Mapping[str, str] | None = None,
     offline: bool = False,
 ) -> Case:
-    """What the rules look at; the arguments are those of `make_plan`."""
+    """What the rules look at.
+
+    `topics` are the topics that the members want, or all; none where the source does not know them. `assignor` is the
+    one that a way back leads to; None takes the likeliest. `regexes` are what the members are said to subscribe to,
+    `configs` their configuration files, `access` what the cluster's authorizer allows, `settings` the group's own.
+    `offline` asks for a plan that stops all members, where an online one is possible too.
+    """
     clients = _movers(group, clients_of(group, with_configs(told, configs)))
     return Case(
         group=with_configured_assignors(group, clients, configs),
@@ -110,7 +64,7 @@ def case_of(
     )
 
 
-def plan_of(
+def make_plan(
     case: Case,
     *,
     concurrency: int = 1,
@@ -119,7 +73,12 @@ def plan_of(
     with_costs: bool = True,
     most_rounds: int | None = None,
 ) -> Plan:
-    """The plan of a case; the arguments are those of `make_plan`."""
+    """The plan of a case. A blocked plan has no steps: none would be safe.
+
+    `concurrency` members are restarted together, each for `bounce_s` seconds. `connection` is what the commands of the
+    plan reach the cluster with. Without `with_costs` no step says what it costs, which is most of the work; with
+    `most_rounds` it is told from that many rounds of each step.
+    """
     findings = tuple(lists_are_known(case)) if has_arrived(case) else judge(case)
     plan = Plan(
         group=case.group.id,

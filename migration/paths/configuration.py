@@ -9,16 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from migration.client_config import LIBRARIES_WITH_FILES
+from migration.client_config import JAVA_CLASSES, LIBRARIES_WITH_FILES
 from migration.clients import LIBRARIES
 
-_JAVA_PACKAGE = "org.apache.kafka.clients.consumer"
-_JAVA = {
-    "range": f"{_JAVA_PACKAGE}.RangeAssignor",
-    "roundrobin": f"{_JAVA_PACKAGE}.RoundRobinAssignor",
-    "sticky": f"{_JAVA_PACKAGE}.StickyAssignor",
-    "cooperative-sticky": f"{_JAVA_PACKAGE}.CooperativeStickyAssignor",
-}
+_JAVA = {name: java_class for java_class, name in JAVA_CLASSES.items()}
 _FRANZ_GO = {
     "range": "kgo.RangeBalancer()",
     "roundrobin": "kgo.RoundRobinBalancer()",

@@ -17,7 +17,7 @@ from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
 from migration.model import Destination, Finding, Level, Plan
 from migration.paths import has_arrived
-from migration.plan import DEFAULT_BOUNCE_S, case_of, plan_of
+from migration.plan import DEFAULT_BOUNCE_S, case_of, make_plan
 from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s
 from migration.rules import Case, nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
@@ -76,7 +76,7 @@ class _Restart:
 
 
 def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str, Any]:
-    plan = plan_of(
+    plan = make_plan(
         case,
         concurrency=settings.concurrency,
         bounce_s=settings.bounce_s,

@@ -9,8 +9,9 @@ from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, 
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import parse_clients
+from migration.commands import ClusterOptions
 from migration.model import Destination, Finding, Level, Plan
-from migration.plan import make_plan
+from migration.plan import case_of, make_plan
 
 NEW = Cluster(id="c", kafka="4.3", features={"group.version": 1})
 COOPERATIVE, CONSUMER = Destination.COOPERATIVE, Destination.CONSUMER
@@ -76,10 +77,13 @@ def plan(
     regexes: Sequence[str] = (),
     configs: Sequence[ClientConfig] = (),
     access: Access | None = None,
+    assignor: str | None = None,
     offline: bool = False,
+    concurrency: int = 1,
+    connection: ClusterOptions | None = None,
 ) -> Plan:
     """The plan for a group, with what `--client` and the other options said."""
-    return make_plan(
+    case = case_of(
         group,
         cluster,
         to,
@@ -88,8 +92,10 @@ def plan(
         regexes=regexes,
         configs=configs,
         access=access,
+        assignor=assignor,
         offline=offline,
     )
+    return make_plan(case, concurrency=concurrency, connection=connection)
 
 
 def found(plan: Plan, rule: str) -> Finding | None:

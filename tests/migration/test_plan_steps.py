@@ -9,7 +9,6 @@ from itertools import chain
 import pytest
 
 from groups.model import Group, GroupState, GroupType, MemberProtocol, Subscription
-from migration.clients import parse_clients
 from migration.commands import ClusterOptions
 from migration.course import Manner
 from migration.model import (
@@ -30,7 +29,6 @@ from migration.model import (
     TypeIs,
     names_of,
 )
-from migration.plan import make_plan
 from migration.plan_file import plan_from_data, plan_to_data
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, MIXED, NEW, NEWER, plan
 from tests.migration.test_plan import OFFLINE, WAYS
@@ -42,7 +40,7 @@ def all_plans() -> Iterator[tuple[str, Plan]]:
     """Every plan of the table of ways, alone and in rounds of two, and the offline ones."""
     for name, (group, to, clients, _) in WAYS.items():
         yield name, plan(group, to, *clients)
-        yield f"{name}-by-2", make_plan(group, NEW, to, parse_clients(clients), concurrency=2)
+        yield f"{name}-by-2", plan(group, to, *clients, concurrency=2)
     for name, (group, to, cluster, _) in OFFLINE.items():
         yield f"offline-{name}", plan(group, to, cluster=cluster, offline=True)
 
@@ -152,9 +150,9 @@ def test_no_stray_is_where_a_gate_opens() -> None:
 
 def test_the_assignor_of_a_way_back_can_be_asked_for() -> None:
     group = WAYS["java-to-eager"][0]
-    made = make_plan(group, NEW, EAGER, parse_clients([]), assignor="sticky")
+    made = plan(group, EAGER, assignor="sticky")
     assert [ProtocolIs(protocol="sticky") in step.gate for step in made.steps] == [True, True]
-    made = make_plan(NEWER, NEW, CLASSIC, parse_clients([]), assignor="cooperative-sticky")
+    made = plan(NEWER, CLASSIC, assignor="cooperative-sticky")
     assert made.steps[-1].config[2] == COOPERATIVE_CLASS
     # Without being asked: what classic members of a mixed group list already.
     listed = replace(
@@ -213,7 +211,7 @@ def test_members_go_back_to_an_assignor_that_all_of_them_have() -> None:
 
 
 def test_an_assignor_that_a_library_lacks_is_refused() -> None:
-    made = make_plan(NEWER, NEW, CLASSIC, parse_clients(["librdkafka:2.16.0"]), assignor="sticky")
+    made = plan(NEWER, CLASSIC, "librdkafka:2.16.0", assignor="sticky")
     assert [(found.rule, found.members) for found in made.findings if found.level is Level.BLOCKER] == [
         ("assignor-of-library", ("m1", "m2"))
     ]
@@ -247,7 +245,7 @@ def test_a_change_of_code_is_asked_for_by_name() -> None:
 
 def test_the_first_member_converts_alone() -> None:
     group = WAYS["librdkafka-to-consumer"][0]
-    first, others = make_plan(group, NEW, CONSUMER, parse_clients([]), concurrency=5).steps
+    first, others = plan(group, CONSUMER, concurrency=5).steps
     assert first.rounds == (("m1",),)
     assert others.rounds == (("m2", "m3"),)
     assert Speaking(protocol=MemberProtocol.CONSUMER, at_least=1) in first.gate
@@ -311,7 +309,7 @@ def test_the_last_member_of_the_consumer_protocol_goes_alone() -> None:
     group = replace(
         group, members=tuple(replace(one, client=replace(one.client, id=one.id)) for one in group.members)
     )
-    before, last = make_plan(group, NEW, CLASSIC, parse_clients([]), concurrency=10).steps
+    before, last = plan(group, CLASSIC, concurrency=10).steps
     assert (before.rounds, last.rounds) == ((("m1", "m2", "m3"),), (("m4",),))
     assert {TypeIs(type=GroupType.CONSUMER), Speaking(protocol=MemberProtocol.CLASSIC, at_least=3)} <= set(
         before.gate
@@ -368,7 +366,7 @@ def test_members_that_share_a_client_id_and_a_host_are_called_by_their_ids() -> 
 
 def test_the_commands_name_the_cluster_that_the_plan_was_made_from() -> None:
     connection = ClusterOptions(bootstrap_server="broker:9092", command_config="/etc/my client.properties")
-    made = make_plan(GROUP, NEW, COOPERATIVE, parse_clients([]), connection=connection)
+    made = plan(GROUP, COOPERATIVE, connection=connection)
     step = made.steps[0]
     source = "-b broker:9092 --command-config '/etc/my client.properties'"
     assert step.commands[0] == f"kohort gate PLAN.yaml --step 1 --wait {source}"

@@ -10,7 +10,7 @@ from assignors.assignor import Side
 from groups.dry_run import DryRun, Request, dry_run
 from groups.model import Cluster, Group, GroupState, GroupType, MemberProtocol
 from migration.clients import parse_clients
-from migration.model import Destination, Plan
+from migration.model import Destination
 from migration.plan import case_of, make_plan
 from migration.restart_cost import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
 from migration.rules import Case, nothing_to_migrate
@@ -101,12 +101,8 @@ def test_the_destinations_assignor_is_the_plans() -> None:
 def test_a_plan_from_few_rounds_costs_what_the_whole_one_does() -> None:
     group = group_of("cooperative-sticky", 20, 200)
 
-    def plan(most_rounds: int | None) -> Plan:
-        told = parse_clients(["java:4.3.1"])
-        topics = tuple(topics_of(group).values())
-        return make_plan(group, NEW, Destination.CONSUMER, told, topics=topics, most_rounds=most_rounds)
-
-    whole, some = plan(None), plan(1)
+    asked = case(group, Destination.CONSUMER)
+    whole, some = make_plan(asked), make_plan(asked, most_rounds=1)
     assert whole.findings == some.findings
     # A round has two moments, the stop and the start.
     assert len(some.moments) <= 1 + 2 * len(some.steps) < 2 * 20 < len(whole.moments)

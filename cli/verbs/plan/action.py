@@ -29,7 +29,7 @@ from migration.commands import ClusterOptions
 from migration.model import Destination, Plan, Verdict
 from migration.paths import leader_matters
 from migration.paths.path import EAGER
-from migration.plan import make_plan
+from migration.plan import case_of, make_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,20 +134,22 @@ def plan_groups(
     topics = source.topics(_topics_to_read(found, request), end_offsets=False)
     plans = tuple(
         make_plan(
-            group,
-            cluster,
-            request.destination,
-            request.told,
+            case_of(
+                group,
+                cluster,
+                request.destination,
+                request.told,
+                topics=topics.items,
+                assignor=request.assignor,
+                regexes=request.regexes,
+                configs=_configs_of(group, request, selection),
+                access=access,
+                settings=timeouts.get(group.id, {}),
+                offline=request.offline,
+            ),
             concurrency=request.concurrency,
             bounce_s=request.bounce_s,
-            topics=topics.items,
-            assignor=request.assignor,
             connection=request.connection,
-            regexes=request.regexes,
-            configs=_configs_of(group, request, selection),
-            access=access,
-            settings=timeouts.get(group.id, {}),
-            offline=request.offline,
             with_costs=request.with_costs or is_single(selection),
         )
         for group in found

@@ -20,7 +20,7 @@ from migration.clients import parse_clients
 from migration.gate import Judgement, Observation, judge_gate
 from migration.gate.answers import planned
 from migration.model import Destination, Plan, PlannedMember
-from migration.plan import make_plan
+from migration.plan import case_of, make_plan
 
 CLUSTER = Cluster(id="c1", kafka="4.3", features={"group.version": 1})
 TOPIC = "orders"
@@ -94,9 +94,8 @@ def _shared_out(members: Sequence[Member], size: int) -> tuple[Member, ...]:
 def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1) -> Plan:
     """The plan that `kohort plan` makes."""
     topics = (Topic(name=TOPIC, partitions=EACH * len(group.members)),)
-    return make_plan(
-        group, CLUSTER, to, parse_clients(clients or ["java:4.1.0"]), topics=topics, concurrency=concurrency
-    )
+    case = case_of(group, CLUSTER, to, parse_clients(clients or ["java:4.1.0"]), topics=topics)
+    return make_plan(case, concurrency=concurrency)
 
 
 def ids(group: Group) -> tuple[PlannedMember, ...]:
