@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from groups.model import GroupType
 from migration.clients import MemberClient
-from migration.model import Destination, Finding, Level
+from migration.model import Destination, Finding
 from migration.rules.broker import setting_list
-from migration.rules.case import Case, about_members, blocker, info, warning
+from migration.rules.case import Case
 from migration.rules.user_data import STOP_ALL
 
 KAFKAS_OWN = {"range": "range", "roundrobin": "uniform", "sticky": "uniform", "cooperative-sticky": "uniform"}
@@ -22,7 +22,7 @@ def assignor_is_known(case: Case) -> Iterator[Finding]:
     group = case.group
     leaves = case.destination is not Destination.CLASSIC and not case.offline
     if leaves and group.type is GroupType.CLASSIC and group.members and not group.protocol:
-        yield blocker(
+        yield case.blocker(
             "assignor-unknown",
             message=f"The assignor in use is not known: {group.id} is {group.state.value}, and the source names none.",
             remedy="A broker names it when the group is Stable: plan again then.",
@@ -39,11 +39,9 @@ def lists_are_known(case: Case) -> Iterator[Finding]:
         if member.protocols is None and _may_mix(case.clients.get(member.id))
     ]
     if case.destination is Destination.COOPERATIVE and group.protocol == "cooperative-sticky" and mixing:
-        yield about_members(
-            case,
-            mixing,
-            rule="assignor-lists",
-            level=Level.INFO,
+        yield case.info(
+            "assignor-lists",
+            members=mixing,
             message="A group does not show which other assignors its members list. One that lists an eager one too, "
             "as after the first of two bounces, is eager still: it gives up everything in each rebalance.",
             remedy="Look at partition.assignment.strategy of each member (its log prints it at the start). Where it "
@@ -66,7 +64,7 @@ def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:
     custom = sorted(name for name in {group.protocol or "", *listed} if name and not _is_known(name))
     if custom:
         is_used = group.protocol in custom
-        yield warning(
+        yield case.warning(
             "custom-assignor",
             message=f"The group {'uses' if is_used else 'lists'} an assignor that is not Kafka's: "
             f"{', '.join(custom)}. Its work is lost.",
@@ -89,11 +87,9 @@ def metadata_can_be_read(case: Case) -> Iterator[Finding]:
     members = [member for member in case.group.members if member.unreadable is not None]
     if case.converts_online and members:
         reasons = sorted({member.unreadable or "" for member in members})
-        yield about_members(
-            case,
-            [member.id for member in members],
-            rule="malformed-metadata",
-            level=Level.BLOCKER,
+        yield case.blocker(
+            "malformed-metadata",
+            members=[member.id for member in members],
             message="The embedded consumer protocol cannot be read "
             f"({'; '.join(reasons[:3])}): the broker would refuse "
             "the online upgrade with GROUP_ID_NOT_FOUND.",
@@ -120,7 +116,7 @@ def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
     offered = offered_assignors(case)
     names = offered or ()
     if offered is not None and successor not in offered:
-        yield warning(
+        yield case.warning(
             "assignor-successor",
             message=f"The brokers do not offer {successor}, the nearest assignor to {case.group.protocol}, "
             f"only {', '.join(names)}.",
@@ -130,7 +126,7 @@ def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
         )
         return
     first = f" ({names[0]})" if names else ""
-    yield info(
+    yield case.info(
         "assignor-successor",
         message=f"The nearest broker-side assignor to {case.group.protocol} is {successor}.",
         remedy=f"Ask for it with group.remote.assignor={successor}; otherwise the broker takes its first one{first}.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from groups.model import GroupState, GroupType, MemberProtocol
 from migration.model import Destination, Finding, Level
-from migration.rules.case import Case, blocker, info, warning
+from migration.rules.case import Case
 from migration.rules.user_data import OnlineWay, online_way
 
 _KIP = "KIP-848, Compatibility, Deprecation, and Migration Plan"
@@ -46,7 +46,7 @@ def must_convert(case: Case) -> bool:
 def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
     """Old brokers and other implementations have no such requests."""
     if case.destination is Destination.CONSUMER and case.cluster.consumer_protocol is False:
-        yield blocker(
+        yield case.blocker(
             "broker-version",
             message="The brokers do not offer the consumer protocol (ConsumerGroupHeartbeat 68, "
             "ConsumerGroupDescribe 69): they are older than Kafka 4.0, or not Kafka's own (Redpanda).",
@@ -61,14 +61,14 @@ def group_version_is_finalised(case: Case) -> Iterator[Finding]:
         return
     level = case.cluster.features.get("group.version")
     if level is None and not case.cluster.features:
-        yield warning(
+        yield case.warning(
             "group-version",
             message="Whether the cluster has finalised group.version=1 is not known from this source.",
             remedy="Ask the cluster: kafka-features.sh --bootstrap-server … describe. Redpanda has no such feature.",
             source=_KIP,
         )
     elif not level:
-        yield blocker(
+        yield case.blocker(
             "group-version",
             message="The cluster has not finalised group.version=1; it does not speak the consumer protocol.",
             remedy="Brokers ≥ 4.0, then: kafka-features.sh --bootstrap-server … upgrade --feature group.version=1.",
@@ -81,7 +81,7 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
     wanted = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
     enabled = setting_list(case, "group.coordinator.rebalance.protocols")
     if wanted is not None and enabled is not None and wanted not in (name.lower() for name in enabled):
-        yield blocker(
+        yield case.blocker(
             "rebalance-protocols",
             message=f"group.coordinator.rebalance.protocols is {','.join(enabled)}: the brokers refuse members of the "
             f"{wanted} protocol.",
@@ -104,7 +104,7 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
     if cluster.settings is None or cluster.settings_problem is not None:
         asked = f" ({cluster.settings_problem})" if cluster.settings_problem else " from this source"
         whose = "The brokers' settings" if cluster.settings is None else "The settings of some brokers"
-        yield warning(
+        yield case.warning(
             "broker-settings",
             message=f"{whose} are not known{asked}: whether {POLICY} allows the step, and how many members "
             "group.consumer.max.size allows.",
@@ -112,7 +112,7 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
             source=_MANAGER,
         )
     elif POLICY not in cluster.settings and POLICY not in cluster.settings_differ:
-        yield warning(
+        yield case.warning(
             "broker-settings",
             message=f"{POLICY} is not among the brokers' settings of this source: whether it allows the step is not "
             "known.",
@@ -122,7 +122,7 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
     for name in (POLICY, "group.consumer.max.size", "group.max.size"):
         values = cluster.settings_differ.get(name)
         if values:
-            yield warning(
+            yield case.warning(
                 "broker-settings",
                 message=f"The brokers do not agree on {name}: {', '.join(values)}. What happens depends on which of "
                 "them coordinates the group.",
@@ -137,9 +137,9 @@ def policy_allows_it(case: Case) -> Iterator[Finding]:
     found = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
     if found is not None and must_convert(case):
         level, means, remedy = found
-        yield Finding(
-            rule="migration-policy",
-            level=level,
+        yield case.finding(
+            level,
+            "migration-policy",
             message=f"{POLICY}={policy}: {means}",
             remedy=f"Set {POLICY}=bidirectional {remedy}",
             source=_MANAGER,
@@ -188,14 +188,14 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
         return
     size = len(case.group.members)
     if size > most:
-        yield blocker(
+        yield case.blocker(
             "group-size",
             message=f"The group has {size} members, and {name} is {most}: {_too_large(case)}",
             remedy=f"Raise {name} on every broker and restart them one by one, or run at most {most} members.",
             source=_MANAGER,
         )
     elif _has_bridge_to_come(case) and len(case.clients) == most:
-        yield blocker(
+        yield case.blocker(
             "group-size",
             message=f"The group has {most} members, as many as {name} allows, and goes online only by a bridge "
             "leader, a member more: the first member of the consumer protocol would be refused with "
@@ -204,7 +204,7 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
             source=_MANAGER,
         )
     elif size == most and must_convert(case):
-        yield warning(
+        yield case.warning(
             "group-size",
             message=f"The group has {size} members, as many as {name} allows: one more is refused with "
             "GROUP_MAX_SIZE_REACHED.",
@@ -232,14 +232,14 @@ def _too_large(case: Case) -> str:
 def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
     """What the first group on the consumer protocol means for the cluster and its tools."""
     if case.destination is Destination.CONSUMER and case.group.type is GroupType.CLASSIC:
-        yield info(
+        yield case.info(
             "cluster-downgrade",
             message="Once a group has used the consumer protocol, the cluster can only be "
             "downgraded to 3.4.1 or later.",
             remedy="Do not plan to take the brokers further back.",
             source=_KIP,
         )
-        yield info(
+        yield case.info(
             "old-tools",
             message="Tools that only know DescribeGroups (up to version 5) show a group on the consumer protocol as "
             "Dead.",
@@ -259,7 +259,7 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
     version = case.cluster.kafka or ""
     is_early = not version or version.startswith("4.0")
     if leaving and is_early and any(member.protocol is not MemberProtocol.CLASSIC for member in regexes):
-        yield warning(
+        yield case.warning(
             "regex-rollback",
             message="Members subscribe by a regex, and "
             + ("the brokers are 4.0: early ones" if version else "if the brokers are an early 4.0.x, they")
@@ -274,7 +274,7 @@ def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
     """Brokers before 4.3 refused a fenced member that came back as KIP-848 says, at epoch 0."""
     match = re.match(r"(\d+)\.(\d+)", case.cluster.kafka or "")
     if case.destination is Destination.CONSUMER and match and tuple(map(int, match.groups())) < (4, 3):
-        yield info(
+        yield case.info(
             "fenced-members",
             message=f"The brokers are {case.cluster.kafka}. Unless their patch release has the fix of 4.3, a member of "
             "the consumer protocol that was fenced cannot rejoin at epoch 0: it gets FENCED_MEMBER_EPOCH again and "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partialmethod
 from typing import TypeAlias, TypeVar
 
 from groups.model import Cluster, Group, GroupState, GroupType, Topic
@@ -50,6 +51,37 @@ class Case:
             and not self.offline
         )
 
+    def finding(
+        self,
+        level: Level,
+        rule: str,
+        *,
+        members: Sequence[str | None] = (),
+        message: str,
+        remedy: str,
+        source: str,
+    ) -> Finding:
+        """A finding about one member, several (the message names the first), or the group (None, or no member)."""
+        ids = tuple(member for member in members if member is not None)
+        if len(ids) > 1:
+            message = f"{message}{_MEMBERS.format(len(ids))}{named(self, ids)}."
+        return Finding(
+            rule=rule,
+            level=level,
+            member=ids[0] if len(ids) == 1 else None,
+            members=ids if len(ids) > 1 else (),
+            message=message,
+            remedy=remedy,
+            source=source,
+        )
+
+    blocker = partialmethod(finding, Level.BLOCKER)
+    """A finding that keeps the plan from being carried out."""
+    warning = partialmethod(finding, Level.WARNING)
+    """A finding that the operator has to weigh."""
+    info = partialmethod(finding, Level.INFO)
+    """A finding that is good to know."""
+
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -65,31 +97,6 @@ _MEMBERS = " {} members: "
 def without_members(finding: Finding) -> str:
     """The message without the members that it names, for where there is no room."""
     return finding.message.partition(_MEMBERS.format(len(finding.members)))[0]
-
-
-def about_members(
-    case: Case,
-    members: Sequence[str | None],
-    *,
-    rule: str,
-    level: Level,
-    message: str,
-    remedy: str,
-    source: str,
-) -> Finding:
-    """A finding about one member, several (the message names the first), or the group (None, or nobody)."""
-    ids = tuple(member for member in members if member is not None)
-    if len(ids) > 1:
-        message = f"{message}{_MEMBERS.format(len(ids))}{named(case, ids)}."
-    return Finding(
-        rule=rule,
-        level=level,
-        member=ids[0] if len(ids) == 1 else None,
-        members=ids if len(ids) > 1 else (),
-        message=message,
-        remedy=remedy,
-        source=source,
-    )
 
 
 def named(case: Case, members: Sequence[str]) -> str:
@@ -110,21 +117,6 @@ def _names(case: Case) -> Mapping[str, str]:
             for member in case.group.members
         ]
     )
-
-
-def blocker(rule: str, *, message: str, remedy: str, source: str) -> Finding:
-    """A finding about the group that keeps the plan from being carried out."""
-    return Finding(rule=rule, level=Level.BLOCKER, message=message, remedy=remedy, source=source)
-
-
-def warning(rule: str, *, message: str, remedy: str, source: str) -> Finding:
-    """A finding about the group that the operator has to weigh."""
-    return Finding(rule=rule, level=Level.WARNING, message=message, remedy=remedy, source=source)
-
-
-def info(rule: str, *, message: str, remedy: str, source: str) -> Finding:
-    """A finding about the group that is good to know."""
-    return Finding(rule=rule, level=Level.INFO, message=message, remedy=remedy, source=source)
 
 
 def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:

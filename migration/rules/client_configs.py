@@ -18,7 +18,7 @@ from migration.client_config import (
 )
 from migration.model import Destination, Finding, Level
 from migration.rules.broker import setting, setting_list, setting_number
-from migration.rules.case import Case, about_members, warning
+from migration.rules.case import Case
 
 _REFUSES = "ConsumerConfig of kafka-clients 4.3.1 and librdkafka 2.16.0, tried; JasperFx/wolverine pull 3486"
 _MIXES = "librdkafka issues 4368 and 3589"
@@ -40,11 +40,9 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         group = config.setting("group.id")
         if group is not None and not group.is_placeholder and group.value != case.group.id:
-            yield about_members(
-                case,
-                _owners(case, config),
-                rule="client-config-group",
-                level=Level.BLOCKER,
+            yield case.blocker(
+                "client-config-group",
+                members=_owners(case, config),
                 message=f"{config.name}: {group.place} names another group, {group.value!r}.",
                 remedy=f"Give the configuration of the members of {case.group.id}.",
                 source="A plan is as good as what it is told",
@@ -56,11 +54,10 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         clients = _clients_of(case, config)
         if config.library is not None and clients and config.library not in clients:
-            yield about_members(
-                case,
-                _owners(case, config),
-                rule="client-config-library",
-                level=Level.BLOCKER if config.is_for_library else Level.WARNING,
+            yield case.finding(
+                Level.BLOCKER if config.is_for_library else Level.WARNING,
+                "client-config-library",
+                members=_owners(case, config),
                 message=f"{config.name} is a file for {config.library} ({config.known_by}), and the members that it is "
                 f"given for run {' and '.join(sorted(clients))}.",
                 remedy="Say which members run what (--client MEMBER=LIBRARY), and whose file it is "
@@ -68,11 +65,9 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
                 source="A plan is as good as what it is told",
             )
         elif config.library is None:
-            yield about_members(
-                case,
-                _owners(case, config),
-                rule="client-config-library",
-                level=Level.INFO,
+            yield case.info(
+                "client-config-library",
+                members=_owners(case, config),
                 message=f"Which library {config.name} is for cannot be told ({config.known_by}): it is read for all.",
                 remedy="Say it: --client-config LIBRARY=FILE.",
                 source="A plan is as good as what it is told",
@@ -111,11 +106,10 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
         if not left:
             continue
         is_new = config.protocol == wanted
-        yield about_members(
-            case,
-            _owners(case, config),
-            rule="client-config-leftover",
-            level=Level.BLOCKER if is_new else Level.WARNING,
+        yield case.finding(
+            Level.BLOCKER if is_new else Level.WARNING,
+            "client-config-leftover",
+            members=_owners(case, config),
             message=f"{config.name}: with {PROTOCOL}={wanted} the client refuses to start while the file has "
             f"{_places(left)}." + (" It has both now." if is_new else ""),
             remedy=f"Remove {_places(left)} in the same change that sets {PROTOCOL}={wanted}.{_moved(left, wanted)}",
@@ -142,9 +136,7 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
         names, listed = config.assignors, config.setting(STRATEGY)
         if config.library != "librdkafka" or names is None or listed is None:
             continue
-        refused = partial(
-            about_members, case, _owners(case, config), rule="client-config-mixed", level=Level.BLOCKER
-        )
+        refused = partial(case.blocker, "client-config-mixed", members=_owners(case, config))
         if "cooperative-sticky" in names and len(set(names)) > 1:
             yield refused(
                 message=f"{config.name}: {listed.place} lists {', '.join(names)}. librdkafka refuses to start with "
@@ -170,11 +162,9 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         said = config.setting(PROTOCOL)
         if said is not None and config.protocol == "consumer":
-            yield about_members(
-                case,
-                _owners(case, config),
-                rule="client-config-protocol",
-                level=Level.BLOCKER,
+            yield case.blocker(
+                "client-config-protocol",
+                members=_owners(case, config),
                 message=f"{config.name}: {said.place} is consumer: a member that starts with it "
                 "converts the group to the "
                 "consumer protocol.",
@@ -191,11 +181,9 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         asked = config.setting(REMOTE_ASSIGNOR)
         if asked is not None and asked.value not in offered and "." not in "".join(offered):
-            yield about_members(
-                case,
-                _owners(case, config),
-                rule="client-config-assignor",
-                level=Level.BLOCKER,
+            yield case.blocker(
+                "client-config-assignor",
+                members=_owners(case, config),
                 message=f"{config.name}: {asked.place} asks for {asked.value!r}, and the brokers have "
                 f"{', '.join(offered)}: the member is refused with UNSUPPORTED_ASSIGNOR.",
                 remedy="Ask for one of those, or for none.",
@@ -215,7 +203,7 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
                 places.setdefault(said.value, f"{config.name}, {said.place}")
     for key, places in wanted.items():
         if len(places) > 1:
-            yield warning(
+            yield case.warning(
                 "group-timeouts",
                 message=f"The files do not agree on {key}: "
                 f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. "
@@ -245,14 +233,14 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
     )
     said = ", ".join(f"{key} {value} (now {_now(case, key)})" for key, value in moving.items())
     if problems:
-        return warning(
+        return case.warning(
             "group-timeouts",
             message=f"The group cannot keep what its clients are set to: {'; '.join(problems)}.",
             remedy="Choose values within the bounds, or change the bounds on every broker (a restart each); then: "
             f"{command}",
             source="GroupConfig and GroupCoordinatorConfig of Kafka 4.3.1",
         )
-    return warning(
+    return case.warning(
         "group-timeouts",
         message=f"Under the consumer protocol the timeouts are the group's. The clients have {said}.",
         remedy=f"Before the first step: {command}",

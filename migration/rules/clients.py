@@ -15,7 +15,7 @@ from migration.clients import (
     version_text,
 )
 from migration.model import Destination, Finding, Level
-from migration.rules.case import Case, about_members, info, members_by, named, warning
+from migration.rules.case import Case, members_by, named
 from migration.rules.user_data import OnlineWay, libraries_of, online_way
 
 _REPLACED = (
@@ -30,11 +30,9 @@ def library_is_known(case: Case) -> Iterator[Finding]:
     """Without the library there is no plan: what is right for one takes another down."""
     unknown = members_by(case, lambda client: client.known_by if client.library is None else None)
     for why, members in unknown.items():
-        yield about_members(
-            case,
-            members,
-            rule="client-library",
-            level=Level.BLOCKER,
+        yield case.blocker(
+            "client-library",
+            members=members,
             message=f"Which client library {_who(members)} run? It cannot be told ({why}).",
             remedy=f"Say it: --client LIBRARY[:VERSION] or --client MEMBER=LIBRARY, of {', '.join(LIBRARIES)}; "
             "or --clients FILE, or --client-config FILE.",
@@ -51,11 +49,9 @@ def _who(members: list[str | None]) -> str:
 def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
     """A plan for another library than the members run is the very mistake that rules are for."""
     for (told, shown, known_by), members in members_by(case, _contradiction).items():
-        yield about_members(
-            case,
-            members,
-            rule="client-contradiction",
-            level=Level.WARNING,
+        yield case.warning(
+            "client-contradiction",
+            members=members,
             message=f"{told} was told, but it looks like {shown} ({known_by}). The plan is for {told}.",
             remedy=f"Make sure. For single members say --client MEMBER={shown}.",
             source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
@@ -80,11 +76,10 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
             if said is not None:
                 judged.setdefault((client.library.name, *said), []).append(member)
     for (library, level, message, remedy), members in judged.items():
-        yield about_members(
-            case,
-            members,
-            rule="client-support",
-            level=level,
+        yield case.finding(
+            level,
+            "client-support",
+            members=members,
             message=f"{library} {message}.",
             remedy=remedy,
             source=LIBRARIES[library].source,
@@ -147,11 +142,9 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER) or not case.group.members:
         return
     for name, members in members_by(case, _refuses_a_mix).items():
-        yield about_members(
-            case,
-            members,
-            rule="two-bounces",
-            level=Level.WARNING,
+        yield case.warning(
+            "two-bounces",
+            members=members,
             message=f"{name} refuses a list that mixes eager and cooperative assignors.",
             remedy="The plan stops all members and starts them again; or go straight to the consumer protocol.",
             source=LIBRARIES[name].source,
@@ -175,11 +168,9 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
         case, lambda it: it.library.name if it.library and wanted not in it.library.assignors else None
     )
     for name, members in lacking.items():
-        yield about_members(
-            case,
-            members,
-            rule="assignor-of-library",
-            level=Level.BLOCKER,
+        yield case.blocker(
+            "assignor-of-library",
+            members=members,
             message=f"--assignor {case.assignor}: {name} has no such assignor.",
             remedy=f"{name} has {', '.join(LIBRARIES[name].assignors)}; ask for one of those, or for none.",
             source="librdkafka's CONFIGURATION.md; sarama, aiokafka and KafkaJS assignors",
@@ -195,7 +186,7 @@ def members_share_a_library(case: Case) -> Iterator[Finding]:
         f"{library}: {named(case, [m for m in members if m])}"
         for library, members in sorted(by_library.items())
     )
-    yield warning(
+    yield case.warning(
         "mixed-libraries",
         message=f"The members run different libraries ({who}).{_leader(case)}",
         remedy="Move all of them in one plan: a group cannot be moved for some of its services alone. Each library "
@@ -244,7 +235,7 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
             "onPartitionsRevoked no longer means that a rebalance has begun, commitSync may throw "
             "RebalanceInProgressException, and onPartitionsLost is new"
         )
-    return warning(
+    return case.warning(
         "rebalance-listener",
         message="Rebalance callbacks become incremental: partitions added or taken, not the full set; "
         "their number is not one per rebalance.",
@@ -258,7 +249,7 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
 def _full_sets(case: Case, libraries: list[str]) -> Iterator[Finding]:
     call = " (librdkafka: incremental_assign() becomes assign())" if "librdkafka" in libraries else ""
     sure = "become" if case.destination is Destination.EAGER else "become, on an eager assignor,"
-    yield warning(
+    yield case.warning(
         "rebalance-listener",
         message=f"Rebalance callbacks {sure} eager again: everything is revoked, then the full set is assigned.",
         remedy=f"Review every rebalance listener before the first step{call}.",
@@ -270,7 +261,7 @@ def rebalances_are_not_enforced(case: Case) -> Iterator[Finding]:
     """`enforceRebalance` does nothing under the consumer protocol."""
     java = [m for m, client in case.clients.items() if _is(client, "java") and not _is_there(case, m)]
     if case.destination is Destination.CONSUMER and java:
-        yield info(
+        yield case.info(
             "enforce-rebalance",
             message="Calls of enforceRebalance() do nothing under the consumer protocol; the client only logs "
             "'Operation not supported in new consumer group protocol'.",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.model import GroupState, GroupType
-from migration.model import Destination, Finding, Level
-from migration.rules.case import Case, about_members, blocker, info, warning
+from migration.model import Destination, Finding
+from migration.rules.case import Case
 
 
 def type_fits_destination(case: Case) -> Iterator[Finding]:
     """Share and streams groups have no eager, cooperative or classic past."""
     group = case.group
     if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
-        yield blocker(
+        yield case.blocker(
             "group-type",
             message=f"{group.id} is a {group.type.value} group; it has no consumer group protocol to migrate.",
             remedy=_OTHER_WAYS.get(group.type, "Nothing to do with this tool."),
@@ -23,7 +23,7 @@ def type_fits_destination(case: Case) -> Iterator[Finding]:
         Destination.COOPERATIVE,
         Destination.EAGER,
     ):
-        yield blocker(
+        yield case.blocker(
             "group-type",
             message=f"{group.id} is on the consumer protocol already; it rebalances incrementally by itself.",
             remedy="Nothing to do. To leave the consumer protocol: --to classic, then plan on from there.",
@@ -42,7 +42,7 @@ def streams_has_its_own_way(case: Case) -> Iterator[Finding]:
     """Kafka Streams brings its own assignor, and its tasks with it."""
     group = case.group
     if group.type is GroupType.CLASSIC and group.protocol == STREAMS_ASSIGNOR:
-        yield blocker(
+        yield case.blocker(
             "streams",
             message=f"{group.id} is a Kafka Streams application (its assignor is "
             f"{STREAMS_ASSIGNOR!r}): its tasks move by "
@@ -69,7 +69,7 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
         "from eager, one rolling restart of the workers sets it (KIP-415).",
         "": "It only holds committed offsets; there is no member to migrate.",
     }.get(kind, "Its own documentation names the way.")
-    yield blocker(
+    yield case.blocker(
         "protocol-type",
         message=f"{case.group.id} is not a consumer group: its protocol type is {kind!r}.",
         remedy=path,
@@ -80,7 +80,7 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
 def group_is_alive(case: Case) -> Iterator[Finding]:
     """A dead group is one that does not exist any more."""
     if case.group.state is GroupState.DEAD:
-        yield blocker(
+        yield case.blocker(
             "group-state",
             message=f"{case.group.id} is dead.",
             remedy="There is nothing to migrate.",
@@ -92,7 +92,7 @@ def group_is_at_rest(case: Case) -> Iterator[Finding]:
     """A step that begins during a rebalance is judged by the wrong state."""
     state = case.group.state
     if state not in (GroupState.STABLE, GroupState.EMPTY):
-        yield warning(
+        yield case.warning(
             "group-state",
             message=f"{case.group.id} is {state.value}, not Stable.",
             remedy="Wait until it is Stable before the first step.",
@@ -113,11 +113,9 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
         whose = single if len(static) == 1 else "Static members keep their instance ids."
     else:
         whose = f"The members' configuration makes them static ({', '.join(told[:5])})."
-    yield about_members(
-        case,
-        [member.id for member in static],
-        rule="static-member",
-        level=Level.WARNING,
+    yield case.warning(
+        "static-member",
+        members=[member.id for member in static],
         message=whose,
         remedy="Stop each before its successor with the same instance id starts; otherwise the two fence each other "
         "(UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID), or both consume.",
@@ -133,7 +131,7 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     racks = sorted({member.rack for member in case.group.members if member.rack} | in_files)
     if racks:
         shown = ", ".join(racks[:5]) + (f" and {len(racks) - 5} more" if len(racks) > 5 else "")
-        yield warning(
+        yield case.warning(
             "rack-awareness",
             message=f"Members name racks ({shown}); the broker's assignors do not use them.",
             remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from the "
@@ -145,7 +143,7 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
 def group_has_members(case: Case) -> Iterator[Finding]:
     """Of members that are not there nothing can be checked."""
     if case.group.state is GroupState.EMPTY and not case.group.members:
-        yield info(
+        yield case.info(
             "no-members",
             message="The group is Empty: which assignors, instance ids and racks its members bring cannot be checked.",
             remedy="Give their configuration with --client-config FILE to have it checked.",
@@ -161,11 +159,9 @@ def members_want_the_same(case: Case) -> Iterator[Finding]:
             wanted.setdefault(frozenset(member.subscription.topics), []).append(member.id)
     if len(wanted) > 1:
         few = min(wanted.values(), key=len)
-        yield about_members(
-            case,
-            few,
-            rule="shared-group",
-            level=Level.INFO,
+        yield case.info(
+            "shared-group",
+            members=few,
             message=f"The members want {len(wanted)} different sets of topics: they may be of several services.",
             remedy="Make sure that whoever runs each of them takes part: no service of a group can move alone.",
             source="PostHog/posthog pull 94498",

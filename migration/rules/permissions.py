@@ -8,7 +8,7 @@ from shlex import quote
 from groups.model import GroupType
 from migration.access import undescribable
 from migration.model import Destination, Finding
-from migration.rules.case import Case, info, warning
+from migration.rules.case import Case
 
 _SOURCE = "apache/kafka pulls 18989 and 19042"
 MOST_TOPICS = 5
@@ -21,7 +21,7 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
     access, topics = case.access, _topics(case)
     if access is None or access.problem is not None:
         why = "" if access is None else f" ({access.problem})"
-        yield info(
+        yield case.info(
             "acl",
             message=f"Whether the members may describe their topics is not known here{why}: a "
             "heartbeat is refused with "
@@ -37,7 +37,7 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
         return
     readers = access.readers(case.group.id)
     if not readers:
-        yield warning(
+        yield case.warning(
             "acl",
             message="No access control entry lets anybody READ the group: its members are "
             "super users, or everybody may "
@@ -49,7 +49,7 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
         shown = ", ".join(missing[:MOST_TOPICS]) + (
             f" and {len(missing) - MOST_TOPICS} more" if len(missing) > MOST_TOPICS else ""
         )
-        yield warning(
+        yield case.warning(
             "acl",
             message=f"{principal} may read the group but has no entry to DESCRIBE {shown}: as a "
             "member that subscribes to "

@@ -11,7 +11,7 @@ from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
 from groups.regex.topic_names import Names
 from migration.model import Destination, Finding, Level
-from migration.rules.case import Case, about_members, info
+from migration.rules.case import Case
 from migration.rules.user_data import libraries_of
 
 _SOURCE = "KIP-848, Regular Expressions; RE2/J 1.8 in place of the client's engine"
@@ -25,10 +25,13 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
     wanted = _regexes(case)
     if not wanted:
         if case.group.members:
-            yield _cannot_be_seen()
+            yield _cannot_be_seen(case)
         return
     for compared in compared_regexes(case):
-        yield from _judged(case, compared.members, compared.comparison, compared.engine)
+        for rule, level, message, remedy in _judged(compared.comparison, compared.engine):
+            yield case.finding(
+                level, rule, members=compared.members, message=message, remedy=remedy, source=_SOURCE
+            )
     yield from _together(case, tuple(wanted))
 
 
@@ -90,19 +93,17 @@ def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
     """librdkafka sends the regexes of one subscription as one, which may come to more than each of them."""
     verdict = joined(patterns) if "librdkafka" in libraries_of(case) else None
     if verdict is not None and (not verdict.valid or verdict.danger is not None):
-        yield _finding(
-            case,
-            (),
+        yield case.blocker(
             "regex-refused",
-            Level.BLOCKER,
-            f"librdkafka joins the {len(patterns)} regexes into one, and that the broker refuses or is harmed by: "
-            f"{verdict.reason or verdict.danger}.",
-            "Subscribe to fewer, or to one shorter one.",
+            message=f"librdkafka joins the {len(patterns)} regexes into one, and that the broker refuses or is harmed "
+            f"by: {verdict.reason or verdict.danger}.",
+            remedy="Subscribe to fewer, or to one shorter one.",
+            source=_SOURCE,
         )
 
 
-def _cannot_be_seen() -> Finding:
-    return info(
+def _cannot_be_seen(case: Case) -> Finding:
+    return case.info(
         "regex-unknown",
         message="Whether members subscribe by a regex does not show in a classic group; only the topics do.",
         remedy="If they do, give it with --regex REGEX: the broker matches topics by another engine than the client.",
@@ -110,35 +111,31 @@ def _cannot_be_seen() -> Finding:
     )
 
 
-def _judged(
-    case: Case, members: Sequence[str], found: Comparison, engine: ClientEngine | None
-) -> Iterator[Finding]:
+_Judgement = tuple[str, Level, str, str]
+"""Rule, level, message and remedy."""
+
+
+def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_Judgement]:
     pattern, verdict = found.verdict.pattern, found.verdict
     if found.is_literal:
         return
     instead = f" Subscribe to {found.rewritten} instead." if found.rewritten else ""
     if not verdict.valid:
-        yield _finding(
-            case,
-            members,
+        yield (
             "regex-refused",
             Level.BLOCKER,
             f"The broker refuses the regex {pattern}: {verdict.reason} (INVALID_REGULAR_EXPRESSION).",
             f"Change the subscription first; kohort validate-regex shows what the broker takes.{instead}",
         )
     elif verdict.danger is not None:
-        yield _finding(
-            case,
-            members,
+        yield (
             "regex-dangerous",
             Level.BLOCKER,
             f"The regex {pattern} is dangerous to the broker: {verdict.danger}.",
             f"Change the subscription first.{instead}",
         )
     elif engine is None:
-        yield _finding(
-            case,
-            members,
+        yield (
             "regex-topics",
             Level.WARNING,
             f"What the members' library matches by {pattern} is not known here; the broker matches whole names by "
@@ -147,16 +144,14 @@ def _judged(
         )
     elif found.client_reason is not None or found.flagged:
         why = found.client_reason or ", ".join(found.flagged)
-        yield _finding(
-            case,
-            members,
+        yield (
             "regex-topics",
             Level.WARNING,
             f"What {engine.value} matches by {pattern} is not known for certain ({why}){_count(found)}.",
             f"Compare the topics that the members read now with those of kohort validate-regex.{instead}",
         )
     else:
-        yield from _differences(case, members, found, engine, instead)
+        yield from _differences(found, engine, instead)
 
 
 def _count(found: Comparison) -> str:
@@ -164,26 +159,20 @@ def _count(found: Comparison) -> str:
     return "" if topics is None else f": {_topics(topics)}"
 
 
-def _differences(
-    case: Case, members: Sequence[str], found: Comparison, engine: ClientEngine, instead: str
-) -> Iterator[Finding]:
+def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Iterator[_Judgement]:
     pattern, matched = found.verdict.pattern, found.matched
     hint = " (to librdkafka it matches anywhere in a name, to the broker only a whole one)"
     why = hint if engine is ClientEngine.LIBRDKAFKA else ""
     advice = f"Change the subscription with the step.{instead}"
     if matched.lost:
-        yield _finding(
-            case,
-            members,
+        yield (
             "regex-topics",
             Level.BLOCKER,
             f"By {pattern} the broker no longer matches {_topics(matched.lost)}{why}: nobody would consume them.",
             advice,
         )
     if matched.gained:
-        yield _finding(
-            case,
-            members,
+        yield (
             "regex-topics",
             Level.WARNING,
             f"By {pattern} the broker also matches {_topics(matched.gained)}.",
@@ -191,9 +180,7 @@ def _differences(
         )
     if not matched.lost and not matched.gained and found.ever is not None and not found.ever.same:
         example = found.ever.only_first if found.ever.only_first is not None else found.ever.only_second
-        yield _finding(
-            case,
-            members,
+        yield (
             "regex-topics",
             Level.WARNING,
             f"By {pattern} the broker matches other names than {engine.value} does{why}, such as {example!r}"
@@ -205,11 +192,3 @@ def _differences(
 def _topics(names: Sequence[str]) -> str:
     shown = ", ".join(names[:MOST_TOPICS]) or "no topic"
     return f"{shown} and {len(names) - MOST_TOPICS} more topics" if len(names) > MOST_TOPICS else shown
-
-
-def _finding(
-    case: Case, members: Sequence[str], rule: str, level: Level, message: str, remedy: str
-) -> Finding:
-    return about_members(
-        case, members, rule=rule, level=level, message=message, remedy=remedy, source=_SOURCE
-    )

@@ -12,7 +12,7 @@ from enum import Enum
 
 from groups.model import GroupState, GroupType
 from migration.model import Finding, Level
-from migration.rules.case import Case, about_members, warning
+from migration.rules.case import Case
 
 COOPERATIVE_STICKY = "cooperative-sticky"
 STICKY = "sticky"
@@ -82,11 +82,10 @@ def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
     size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     whose = "Its assignment carries" if len(members) == 1 else "The assignments carry"
     way = online_way(case)
-    yield about_members(
-        case,
-        members,
-        rule="assignment-user-data",
-        level=Level.BLOCKER if way is None else Level.WARNING,
+    yield case.finding(
+        Level.BLOCKER if way is None else Level.WARNING,
+        "assignment-user-data",
+        members=members,
         message=f"{whose} {size} bytes of user data: the broker would refuse the online upgrade with "
         "GROUP_ID_NOT_FOUND.",
         remedy=_past(case, way),
@@ -126,7 +125,7 @@ def user_data_may_come(case: Case) -> Iterator[Finding]:
     if case.converts_online and data_will_come(case):
         known = all(member.user_data is not None for member in case.group.members)
         library = "librdkafka" if case.group.protocol == "cooperative-sticky" else "sarama"
-        yield warning(
+        yield case.warning(
             "user-data-to-come",
             message=f"{library} members on {case.group.protocol}: "
             + (

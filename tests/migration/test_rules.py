@@ -309,6 +309,5 @@ def test_every_rule_is_documented() -> None:
     sources = "".join(
         file.read_text(encoding="utf-8") for file in (ROOT / "migration" / "rules").glob("*.py")
     )
-    assert documented == set(
-        re.findall(r'(?:rule=|(?:blocker|warning|info)\(\s*)"([a-z-]+)"', sources)
-    ) | set(re.findall(r'"(regex-[a-z]+)"', sources))
+    found = re.findall(r'case\.(?:blocker|warning|info|finding)(?:\(|, )[^"()]*"([a-z-]+)"', sources)
+    assert documented == {*found, *re.findall(r'"(regex-[a-z]+)"', sources)}
