@@ -105,9 +105,8 @@ def _start_bridge(trip: Trip) -> Step:
             "enable.auto.commit=false --command-property group.protocol=classic --command-property "
             f"partition.assignment.strategy={configuration.JAVA_COOPERATIVE}",
         ),
-        expect="The bridge gets the one partition of its topic and nothing of the real ones. Cooperative members "
-        "keep what they own in the rebalance that it causes. (Before Kafka 4.2 the option is called "
-        "--consumer-property.)",
+        expect="The bridge gets the one partition of its topic and nothing of the real ones. Cooperative members keep "
+        "what they own in the rebalance that it causes. (Before Kafka 4.2 the option is called --consumer-property.)",
         course=Course(
             manner=Manner.START,
             rounds=((BRIDGE,),),

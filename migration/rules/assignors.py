@@ -90,9 +90,8 @@ def metadata_can_be_read(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "malformed-metadata",
             members=[member.id for member in members],
-            message="The embedded consumer protocol cannot be read "
-            f"({'; '.join(reasons[:3])}): the broker would refuse "
-            "the online upgrade with GROUP_ID_NOT_FOUND.",
+            message=f"The embedded consumer protocol cannot be read ({'; '.join(reasons[:3])}): the broker would "
+            "refuse the online upgrade with GROUP_ID_NOT_FOUND.",
             remedy=STOP_ALL,
             source="Kafka 4.3.1: 'because the embedded consumer protocol is malformed'",
         )

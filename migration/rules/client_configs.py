@@ -165,9 +165,8 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
             yield case.blocker(
                 "client-config-protocol",
                 members=_owners(case, config),
-                message=f"{config.name}: {said.place} is consumer: a member that starts with it "
-                "converts the group to the "
-                "consumer protocol.",
+                message=f"{config.name}: {said.place} is consumer: a member that starts with it converts the group to "
+                "the consumer protocol.",
                 remedy="Remove it, or plan --to consumer.",
                 source="KIP-848, Compatibility, Deprecation, and Migration Plan",
             )
@@ -206,8 +205,7 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
             yield case.warning(
                 "group-timeouts",
                 message=f"The files do not agree on {key}: "
-                f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. "
-                "A group has one.",
+                f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. A group has one.",
                 remedy="Choose one for the group.",
                 source="KIP-848, Group Configurations",
             )

@@ -44,13 +44,11 @@ def streams_has_its_own_way(case: Case) -> Iterator[Finding]:
     if group.type is GroupType.CLASSIC and group.protocol == STREAMS_ASSIGNOR:
         yield case.blocker(
             "streams",
-            message=f"{group.id} is a Kafka Streams application (its assignor is "
-            f"{STREAMS_ASSIGNOR!r}): its tasks move by "
-            "rules of its own, and the broker refuses to convert it.",
-            remedy="Never plug another assignor into Streams. From eager to cooperative: two "
-            "rolling restarts, the first "
-            "with upgrade.from set to the old version (2.3 or older), the second without. To the streams protocol: "
-            "group.protocol=streams on brokers 4.2 or later, after stopping all instances (KIP-1071).",
+            message=f"{group.id} is a Kafka Streams application (its assignor is {STREAMS_ASSIGNOR!r}): its tasks "
+            "move by rules of its own, and the broker refuses to convert it.",
+            remedy="Never plug another assignor into Streams. From eager to cooperative: two rolling restarts, the "
+            "first with upgrade.from set to the old version (2.3 or older), the second without. To the streams "
+            "protocol: group.protocol=streams on brokers 4.2 or later, after stopping all instances (KIP-1071).",
             source="KIP-429, Compatibility and Upgrade Path; apache/kafka pull 18046",
         )
 

@@ -23,13 +23,11 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
         why = "" if access is None else f" ({access.problem})"
         yield case.info(
             "acl",
-            message=f"Whether the members may describe their topics is not known here{why}: a "
-            "heartbeat is refused with "
-            "TOPIC_AUTHORIZATION_FAILED, and a regex passes over what it may not see, without a word.",
-            remedy="Where there is an authorizer: the members' principals need DESCRIBE (READ "
-            "has it) on every topic, and "
-            "READ on the group; whoever runs kohort needs DESCRIBE on both. "
-            "kafka-acls.sh --bootstrap-server … --list shows what they have.",
+            message=f"Whether the members may describe their topics is not known here{why}: a heartbeat is refused "
+            "with TOPIC_AUTHORIZATION_FAILED, and a regex passes over what it may not see, without a word.",
+            remedy="Where there is an authorizer: the members' principals need DESCRIBE (READ has it) on every topic, "
+            "and READ on the group; whoever runs kohort needs DESCRIBE on both. kafka-acls.sh --bootstrap-server … "
+            "--list shows what they have.",
             source=_SOURCE,
         )
         return
@@ -39,9 +37,8 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
     if not readers:
         yield case.warning(
             "acl",
-            message="No access control entry lets anybody READ the group: its members are "
-            "super users, or everybody may "
-            "do what no entry is about (allow.everyone.if.no.acl.found).",
+            message="No access control entry lets anybody READ the group: its members are super users, or everybody "
+            "may do what no entry is about (allow.everyone.if.no.acl.found).",
             remedy="See that this is meant to be so on every broker.",
             source=_SOURCE,
         )
@@ -51,9 +48,8 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
         )
         yield case.warning(
             "acl",
-            message=f"{principal} may read the group but has no entry to DESCRIBE {shown}: as a "
-            "member that subscribes to "
-            "it, it is refused with TOPIC_AUTHORIZATION_FAILED.",
+            message=f"{principal} may read the group but has no entry to DESCRIBE {shown}: as a member that "
+            "subscribes to it, it is refused with TOPIC_AUTHORIZATION_FAILED.",
             remedy=f"If members run as {principal}: kafka-acls.sh --bootstrap-server … --add --allow-principal "
             f"{quote(principal)} --operation Describe --topic {missing[0]} (and so on).",
             source=_SOURCE,
