@@ -41,7 +41,7 @@ EASY_SIZE = 8
 
 def bridge_leader(trip: Trip) -> Path:
     """Bridge up, leader restarted, first member converted, bridge down, the rest rolled."""
-    ordered = sorted(trip.members, key=lambda member: (trip.names[member.id], member.id))
+    ordered = trip.ordered(trip.members)
     leader = leader_of(trip.case.group)
     # Whoever leads is restarted for the bridge; another one is the first of the consumer protocol.
     first = next((member for member in ordered if member.id != leader), ordered[0])

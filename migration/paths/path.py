@@ -136,6 +136,10 @@ class Trip:
         usual = MemberProtocol.CONSUMER if mixed else MemberProtocol.CLASSIC
         return tuple(member for member in self.members if (member.protocol or usual) is protocol)
 
+    def ordered(self, members: Iterable[Member]) -> list[Member]:
+        """In the order of their names."""
+        return sorted(members, key=lambda member: (self.names[member.id], member.id))
+
     def name(self, members: Iterable[Member]) -> tuple[str, ...]:
         """What the rounds call them."""
         return tuple(self.names[member.id] for member in members)
@@ -180,7 +184,7 @@ class Rounds:
 
 def in_rounds(trip: Trip, members: Sequence[Member], *, at_once: bool = False) -> Rounds:
     """As many together as the plan allows, in the order of their names; or all of them in one round."""
-    ordered = sorted(members, key=lambda member: (trip.names[member.id], member.id))
+    ordered = trip.ordered(members)
     size = len(ordered) if at_once else trip.concurrency
     cut = [ordered[start : start + size] for start in range(0, len(ordered), size or 1)]
     return Rounds(

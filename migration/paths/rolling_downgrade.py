@@ -6,7 +6,9 @@ leaves before the classic ones have rejoined. So it goes alone, in a step of its
 
 from __future__ import annotations
 
-from groups.model import GroupType, MemberProtocol
+from collections.abc import Sequence
+
+from groups.model import GroupType, Member, MemberProtocol
 from migration.course import Manner, Start
 from migration.model import (
     Alternative,
@@ -30,13 +32,11 @@ CONSUMER = TypeIs(type=GroupType.CONSUMER)
 
 def rolling_downgrade(trip: Trip) -> Path:
     """The members that speak the consumer protocol, the last of them by itself."""
-    left = sorted(
-        trip.speaking(MemberProtocol.CONSUMER), key=lambda member: (trip.names[member.id], member.id)
-    )
-    before = [_all_but_one(trip)] if len(left) > 1 else []
+    left = trip.ordered(trip.speaking(MemberProtocol.CONSUMER))
+    before = [_all_but_one(trip, left)] if len(left) > 1 else []
     return Path(
         name="rolling downgrade",
-        steps=(*before, _last(trip)),
+        steps=(*before, _last(trip, left)),
         alternatives=(
             Alternative(
                 title="Stop all members, start all members",
@@ -47,10 +47,7 @@ def rolling_downgrade(trip: Trip) -> Path:
     )
 
 
-def _all_but_one(trip: Trip) -> Step:
-    left = sorted(
-        trip.speaking(MemberProtocol.CONSUMER), key=lambda member: (trip.names[member.id], member.id)
-    )
+def _all_but_one(trip: Trip, left: Sequence[Member]) -> Step:
     rounds = in_rounds(trip, left[:-1])
     keeper = trip.names[left[-1].id]
     resting = (CONSUMER, *all_back(trip))
@@ -91,10 +88,7 @@ def _all_but_one(trip: Trip) -> Step:
     )
 
 
-def _last(trip: Trip) -> Step:
-    left = sorted(
-        trip.speaking(MemberProtocol.CONSUMER), key=lambda member: (trip.names[member.id], member.id)
-    )
+def _last(trip: Trip, left: Sequence[Member]) -> Step:
     rounds = in_rounds(trip, left[-1:])
     assignor = classic_assignor(trip)
     return Step(

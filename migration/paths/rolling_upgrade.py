@@ -49,7 +49,7 @@ def rolling_upgrade(trip: Trip) -> Path:
 
 def convert(trip: Trip, left: Sequence[Member], guests: int = 0) -> tuple[Step, ...]:
     """The first member, then the rest of `left`."""
-    ordered = sorted(left, key=lambda member: (trip.names[member.id], member.id))
+    ordered = trip.ordered(left)
     first, rest = ordered[:1], ordered[1:]
     steps = (first_member(trip, first, guests=guests),)
     return (*steps, other_members(trip, rest, fallen_back_to=FIRST)) if rest else steps

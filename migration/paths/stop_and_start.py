@@ -26,6 +26,7 @@ from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import EAGER, GONE, STABLE, Path, Trip, in_rounds
 
+COOPERATIVE = "cooperative-sticky"
 STOP, START = "stop-all", "start-all"
 
 
@@ -47,7 +48,7 @@ def classic_assignor(trip: Trip) -> str:
     if trip.assignor:
         return trip.assignor
     if trip.case.destination is Destination.COOPERATIVE:
-        return "cooperative-sticky"
+        return COOPERATIVE
     listed = [name for member in trip.members for name in member.protocols or ()]
     if trip.case.destination is Destination.EAGER:
         listed = [name for name in listed if name in EAGER]
@@ -99,10 +100,10 @@ def _stop(trip: Trip) -> Step:
 def _start(trip: Trip) -> Step:
     consumer = trip.case.destination is Destination.CONSUMER
     assignor = classic_assignor(trip)
-    remote = trip.remote_assignor
+    incremental = trip.old_assignor != COOPERATIVE and (consumer or assignor == COOPERATIVE)
     rounds = in_rounds(trip, trip.members, at_once=True)
     start = (
-        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=remote)
+        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=trip.remote_assignor)
         if consumer
         else Start(assignors=(assignor,))
     )
@@ -110,7 +111,7 @@ def _start(trip: Trip) -> Step:
         id=START,
         title=f"Start all members with {'the consumer protocol' if consumer else assignor}",
         actions=(
-            *_code_change(trip, incremental=consumer or assignor == "cooperative-sticky"),
+            *(callbacks_change(trip.libraries) if incremental else ()),
             *(regex_change(trip) if consumer else ()),
             "Start one member with the lines below and look at its log.",
             "Start all the others.",
@@ -168,17 +169,14 @@ def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
             ),
         )
     old = trip.case.group.protocol
+    was_other = old and old != assignor and trip.case.group.type is GroupType.CLASSIC
     formed_as_it_was = Stray(
         conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol=old or "")),
         message=f"The group has formed on {old} again: its members were started as they were.",
         back_to=anew,
     )
     return (
-        *(
-            (formed_as_it_was,)
-            if old and old != assignor and trip.case.group.type is GroupType.CLASSIC
-            else ()
-        ),
+        *((formed_as_it_was,) if was_other else ()),
         Stray(
             conditions=(TypeIs(type=GroupType.CONSUMER), MemberCount(at_least=1)),
             message="The group has formed with the consumer protocol: a member was started with "
@@ -196,18 +194,12 @@ def _start_dangers(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Danger
         else f"One of the two kinds cannot join: {dangers.INCONSISTENT}.",
         then="Stop that one and start it with the lines of this step.",
     )
-    cooperative = not consumer and assignor == "cooperative-sticky"
+    cooperative = not consumer and assignor == COOPERATIVE
     return (
         mixed,
         *((dangers.leftovers(trip),) if consumer else ()),
         *(dangers.read_while_rebalancing(trip) if cooperative else ()),
         *dangers.of_statics(trip),
-    )
-
-
-def _code_change(trip: Trip, *, incremental: bool) -> tuple[str, ...]:
-    return (
-        callbacks_change(trip.libraries) if incremental and trip.old_assignor != "cooperative-sticky" else ()
     )
 
 

@@ -52,51 +52,35 @@ def to_cooperative(trip: Trip, old: str) -> Path:
                 f"them lacks it, the first restarted member dies with {dangers.INCONSISTENT}.",
             ),
             _straight_to_consumer(),
-            Alternative(
-                title="Stop all members, start all members",
-                why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
-            ),
+            _OFFLINE,
         ),
     )
 
 
 def one_bounce(trip: Trip, old: str) -> Path:
     """Every member lists both already: `old`, the eager one, is removed."""
-    rounds = in_rounds(trip, trip.members)
-    step = Step(
+    step = _alone(
+        trip,
         id=ONLY,
+        new=COOPERATIVE,
         title="The only bounce: only the cooperative assignor is left",
-        actions=restart_actions(trip, rounds),
-        rounds=rounds.names,
-        config=configuration.assignors(trip.libraries, [COOPERATIVE]),
         expect=(
             f"The protocol is {COOPERATIVE} already."
             if trip.old_assignor == COOPERATIVE
             else f"The protocol turns to {COOPERATIVE} with the first restart, as all members list it."
         )
         + " Members that were restarted keep what they own in later rebalances; the others still give up everything.",
-        course=rounds.course(Manner.RESTART, Start(assignors=(COOPERATIVE,))),
-        complete_when=f"The group is Stable on {COOPERATIVE} and every member has come back under a new id.",
-        between=(*all_back(trip), ProtocolIs(protocol=COOPERATIVE)),
-        gate=(*all_back(trip), ProtocolIs(protocol=COOPERATIVE)),
-        strays=(
-            Stray(
-                conditions=(STABLE, ProtocolIs(protocol=old), Replaced()),
-                message=f"The group is back on {old}: a member that does not list {COOPERATIVE} is in it, and none "
-                f"has {COOPERATIVE} alone.",
-                back_to=ONLY,
-            ),
+        stray=Stray(
+            conditions=(STABLE, ProtocolIs(protocol=old), Replaced()),
+            message=f"The group is back on {old}: a member that does not list {COOPERATIVE} is in it, and none "
+            f"has {COOPERATIVE} alone.",
+            back_to=ONLY,
         ),
-        dangers=(
-            Danger(
-                what=f"A member does not list {COOPERATIVE} after all.",
-                symptom=f"The first restarted member cannot join and dies with {dangers.INCONSISTENT}; the check of "
-                "round 1 stays closed.",
-                then="Start that member as it was, and take the two bounces.",
-            ),
-            *dangers.read_while_rebalancing(trip),
-            *dangers.between_rounds(rounds),
-            *dangers.of_statics(trip),
+        danger=Danger(
+            what=f"A member does not list {COOPERATIVE} after all.",
+            symptom=f"The first restarted member cannot join and dies with {dangers.INCONSISTENT}; the check of "
+            "round 1 stays closed.",
+            then="Start that member as it was, and take the two bounces.",
         ),
         way_back=f"Restart the changed members with the list they had ({old} and {COOPERATIVE}).",
     )
@@ -147,10 +131,7 @@ def to_eager(trip: Trip) -> Path:
                 why_not="It works too, but the broker shows nothing when the first bounce is complete: the protocol "
                 f"would stay {old} until the second one begins.",
             ),
-            Alternative(
-                title="Stop all members, start all members",
-                why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
-            ),
+            _OFFLINE,
         ),
     )
 
@@ -218,9 +199,37 @@ def _of_statics(trip: Trip, new: str) -> str:
 
 
 def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
-    rounds = in_rounds(trip, trip.members)
-    return Step(
+    return _alone(
+        trip,
         id=SECOND,
+        new=new,
+        title=title,
+        expect=expect,
+        stray=Stray(
+            conditions=(STABLE, ProtocolIs(protocol=old), MemberCount(at_least=1)),
+            message=f"The group is back on {old}: a member that does not list {new} is in it (the first bounce "
+            "was not complete, or an old member has been started), and none has the new list alone.",
+            back_to=FIRST,
+        ),
+        danger=Danger(
+            what=f"A member that knows {old} alone is started: a forgotten one, an old image, a second deployment.",
+            symptom=f"It dies with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that "
+            f"it turns the whole group back to {old}.",
+            then=f"Start it with {new} alone.",
+        ),
+        way_back=f"Restart the members with both assignors, {old} first, until the protocol turns to {old}; then "
+        f"with {old} alone.",
+    )
+
+
+def _alone(
+    trip: Trip, *, id: str, new: str, title: str, expect: str, stray: Stray, danger: Danger, way_back: str
+) -> Step:
+    """A bounce after which every member lists the new assignor alone."""
+    rounds = in_rounds(trip, trip.members)
+    resting = (*all_back(trip), ProtocolIs(protocol=new))
+    return Step(
+        id=id,
         title=title,
         actions=restart_actions(trip, rounds),
         rounds=rounds.names,
@@ -228,30 +237,23 @@ def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
         expect=expect,
         course=rounds.course(Manner.RESTART, Start(assignors=(new,))),
         complete_when=f"The group is Stable on {new} and every member has come back under a new id.",
-        between=(*all_back(trip), ProtocolIs(protocol=new)),
-        gate=(*all_back(trip), ProtocolIs(protocol=new)),
-        strays=(
-            Stray(
-                conditions=(STABLE, ProtocolIs(protocol=old), MemberCount(at_least=1)),
-                message=f"The group is back on {old}: a member that does not list {new} is in it (the first bounce "
-                "was not complete, or an old member has been started), and none has the new list alone.",
-                back_to=FIRST,
-            ),
-        ),
+        between=resting,
+        gate=resting,
+        strays=(stray,),
         dangers=(
-            Danger(
-                what=f"A member that knows {old} alone is started: a forgotten one, an old image, a second deployment.",
-                symptom=f"It dies with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that "
-                f"it turns the whole group back to {old}.",
-                then=f"Start it with {new} alone.",
-            ),
+            danger,
             *(dangers.read_while_rebalancing(trip) if new == COOPERATIVE else ()),
             *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),
         ),
-        way_back=f"Restart the members with both assignors, {old} first, until the protocol turns to {old}; then "
-        f"with {old} alone.",
+        way_back=way_back,
     )
+
+
+_OFFLINE = Alternative(
+    title="Stop all members, start all members",
+    why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
+)
 
 
 def _straight_to_consumer() -> Alternative:
