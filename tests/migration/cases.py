@@ -103,6 +103,13 @@ def found(plan: Plan, rule: str) -> Finding | None:
     return next((finding for finding in plan.findings if finding.rule == rule), None)
 
 
+def the_finding(plan: Plan, rule: str) -> Finding:
+    """What a rule found first, where it must find something."""
+    finding = found(plan, rule)
+    assert finding is not None
+    return finding
+
+
 def blockers(plan: Plan) -> list[str]:
     """The rules that block a plan, each once."""
     return _rules(plan.findings, Level.BLOCKER)

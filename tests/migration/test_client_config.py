@@ -23,6 +23,7 @@ from tests.migration.cases import (
     found,
     member,
     plan,
+    the_finding,
     upgraded,
 )
 
@@ -201,8 +202,7 @@ def test_what_is_said_of_the_file_of_a_member_names_it() -> None:
 
 def test_the_command_that_moves_the_timeouts() -> None:
     odd = replace(GROUP, id="a b")
-    finding = found(plan(odd, CONSUMER, configs=[_config(TIMEOUTS)]), "group-timeouts")
-    assert finding is not None
+    finding = the_finding(plan(odd, CONSUMER, configs=[_config(TIMEOUTS)]), "group-timeouts")
     assert finding.remedy.endswith(
         "--entity-type groups --entity-name 'a b' "
         "--add-config consumer.session.timeout.ms=50000,consumer.heartbeat.interval.ms=6000"
@@ -219,31 +219,27 @@ def test_the_command_that_moves_the_timeouts() -> None:
 def test_bounds_that_are_not_known_are_kafkas(bounds: dict[str, str], said: str) -> None:
     cluster = replace(NEW, settings={"group.consumer.migration.policy": "bidirectional", **bounds})
     configs = [_config({"session.timeout.ms": "10000"})]
-    finding = found(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
     assert finding.message.endswith(f"below group.consumer.min.session.timeout.ms{said}".rstrip(".") + ".")
 
 
 def test_no_nonsense_is_put_into_a_command() -> None:
     configs = [_config({"session.timeout.ms": "${TIMEOUT:`id`}"})]
-    finding = found(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
     assert finding.remedy.endswith("--add-config consumer.session.timeout.ms=MILLISECONDS")
 
 
 def test_the_brokers_bounds_are_theirs() -> None:
     cluster = replace(NEW, settings={"group.consumer.min.session.timeout.ms": "6000"})
     configs = [_config({**TIMEOUTS, "session.timeout.ms": "10000"})]
-    finding = found(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
     assert "consumer.session.timeout.ms=10000" in finding.remedy
     assert "below" not in finding.message
 
 
 def test_files_that_do_not_agree() -> None:
     configs = [_config(TIMEOUTS), _config({**TIMEOUTS, "session.timeout.ms": "60000"})]
-    finding = found(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
     assert "do not agree on session.timeout.ms" in finding.message
 
 
@@ -294,8 +290,7 @@ def test_a_remote_assignor_must_be_offered() -> None:
 
 def test_instance_ids_of_members_that_are_not_there() -> None:
     configs = [_config({"key.deserializer": "x", "group.instance.id": "seat"})]
-    finding = found(plan(EMPTY, CONSUMER, "java:4.1", configs=configs), "static-member")
-    assert finding is not None
+    finding = the_finding(plan(EMPTY, CONSUMER, "java:4.1", configs=configs), "static-member")
     assert "(seat)" in finding.message
 
 
@@ -328,9 +323,8 @@ def test_the_file_of_a_member_beats_that_of_all() -> None:
 
 
 def test_the_file_of_a_library_that_nobody_runs() -> None:
-    finding = found(
+    finding = the_finding(
         plan(GROUP, CONSUMER, configs=[_config({"group.id": "payments"}, "librdkafka")]),
         "client-config-library",
     )
-    assert finding is not None
     assert finding.level is Level.BLOCKER

@@ -24,6 +24,7 @@ from tests.migration.cases import (
     listing,
     member,
     plan,
+    the_finding,
 )
 
 STATIC = replace(GROUP, members=(replace(GROUP.members[0], instance="seat-1"), GROUP.members[1]))
@@ -130,8 +131,7 @@ def test_what_is_true_of_many_members_is_said_once() -> None:
     members = tuple(member(f"m{number}") for number in range(500))
     made = plan(replace(GROUP, members=members), CONSUMER, "java")
     assert len(made.findings) < 15
-    finding = found(made, "client-support")
-    assert finding is not None
+    finding = the_finding(made, "client-support")
     assert finding.member is None
     assert finding.members == tuple(f"m{number}" for number in range(500))
     assert finding.message.endswith(" 500 members: m0, m1, m2 and 497 more.")
@@ -140,13 +140,11 @@ def test_what_is_true_of_many_members_is_said_once() -> None:
 
 def test_members_are_named_so_that_they_can_be_told_apart() -> None:
     twins = tuple(replace(member(f"rdkafka-{n}"), client=Client(id="rdkafka")) for n in "ab")
-    finding = found(plan(replace(GROUP, members=twins), CONSUMER, "java"), "client-support")
-    assert finding is not None
+    finding = the_finding(plan(replace(GROUP, members=twins), CONSUMER, "java"), "client-support")
     assert finding.message.endswith(" 2 members: rdkafka-a, rdkafka-b.")
-    single = found(
+    single = the_finding(
         plan(replace(GROUP, members=twins), CONSUMER, "java:4.1", "rdkafka-a=java"), "client-support"
     )
-    assert single is not None
     assert (single.member, single.members) == ("rdkafka-a", ())
 
 
@@ -157,8 +155,7 @@ MIXED = replace(GROUP, members=(GROUP.members[0], member("m3", "librdkafka", "2.
     ("leader", "said"), [(None, "whoever leads"), ("m3", "m3 (librdkafka) leads"), ("m1", "m1 (java) leads")]
 )
 def test_the_leaders_library_decides(leader: str | None, said: str) -> None:
-    finding = found(plan(replace(MIXED, leader=leader), CONSUMER), "mixed-libraries")
-    assert finding is not None
+    finding = the_finding(plan(replace(MIXED, leader=leader), CONSUMER), "mixed-libraries")
     assert "(java: m1; librdkafka: m3)" in finding.message
     assert said in finding.message
     assert found(plan(GROUP, CONSUMER), "mixed-libraries") is None
@@ -181,8 +178,7 @@ LIBRDKAFKA = replace(GROUP, protocol="roundrobin", members=(member("m1", "librdk
     ],
 )
 def test_callbacks_by_library(group: Group, to: Destination, said: str) -> None:
-    finding = found(plan(group, to), "rebalance-listener")
-    assert finding is not None
+    finding = the_finding(plan(group, to), "rebalance-listener")
     assert said in finding.remedy
 
 
@@ -217,8 +213,7 @@ def test_members_that_want_different_topics() -> None:
         replace(each, subscription=Subscription(topics=topics))
         for each, topics in zip(GROUP.members, [("orders",), ("orders", "refunds")], strict=True)
     ]
-    finding = found(plan(replace(GROUP, members=tuple(wanting)), CONSUMER), "shared-group")
-    assert finding is not None
+    finding = the_finding(plan(replace(GROUP, members=tuple(wanting)), CONSUMER), "shared-group")
     assert finding.message.startswith("The members want 2 different sets of topics")
     same = [replace(each, subscription=Subscription(topics=("orders",))) for each in GROUP.members]
     assert found(plan(replace(GROUP, members=tuple(same)), CONSUMER), "shared-group") is None
@@ -226,8 +221,7 @@ def test_members_that_want_different_topics() -> None:
 
 def test_what_is_told_against_what_shows() -> None:
     group = replace(GROUP, members=(member("m1", "java", "4.1.0"), member("rdkafka")))
-    finding = found(plan(group, CONSUMER, "java:4.1"), "client-contradiction")
-    assert finding is not None
+    finding = the_finding(plan(group, CONSUMER, "java:4.1"), "client-contradiction")
     assert (finding.level, finding.member) == (Level.WARNING, "rdkafka")
     assert finding.message.startswith(
         "java was told, but it looks like librdkafka (inferred from the client id)."
@@ -284,8 +278,7 @@ ACCESS_TABLE = {
 
 def test_the_command_for_a_principal_with_spaces() -> None:
     named = replace(MAY_READ, principal="User:CN=a b,O=c")
-    finding = found(plan(READER, CONSUMER, access=Access(entries=(named,))), "acl")
-    assert finding is not None
+    finding = the_finding(plan(READER, CONSUMER, access=Access(entries=(named,))), "acl")
     assert "--allow-principal 'User:CN=a b,O=c' --operation" in finding.remedy
 
 

@@ -23,6 +23,7 @@ from tests.migration.cases import (
     group_of,
     plan,
     policy,
+    the_finding,
     upgraded,
 )
 
@@ -112,8 +113,7 @@ def test_how_large_a_group_may_be(
     ],
 )
 def test_settings_that_are_not_known(cluster: Cluster, said: str) -> None:
-    finding = found(plan(GROUP, CONSUMER, cluster=cluster), "broker-settings")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER, cluster=cluster), "broker-settings")
     assert finding.level is Level.WARNING
     assert said in finding.message
     assert found(plan(GROUP, COOPERATIVE, cluster=cluster), "broker-settings") is None

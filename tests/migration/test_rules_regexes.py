@@ -8,7 +8,7 @@ import pytest
 
 from groups.model import Subscription
 from migration.model import Level
-from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, found, plan
+from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, found, plan, the_finding
 
 TOPICS = ("orders", "orders-eu", "payments")
 
@@ -37,30 +37,28 @@ def test_a_regex(library: str, regex: str, rule: str, level: Level | None, said:
 
 
 def test_a_pattern_to_use_instead_is_named() -> None:
-    finding = found(
+    finding = the_finding(
         plan(GROUP, CONSUMER, "librdkafka:99", topics=TOPICS, regexes=["^orders"]), "regex-topics"
     )
-    assert finding is not None
     assert "^orders.*" in finding.remedy
 
 
 def test_topics_need_not_be_there_to_be_lost() -> None:
-    finding = found(plan(GROUP, CONSUMER, "librdkafka:99", regexes=["^orders"]), "regex-topics")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER, "librdkafka:99", regexes=["^orders"]), "regex-topics")
     assert finding.level is Level.WARNING
     assert "such as" in finding.message
 
 
 def test_a_members_own_regex_is_of_the_member() -> None:
     by_regex = replace(GROUP.members[0], subscription=Subscription(regex="(?=a)b"))
-    finding = found(plan(replace(GROUP, members=(by_regex, GROUP.members[1])), CONSUMER), "regex-refused")
-    assert finding is not None
+    finding = the_finding(
+        plan(replace(GROUP, members=(by_regex, GROUP.members[1])), CONSUMER), "regex-refused"
+    )
     assert finding.member == "m1"
 
 
 def test_what_does_not_show_is_asked_for() -> None:
-    finding = found(plan(GROUP, CONSUMER), "regex-unknown")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER), "regex-unknown")
     assert "--regex" in finding.remedy
     assert found(plan(GROUP, CONSUMER, regexes=["a"]), "regex-unknown") is None
     assert found(plan(EMPTY, CONSUMER, "java:4.1"), "regex-unknown") is None
@@ -70,7 +68,6 @@ def test_what_does_not_show_is_asked_for() -> None:
 def test_regexes_that_are_too_much_together() -> None:
     """RE2/J takes each of them; librdkafka sends both as one."""
     regexes = [f"^(a{{1000}}){{50}}{letter}" for letter in "xyz"]
-    finding = found(plan(GROUP, CONSUMER, "librdkafka:99", regexes=regexes), "regex-refused")
-    assert finding is not None
+    finding = the_finding(plan(GROUP, CONSUMER, "librdkafka:99", regexes=regexes), "regex-refused")
     assert "joins the 3 regexes" in finding.message
     assert found(plan(GROUP, CONSUMER, "java:99", regexes=regexes), "regex-refused") is None

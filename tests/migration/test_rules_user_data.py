@@ -11,7 +11,7 @@ from migration.clients import clients_of, parse_clients
 from migration.model import Level
 from migration.rules import Case
 from migration.rules.user_data import OnlineWay, data_will_come, members_with_data, online_way
-from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, NEW, found, member, plan
+from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, NEW, found, member, plan, the_finding
 
 
 def _group(library: str, protocol: str, *data: bytes | None) -> Group:
@@ -75,10 +75,9 @@ def test_what_is_said(name: str, rule: str, level: Level | None, said: str) -> N
 
 
 def test_an_only_member_needs_no_bridge() -> None:
-    finding = found(
+    finding = the_finding(
         plan(_group("librdkafka", "cooperative-sticky", b"abcd"), CONSUMER), "assignment-user-data"
     )
-    assert finding is not None
     assert finding.remedy.startswith("It is the only member: stop it")
 
 
@@ -90,7 +89,8 @@ def test_an_offline_plan_minds_no_user_data() -> None:
 
 def test_metadata_that_nobody_can_read() -> None:
     broken = replace(GROUP.members[0], unreadable="the topics: 3 bytes are missing")
-    finding = found(plan(replace(GROUP, members=(broken, GROUP.members[1])), CONSUMER), "malformed-metadata")
-    assert finding is not None
+    finding = the_finding(
+        plan(replace(GROUP, members=(broken, GROUP.members[1])), CONSUMER), "malformed-metadata"
+    )
     assert (finding.level, finding.member) == (Level.BLOCKER, "m1")
     assert "3 bytes are missing" in finding.message
