@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.overview import OVERVIEW, between, days_between, of_groups, overview, plain
 from pipeline.tables.rebalances import with_busy_s
 from pipeline.tables.schemas import COMMITS, GROUPS, REBALANCES
+from tests.pipeline.report.tables import rebalance, rows_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 DAY = date(2026, 3, 1)
 
@@ -26,32 +26,14 @@ def ms(moment: datetime) -> int:
     return round(moment.timestamp() * 1_000)
 
 
-def table(spark: SparkSession, schema: StructType, *rows: dict[str, Any]) -> DataFrame:
-    """Rows with what is not said left empty: none, 0, no text."""
-    empty = {"string": "", "int": 0, "bigint": 0, "double": 0.0}
-    full = [
-        tuple(
-            row.get(
-                field.name,
-                None if field.nullable else empty.get(field.dataType.simpleString(), []),
-            )
-            for field in schema.fields
-        )
-        for row in rows
-    ]
-    return spark.createDataFrame(full, schema)
-
-
 def rebalances(spark: SparkSession) -> DataFrame:
-    return table(
-        spark,
-        REBALANCES,
-        {"day": DAY, "group": "a", "start": at(1), "end": at(1, 0, 10), "duration_s": 10.0, "joined": ["m"],
-         "moved": 3},
+    rows = [
+        rebalance("a", 1, at(1), 10.0, joined=["m"], moved=3),
         # Ends together with the one before: the time counts once.
-        {"day": DAY, "group": "a", "start": at(1, 0, 4), "end": at(1, 0, 12), "duration_s": 8.0, "left": ["m", "n"]},
-        {"day": DAY, "group": "b", "start": None, "end": at(5), "duration_s": None},
-    )  # fmt: skip
+        rebalance("a", 2, at(1, 0, 4), 8.0, left=["m", "n"]),
+        rebalance("b", 1, None, None, end=at(5)),
+    ]
+    return rows_as(spark, REBALANCES, rows)
 
 
 def test_rebalances_by_when_they_began(spark: SparkSession) -> None:
@@ -66,27 +48,24 @@ def test_rebalances_by_when_they_began(spark: SparkSession) -> None:
 
 def test_days_by_the_times_they_have(spark: SparkSession) -> None:
     days = [date(2026, 2, 28), date(2026, 3, 1), date(2026, 3, 2)]
-    groups = table(spark, GROUPS, *({"day": day, "group": "a"} for day in days))
+    groups = rows_as(spark, GROUPS, [{"day": day, "group": "a"} for day in days])
     kept = days_between(groups, ms(at(23, 59)), ms(at(23, 59)))
     assert [row["day"] for row in plain(kept)] == [DAY]
     assert days_between(groups, None, None).count() == 3
 
 
 def test_sums_of_groups(spark: SparkSession) -> None:
-    groups = table(
-        spark,
-        GROUPS,
+    groups = [
         {"day": DAY, "group": "a", "type": "classic", "migration": "classic", "storms": 1, "zombies": 4},
         {"day": date(2026, 3, 2), "group": "a", "type": "consumer", "migration": "mixed", "storms": 2},
         {"day": DAY, "group": "c", "type": "share"},
-    )
-    commits = table(
-        spark,
-        COMMITS,
+    ]
+    commits = [
         {"day": DAY, "group": "a", "commits": 5, "resets": 1, "first": at(1), "last": at(2)},
         {"day": DAY, "group": "d", "commits": 7, "first": at(1), "last": at(2)},
-    )
-    found = overview(groups, with_busy_s(rebalances(spark)), commits)
+    ]
+    counted = with_busy_s(rebalances(spark))
+    found = overview(rows_as(spark, GROUPS, groups), counted, rows_as(spark, COMMITS, commits))
     assertSchemaEqual(found.schema, OVERVIEW, ignoreNullable=True)
     expected = [
         ("a", "consumer", "mixed", 2, 1, 2, 3, 12.0, at(1, 0, 4), 3, 4, 5, 1),

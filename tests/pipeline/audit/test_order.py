@@ -10,18 +10,13 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from pipeline.audit.judge import UNRANKED
 from pipeline.audit.schemas import AUDIT
 from pipeline.audit.tables import ranked
-
-BLANK: dict[str, Any] = {
-    "source": "s", "destination": "consumer", "type": "classic", "state": "Stable", "members": 1, "topics": 1,
-    "partitions": 1, "libraries": [], "arrived": False, "verdict": "ready", "blocked_by": [], "warned_by": [],
-    "findings": [],
-}  # fmt: skip
+from tests.pipeline.report.tables import rows_as
 
 
 def rows(spark: SparkSession, *groups: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Give the rank of each group, with its risk and its score."""
-    made = [tuple((BLANK | group).get(name) for name in UNRANKED.fieldNames()) for group in groups]
-    found = ranked(spark.createDataFrame(made, UNRANKED))
+    made = [{"source": "s", "destination": "consumer", "verdict": "ready"} | group for group in groups]
+    found = ranked(rows_as(spark, UNRANKED, made))
     assertSchemaEqual(found.schema, AUDIT, ignoreNullable=True)
     return [
         (row["group"], row["risk"], row["score"], row["rank"])

@@ -9,37 +9,18 @@ from pyspark.testing import assertSchemaEqual
 
 from pipeline.tables.groups import groups
 from pipeline.tables.schemas import COMMITS, EVENTS, GROUPS, OWNERSHIP, REBALANCES
+from tests.pipeline.report.tables import rebalance, rows_as
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql import SparkSession
 
 
 def _at(day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime:
     return datetime(2026, 3, day, hour, minute, second, tzinfo=UTC)
 
 
-def _table(spark: SparkSession, schema: StructType, rows: list[dict[str, Any]]) -> DataFrame:
-    return spark.createDataFrame([tuple(row.get(name) for name in schema.names) for row in rows], schema)
-
-
 def _event(place: int, day: int, kind: str, group: str, **more: Any) -> dict[str, Any]:
-    row = {"day": date(2026, 3, day), "source": "__consumer_offsets-0", "partition": 0, "offset": place}
-    return row | {"time": _at(day), "kind": kind, "tombstone": False, "group": group} | more
-
-
-def _rebalance(group: str, epoch: int, start: datetime, end: datetime | None, **more: Any) -> dict[str, Any]:
-    row = {
-        "day": start.date(),
-        "group": group,
-        "protocol": "classic",
-        "epoch": epoch,
-        "start": start,
-        "end": end,
-    }
-    counts = dict.fromkeys(("members_before", "members", "partitions", "moved", "revoked"), 0)
-    lists: dict[str, list[str]] = {"causes": ["join"], "joined": [], "left": [], "expired": []}
-    return row | counts | lists | {"cause": "join"} | more
+    return {"day": date(2026, 3, day), "offset": place, "time": _at(day), "kind": kind, "group": group} | more
 
 
 def _owner(member: str, partition: int, since: datetime, until: datetime | None = None) -> dict[str, Any]:
@@ -49,7 +30,7 @@ def _owner(member: str, partition: int, since: datetime, until: datetime | None 
 
 def _commit(partition: int, first: datetime, last: datetime, group: str = "g") -> dict[str, Any]:
     where = {"day": first.date(), "group": group, "topic": "t", "topic_partition": partition}
-    return where | {"commits": 5, "resets": 0, "deleted": 0, "first": first, "last": last}
+    return where | {"commits": 5, "first": first, "last": last}
 
 
 def _groups(
@@ -62,10 +43,10 @@ def _groups(
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """By group and day of the month."""
     table = groups(
-        _table(spark, EVENTS, events or []),
-        _table(spark, REBALANCES, rebalances or []),
-        _table(spark, OWNERSHIP, ownership or []),
-        _table(spark, COMMITS, commits or []),
+        rows_as(spark, EVENTS, events or []),
+        rows_as(spark, REBALANCES, rebalances or []),
+        rows_as(spark, OWNERSHIP, ownership or []),
+        rows_as(spark, COMMITS, commits or []),
     )
     assertSchemaEqual(table.schema, GROUPS)
     rows = table.collect()
@@ -109,14 +90,12 @@ def test_type_and_migration(spark: SparkSession) -> None:
 
 def test_rebalances_storms_and_time(spark: SparkSession) -> None:
     rows = [
-        _rebalance("g", 1, _at(1, 10), _at(1, 10, 0, 30), members=2, joined=["a", "b"]),
-        _rebalance("g", 2, _at(1, 10, 0, 20), _at(1, 10, 0, 40), members_before=2, members=3, joined=["c"]),
-        _rebalance(
-            "g", 3, _at(1, 10, 1, 40), _at(1, 10, 1, 50), members_before=3, members=1, left=["a", "b"]
-        ),
+        rebalance("g", 1, _at(1, 10), 30.0, members=2, joined=["a", "b"]),
+        rebalance("g", 2, _at(1, 10, 0, 20), 20.0, members_before=2, members=3, joined=["c"]),
+        rebalance("g", 3, _at(1, 10, 1, 40), 10.0, members_before=3, members=1, left=["a", "b"]),
         # More than a minute later: no storm of it.
-        _rebalance("g", 4, _at(1, 11), None, members_before=1, members=1),
-        _rebalance("g", 5, _at(1, 11, 1), _at(1, 11, 1), members_before=1, members=1),
+        rebalance("g", 4, _at(1, 11), None, members_before=1, members=1),
+        rebalance("g", 5, _at(1, 11, 1), 0.0, members_before=1, members=1),
     ]
     later = [_commit(0, _at(2), _at(2, 1))]
     found = _groups(spark, rebalances=rows, commits=later)
