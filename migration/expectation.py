@@ -17,7 +17,7 @@ from groups.model import MemberProtocol, Topic
 from migration.course import Course, Manner, Moment, OwnerGap
 from migration.model import Expectation, Step
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
-from migration.rules import Case
+from migration.rules.case import Case
 from migration.walk import Walk
 
 

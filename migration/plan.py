@@ -18,10 +18,11 @@ from migration.clients import (
 from migration.commands import ClusterOptions
 from migration.expectation import foresee
 from migration.model import Baseline, Destination, Plan, Verdict
-from migration.paths import Trip, choose_path, has_arrived, planned_members
-from migration.paths.path import BRIDGE
-from migration.rules import Case, judge
+from migration.paths.choose import choose_path, has_arrived
+from migration.paths.path import BRIDGE, Trip, planned_members
 from migration.rules.assignors import lists_are_known
+from migration.rules.case import Case
+from migration.rules.catalogue import judge
 
 DEFAULT_BOUNCE_S = 30.0
 """A container's stop, its start and the join: what rolling restarts are usually given. Measure yours."""
@@ -93,9 +94,7 @@ def make_plan(
     )
     if plan.verdict is Verdict.BLOCKED:
         return plan
-    trip = Trip(
-        case=case, concurrency=concurrency, assignor=case.assignor, connection=connection or ClusterOptions()
-    )
+    trip = Trip(case=case, concurrency=concurrency, connection=connection or ClusterOptions())
     path = choose_path(trip)
     if not with_costs:
         return replace(plan, steps=path.steps, path=path.name, alternatives=path.alternatives)

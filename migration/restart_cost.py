@@ -18,12 +18,11 @@ from assignors.assignor import Side
 from groups.dry_run import BROKERS_DEFAULT, DryRun
 from groups.group_spec import current_of
 from groups.model import Group, GroupType, Member, MemberProtocol, Topic
-from migration.commands import ClusterOptions
 from migration.course import Course, Manner, Start
 from migration.expectation import foresee
 from migration.model import Destination, Step
-from migration.paths import Trip
-from migration.rules import Case
+from migration.paths.path import Trip
+from migration.rules.case import Case
 
 COOPERATIVE = "cooperative-sticky"
 RESUME_S = 1.0
@@ -38,8 +37,7 @@ def destinations_assignor(case: Case) -> tuple[str, Side]:
         return COOPERATIVE, Side.CLIENT
     if case.group.type is GroupType.CONSUMER:
         return case.group.protocol or BROKERS_DEFAULT, Side.BROKER
-    trip = Trip(case=case, concurrency=1, assignor=None, connection=ClusterOptions())
-    return trip.remote_assignor or BROKERS_DEFAULT, Side.BROKER
+    return Trip(case=case).remote_assignor or BROKERS_DEFAULT, Side.BROKER
 
 
 def restart_now_s(case: Case, *, topics: Mapping[str, Topic], bounce_s: float) -> float | None:

@@ -10,25 +10,3 @@ Nobody sees a restart. What is seen is that a member id has gone and another has
 know the ids that the group had when the step began: the plan's baseline for the first step, and for later ones what
 was noted when the gate before opened (`notes.py`).
 """
-
-from migration.gate.answers import Awaited, Check, Judgement, PlanMismatch, Strayed
-from migration.gate.judge import judge_gate, needs_leader
-from migration.gate.notes import Notes, NotesError, Opened, fingerprint, notes_from_data, notes_to_data
-from migration.gate.observation import Observation
-
-__all__ = [
-    "Awaited",
-    "Check",
-    "Judgement",
-    "Notes",
-    "NotesError",
-    "Observation",
-    "Opened",
-    "PlanMismatch",
-    "Strayed",
-    "fingerprint",
-    "judge_gate",
-    "needs_leader",
-    "notes_from_data",
-    "notes_to_data",
-]

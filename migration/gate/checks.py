@@ -30,14 +30,16 @@ from migration.plan_file import condition_tag
 
 def check_condition(condition: Condition, observed: Observation) -> Check:
     """The answer to a condition. Without a group nothing is there: no type, no member."""
-    check: Check = _CHECKS[type(condition)](condition, observed, condition_tag(condition))
-    return check
-
-
-def _type(condition: TypeIs, observed: Observation, tag: str) -> Check:
-    wanted, found = condition.type, observed.group
-    if found is None:
+    kind, tag = type(condition), condition_tag(condition)
+    if kind not in _OF_GROUP:
+        return _CHECKS[kind](condition, observed, tag)
+    if observed.group is None:
         return no(tag, _no_group(observed))
+    return _OF_GROUP[kind](condition, observed.group, tag)
+
+
+def _type(condition: TypeIs, found: Group, tag: str) -> Check:
+    wanted = condition.type
     if found.type is GroupType.UNKNOWN:
         return cannot_tell(tag, f"the type of the group is not known; wanted: {wanted.value}")
     text = f"the group's type is {found.type.value}"
@@ -73,11 +75,9 @@ def _state(condition: StateIn, observed: Observation, tag: str) -> Check:
 _WITHOUT_MEMBERS = frozenset({GroupState.EMPTY, GroupState.DEAD})
 
 
-def _protocol(condition: ProtocolIs, observed: Observation, tag: str) -> Check:
-    wanted, group = condition.protocol, observed.group
-    if group is None:
-        return no(tag, _no_group(observed))
-    if group.protocol is None or not group.protocol:
+def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
+    wanted = condition.protocol
+    if not group.protocol:
         if group.state is GroupState.EMPTY:
             return no(tag, f"the group is Empty: nobody uses {wanted}")
         why = "" if group.state is GroupState.STABLE else f" while the group is {group.state.value}"
@@ -202,16 +202,14 @@ def _of_rounds(
     return since.stayed, since.gone
 
 
-def _no_user_data(_: NoUserData, observed: Observation, tag: str) -> Check:
-    if observed.group is None:
-        return no(tag, _no_group(observed))
-    if observed.group.type is GroupType.CONSUMER:
+def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
+    if group.type is GroupType.CONSUMER:
         return yes(tag, "a consumer group's assignments carry no user data")
-    carrying = [m for m in observed.members if m.user_data and m.user_data.assignment]
+    carrying = [m for m in group.members if m.user_data and m.user_data.assignment]
     if carrying:
-        sizes = ", ".join(f"{_label(one)}: {count(_size(one), 'byte')}" for one in carrying[:8])
+        sizes = ", ".join(f"{planned(one).label}: {count(_size(one), 'byte')}" for one in carrying[:8])
         return no(tag, f"the assignments of {count(len(carrying), 'member')} carry user data ({sizes})")
-    unknown = [member for member in observed.members if member.user_data is None]
+    unknown = [member for member in group.members if member.user_data is None]
     if unknown:
         return cannot_tell(
             tag,
@@ -221,23 +219,21 @@ def _no_user_data(_: NoUserData, observed: Observation, tag: str) -> Check:
     return yes(tag, "no member's assignment carries user data")
 
 
-def _precedes(condition: Precedes, observed: Observation, tag: str) -> Check:
+def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     wanted = condition.client_id
-    if observed.group is None:
-        return no(tag, _no_group(observed))
-    holds = precedes(observed.group, wanted)
+    holds = precedes(group, wanted)
     if holds is None:
-        return cannot_tell(tag, f"whether {wanted} follows the leader {_unknown_order(observed.group)}")
+        return cannot_tell(tag, f"whether {wanted} follows the leader {_unknown_order(group)}")
     text = f"{wanted} comes first in the order of succession"
     if holds:
         return yes(tag, text)
-    if not _holders(observed, wanted):
+    if not _holders(group.members, wanted):
         return no(tag, f"{wanted} is no member")
     return no(
         tag,
-        f"{wanted} does not come first in the order of succession{_how_to_come_first(observed, wanted)}",
+        f"{wanted} does not come first in the order of succession{_how_to_come_first(group, wanted)}",
         # The order changes with the members alone.
-        by_waiting=observed.group.state is not GroupState.STABLE,
+        by_waiting=group.state is not GroupState.STABLE,
     )
 
 
@@ -245,12 +241,12 @@ FEW_PLACES = 2
 """With fewer bins than these in front, trying again is not worth while."""
 
 
-def _how_to_come_first(observed: Observation, wanted: str) -> str:
+def _how_to_come_first(group: Group, wanted: str) -> str:
     """A new id falls into a bin by chance; a follower in one of the first bins leaves it next to none."""
-    front = front_of(observed.group) if observed.group else None
+    front = front_of(group)
     if front is None:
         return f": restart {wanted}, for a new member id, and ask again"
-    first = next(planned(member) for member in observed.members if member.id == front.member)
+    first = next(planned(member) for member in group.members if member.id == front.member)
     chance = f"{front.places} in {front.bins} new ids come before it"
     if front.places < FEW_PLACES:
         return (
@@ -260,17 +256,15 @@ def _how_to_come_first(observed: Observation, wanted: str) -> str:
     return f", {name_all([first])} does: restart {wanted}, for a new member id, and ask again ({chance})"
 
 
-def _leads(condition: Leads, observed: Observation, tag: str) -> Check:
+def _leads(condition: Leads, group: Group, tag: str) -> Check:
     wanted = condition.client_id
-    if observed.group is None:
-        return no(tag, _no_group(observed))
-    holds = leads(observed.group, wanted)
+    holds = leads(group, wanted)
     if holds is None:
-        return cannot_tell(tag, f"whether {wanted} leads {_unknown(observed.group)}")
+        return cannot_tell(tag, f"whether {wanted} leads {_unknown(group)}")
     if holds:
         return yes(tag, f"{wanted} leads the group")
-    leader = leader_of(observed.group)
-    found = [planned(member) for member in observed.members if member.id == leader]
+    leader = leader_of(group)
+    found = [planned(member) for member in group.members if member.id == leader]
     more = f"; {name_all(found)} does" if found else ""
     return no(tag, f"{wanted} does not lead the group{more}")
 
@@ -288,22 +282,28 @@ def _unknown(group: Group) -> str:
 
 
 def _absent(condition: Absent, observed: Observation, tag: str) -> Check:
-    wanted, holders = condition.client_id, _holders(observed, condition.client_id)
-    if holders:
-        there = [planned(member) for member in holders]
+    wanted, there = (
+        condition.client_id,
+        [planned(one) for one in _holders(observed.members, condition.client_id)],
+    )
+    if there:
         return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))
-    if any(member.client.id is None for member in observed.members):
+    if _has_unnamed(observed):
         return cannot_tell(tag, f"client ids are not known here: whether {wanted} has gone")
     return yes(tag, f"{wanted} is no member")
 
 
 def _present(condition: Present, observed: Observation, tag: str) -> Check:
     wanted = condition.client_id
-    if _holders(observed, wanted):
+    if _holders(observed.members, wanted):
         return yes(tag, f"{wanted} is a member")
-    if any(member.client.id is None for member in observed.members):
+    if _has_unnamed(observed):
         return cannot_tell(tag, f"client ids are not known here: whether {wanted} is a member")
     return no(tag, f"{wanted} is no member yet")
+
+
+def _has_unnamed(observed: Observation) -> bool:
+    return any(member.client.id is None for member in observed.members)
 
 
 def _others(_: OthersAlso, observed: Observation, tag: str) -> Check:
@@ -319,16 +319,12 @@ def _others(_: OthersAlso, observed: Observation, tag: str) -> Check:
     return cannot_tell(tag, f"{text}, or one that was killed and whose session has not ended")
 
 
-def _holders(observed: Observation, client_id: str) -> list[Member]:
-    return [member for member in observed.members if member.client.id == client_id]
+def _holders(members: Sequence[Member], client_id: str) -> list[Member]:
+    return [member for member in members if member.client.id == client_id]
 
 
 def _verb(number: int) -> str:
     return "speaks" if number == 1 else "speak"
-
-
-def _label(member: Member) -> str:
-    return planned(member).label
 
 
 def _size(member: Member) -> int:
@@ -355,16 +351,18 @@ def _not_noted(observed: Observation) -> str:
     )
 
 
-_CHECKS: Mapping[type, Callable[[Any, Observation, str], Check]] = {
+_OF_GROUP: Mapping[type, Callable[[Any, Group, str], Check]] = {
     TypeIs: _type,
-    StateIn: _state,
     ProtocolIs: _protocol,
-    MemberCount: _member_count,
-    Speaking: _speaking,
-    Replaced: _replaced,
     NoUserData: _no_user_data,
     Precedes: _precedes,
     Leads: _leads,
+}
+_CHECKS: Mapping[type, Callable[[Any, Observation, str], Check]] = {
+    StateIn: _state,
+    MemberCount: _member_count,
+    Speaking: _speaking,
+    Replaced: _replaced,
     Absent: _absent,
     Present: _present,
     OthersAlso: _others,

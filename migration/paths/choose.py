@@ -15,8 +15,8 @@ from migration.paths.rolling_downgrade import rolling_downgrade
 from migration.paths.rolling_upgrade import rolling_upgrade, shed_user_data
 from migration.paths.stop_and_start import start, stop_and_start
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
-from migration.rules import Case
 from migration.rules.assignors import ALSO_KNOWN
+from migration.rules.case import Case
 from migration.rules.user_data import OnlineWay, members_with_data, online_way
 
 COOPERATIVE = "cooperative-sticky"

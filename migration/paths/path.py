@@ -7,7 +7,7 @@ clients and brokers are those that a running 4.3.1 and the clients of the field 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from groups.model import GroupState, GroupType, Member, MemberProtocol
@@ -26,8 +26,8 @@ from migration.model import (
     names_of,
 )
 from migration.paths import configuration
-from migration.rules import Case
 from migration.rules.assignors import offered_assignors
+from migration.rules.case import Case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,7 @@ class Trip:
     case: Case
     concurrency: int = 1
     """Members in a round."""
-    assignor: str | None = None
-    """The assignor that was asked for, of the way back; None takes the likeliest."""
-    connection: ClusterOptions
+    connection: ClusterOptions = field(default_factory=ClusterOptions)
 
     @property
     def group(self) -> str:

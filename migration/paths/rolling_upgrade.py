@@ -47,12 +47,11 @@ def rolling_upgrade(trip: Trip) -> Path:
     return Path(name="rolling upgrade", steps=steps, alternatives=(offline(),))
 
 
-def convert(trip: Trip, left: Sequence[Member], guests: int = 0) -> tuple[Step, ...]:
+def convert(trip: Trip, left: Sequence[Member]) -> tuple[Step, ...]:
     """The first member, then the rest of `left`."""
     ordered = trip.ordered(left)
-    first, rest = ordered[:1], ordered[1:]
-    steps = (first_member(trip, first, guests=guests),)
-    return (*steps, other_members(trip, rest, fallen_back_to=FIRST)) if rest else steps
+    first, rest = first_member(trip, ordered[:1]), ordered[1:]
+    return (first, other_members(trip, rest, fallen_back_to=FIRST)) if rest else (first,)
 
 
 def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Step:

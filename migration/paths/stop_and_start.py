@@ -45,8 +45,8 @@ def classic_assignor(trip: Trip) -> str:
 
     One that all the libraries have: no member could list another.
     """
-    if trip.assignor:
-        return trip.assignor
+    if trip.case.assignor:
+        return trip.case.assignor
     if trip.case.destination is Destination.COOPERATIVE:
         return COOPERATIVE
     listed = [name for member in trip.members for name in member.protocols or ()]

@@ -101,7 +101,7 @@ def to_eager(trip: Trip) -> Path:
     """The two bounces in reverse, with the eager assignor first in the list; the second, where the first is done."""
     if trip.old_assignor in EAGER:
         return _eager_again(trip, trip.old_assignor)
-    old, new = trip.old_assignor or COOPERATIVE, trip.assignor or "range"
+    old, new = trip.old_assignor or COOPERATIVE, trip.case.assignor or "range"
     return Path(
         name="two bounces in reverse",
         steps=(

@@ -16,10 +16,11 @@ from groups.what_if import WhatIf
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
 from migration.model import Destination, Finding, Level, Plan
-from migration.paths import has_arrived
+from migration.paths.choose import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, make_plan
 from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s
-from migration.rules import Case, nothing_to_migrate
+from migration.rules.case import Case
+from migration.rules.catalogue import nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_regexes import why_unasked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES

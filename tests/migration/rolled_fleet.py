@@ -19,7 +19,7 @@ from migration.clients import clients_of, parse_clients
 from migration.course import Course, Start
 from migration.expectation import foresee
 from migration.model import Destination, Expectation, Step
-from migration.rules import Case
+from migration.rules.case import Case
 from tests.kafka.broker import Broker
 from tests.kafka.groups import describe
 from tests.kafka.member import Member

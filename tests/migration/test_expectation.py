@@ -14,7 +14,7 @@ from migration.clients import clients_of, parse_clients
 from migration.course import Course, Guest, Manner, Moment, Start
 from migration.expectation import Foreseen, foresee
 from migration.model import Destination, Step
-from migration.rules import Case
+from migration.rules.case import Case
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW
 

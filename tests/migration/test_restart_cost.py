@@ -13,7 +13,8 @@ from migration.clients import parse_clients
 from migration.model import Destination
 from migration.plan import case_of, make_plan
 from migration.restart_cost import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
-from migration.rules import Case, nothing_to_migrate
+from migration.rules.case import Case
+from migration.rules.catalogue import nothing_to_migrate
 from tests.migration.test_expectation import group_of, topics_of
 
 NEW = Cluster(id="c", kafka="4.3.1", features={"group.version": 1})

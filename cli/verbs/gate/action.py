@@ -18,10 +18,10 @@ from cli.sources.source import Source
 from cli.verbs.plan.plan_files import read_text
 from groups.model import Cause, Group, Problem
 from groups.yaml_files import TreeError, load_tree, replace_file, yaml_lines
-from migration.gate import Judgement, Observation, judge_gate, needs_leader
-from migration.gate.answers import planned
-from migration.gate.judge import check_steady
+from migration.gate.answers import Judgement, planned
+from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
+from migration.gate.observation import Observation
 from migration.model import Plan, Step
 from wire.client.errors import WireError
 

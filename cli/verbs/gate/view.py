@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.render.document import Block, Document, Heading, Text, fields, table_of
 from cli.verbs.gate.action import GateAnswer, GateQuestion
-from migration.gate import Judgement
+from migration.gate.answers import Judgement
 
 _ANSWERS = {True: "yes", False: "no", None: None}
 

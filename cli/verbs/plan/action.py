@@ -27,7 +27,7 @@ from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientC
 from migration.clients import DeclaredClients, parse_clients, unknown_members
 from migration.commands import ClusterOptions
 from migration.model import Destination, Plan, Verdict
-from migration.paths import leader_matters
+from migration.paths.choose import leader_matters
 from migration.paths.path import EAGER
 from migration.plan import case_of, make_plan
 

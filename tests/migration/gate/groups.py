@@ -17,8 +17,9 @@ from groups.model import (
     Topic,
 )
 from migration.clients import parse_clients
-from migration.gate import Judgement, Observation, judge_gate
-from migration.gate.answers import planned
+from migration.gate.answers import Judgement, planned
+from migration.gate.judge import judge_gate
+from migration.gate.observation import Observation
 from migration.model import Destination, Plan, PlannedMember
 from migration.plan import case_of, make_plan
 

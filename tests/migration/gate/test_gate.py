@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from groups.model import Client, Cluster, GroupState, GroupType, Member, Subscription, UserData
-from migration.gate import judge_gate
 from migration.gate.checks import check_condition
-from migration.gate.judge import check_steady
+from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import Observation
 from migration.model import (
     Destination,
