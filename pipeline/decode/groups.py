@@ -14,15 +14,23 @@ from uuid import UUID
 
 from coordinator.engine.records import (
     ClassicGroupRecord,
+    ClassicGroupValue,
     ClassicMemberValue,
     ConsumerGroupRecord,
+    ConsumerGroupValue,
     ConsumerMemberRecord,
+    ConsumerMemberValue,
     CurrentAssignmentRecord,
+    CurrentAssignmentValue,
     PartitionMetadataRecord,
     RegexRecord,
+    RegexValue,
     TargetEpochRecord,
+    TargetEpochValue,
     TargetMemberRecord,
+    TopicPartitions,
 )
+from coordinator.engine.topics import TopicInfo
 from coordinator.store.records import OtherRecord, decode_record
 from pipeline.decode.arrow import timestamp_us
 from wire.messages.embedded_protocol import read_assignment, read_subscription
@@ -47,11 +55,16 @@ def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
     :raises DecodeError: the bytes are no key or value of their type
     """
     record = decode_record(key, value)
-    row: Row = {"group": record.key["groupId"] if isinstance(record, OtherRecord) else record.group}
-    if value is not None:
-        row["value_version"] = int.from_bytes(value[:2], signed=True)
-    _COLUMNS[type(record)](row, record, names)
-    return row
+    if isinstance(record, OtherRecord):
+        row = {"group": record.key["groupId"], "member": record.key.get("memberId")}
+    else:
+        row = {name: getattr(record, name, None) for name in ("group", "member", "regex")}
+    if value is None:
+        return row
+    row["value_version"] = int.from_bytes(value[:2], signed=True)
+    return row | _COLUMNS[type(record)](
+        record if isinstance(record, TargetEpochRecord) else record.value, names
+    )
 
 
 def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
@@ -62,12 +75,9 @@ def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
     return {topic: sorted(partitions) for topic, partitions in found.items()}
 
 
-def _classic_group(row: Row, record: ClassicGroupRecord, _: Names) -> None:
-    value = record.value
-    if value is None:
-        return
+def _classic_group(value: ClassicGroupValue, _: Names) -> Row:
     embedded = value.protocol_type == EMBEDDED_PROTOCOL_TYPE
-    row |= {
+    return {
         "epoch": value.generation,
         "protocol_type": value.protocol_type,
         "assignor": value.protocol,
@@ -78,13 +88,8 @@ def _classic_group(row: Row, record: ClassicGroupRecord, _: Names) -> None:
 
 
 def _classic_member(member: ClassicMemberValue, embedded: bool) -> Row:
-    return {
-        "member": member.member,
-        "instance": member.instance,
-        "client_id": member.client_id,
-        "host": member.host,
-        "rebalance_timeout_ms": member.rebalance_timeout_ms,
-        "session_timeout_ms": member.session_timeout_ms,
+    same = ("member", "instance", "client_id", "host", "rebalance_timeout_ms", "session_timeout_ms")
+    return {name: getattr(member, name) for name in same} | {
         "topics": _subscribed(member.subscription) if embedded else None,
         "assignment": _assigned(member.assignment) if embedded else None,
     }
@@ -106,100 +111,68 @@ def _assigned(assignment: bytes) -> Partitions | None:
     return {topic: sorted(set(partitions)) for topic, partitions in found.items()}
 
 
-def _group_epoch(row: Row, record: ConsumerGroupRecord, _: Names) -> None:
-    if record.value is not None:
-        row |= {"epoch": record.value.epoch, "metadata_hash": record.value.metadata_hash}
+def _group_epoch(value: ConsumerGroupValue, _: Names) -> Row:
+    return {"epoch": value.epoch, "metadata_hash": value.metadata_hash}
 
 
-def _partition_metadata(row: Row, record: PartitionMetadataRecord, _: Names) -> None:
-    if record.value is not None:
-        row["topics"] = [topic.name for topic in record.value]
-        row["fields"] = _json(
-            {
-                "topics": [
-                    {"topicId": each.id, "topicName": each.name, "numPartitions": each.partitions}
-                    for each in record.value
-                ]
-            }
-        )
+def _partition_metadata(topics: tuple[TopicInfo, ...], _: Names) -> Row:
+    fields = [
+        {"topicId": each.id, "topicName": each.name, "numPartitions": each.partitions} for each in topics
+    ]
+    return {"topics": [topic.name for topic in topics], "fields": _json({"topics": fields})}
 
 
-def _member(row: Row, record: ConsumerMemberRecord, _: Names) -> None:
-    row["member"] = record.member
-    value = record.value
-    if value is None:
-        return
+def _member(value: ConsumerMemberValue, _: Names) -> Row:
     classic = value.classic
-    row |= {
-        "instance": value.instance,
-        "client_id": value.client_id,
-        "host": value.host,
-        "rack": value.rack,
+    fields: Row = {"rebalanceTimeoutMs": value.rebalance_timeout_ms}
+    if classic is not None:
+        fields["sessionTimeoutMs"] = classic.session_timeout_ms
+        fields["supportedProtocols"] = [name for name, _ in classic.protocols]
+    same = ("instance", "client_id", "host", "rack", "assignor")
+    return {name: getattr(value, name) for name in same} | {
         "topics": list(value.topics),
         "regex": value.regex or None,
-        "assignor": value.assignor,
         "member_protocol": CONSUMER if classic is None else CLASSIC,
-        "fields": _json(
-            {"rebalanceTimeoutMs": value.rebalance_timeout_ms}
-            if classic is None
-            else {
-                "rebalanceTimeoutMs": value.rebalance_timeout_ms,
-                "sessionTimeoutMs": classic.session_timeout_ms,
-                "supportedProtocols": [name for name, _ in classic.protocols],
-            }
-        ),
+        "fields": _json(fields),
     }
 
 
-def _target_epoch(row: Row, record: TargetEpochRecord, _: Names) -> None:
-    value = record.value
-    if value is not None:
-        # Brokers before 4.3 write no time down: it is 0 then.
-        row |= {"epoch": value.epoch, "state_since": timestamp_us(value.assigned_ms or -1)}
+def _target_epoch(value: TargetEpochValue, _: Names) -> Row:
+    # Brokers before 4.3 write no time down: it is 0 then.
+    return {"epoch": value.epoch, "state_since": timestamp_us(value.assigned_ms or -1)}
 
 
-def _target(row: Row, record: TargetMemberRecord, names: Names) -> None:
-    row["member"] = record.member
-    if record.value is not None:
-        row["assignment"] = named(record.value, names)
+def _target(value: TopicPartitions, names: Names) -> Row:
+    return {"assignment": named(value, names)}
 
 
-def _current(row: Row, record: CurrentAssignmentRecord, names: Names) -> None:
-    row["member"] = record.member
-    value = record.value
-    if value is not None:
-        row |= {
-            "epoch": value.epoch,
-            "previous_epoch": value.previous_epoch,
-            "state": value.state.name.lower(),
-            "assignment": named(value.assigned, names),
-            "revoking": named(value.revoking, names),
-        }
+def _current(value: CurrentAssignmentValue, names: Names) -> Row:
+    return {
+        "epoch": value.epoch,
+        "previous_epoch": value.previous_epoch,
+        "state": value.state.name.lower(),
+        "assignment": named(value.assigned, names),
+        "revoking": named(value.revoking, names),
+    }
 
 
-def _regex(row: Row, record: RegexRecord, _: Names) -> None:
-    row["regex"] = record.regex
-    if record.value is not None:
-        row |= {
-            "topics": list(record.value.topics),
-            "state_since": timestamp_us(record.value.resolved_ms),
-            "fields": _json({"version": record.value.version}),
-        }
+def _regex(value: RegexValue, _: Names) -> Row:
+    return {
+        "topics": list(value.topics),
+        "state_since": timestamp_us(value.resolved_ms),
+        "fields": _json({"version": value.version}),
+    }
 
 
-def _other(row: Row, record: OtherRecord, names: Names) -> None:
+def _other(value: Mapping[str, Any], names: Names) -> Row:
     """Of a share or streams group: the columns that mean the same, and all fields of the value."""
-    row["member"] = record.key.get("memberId")
-    value = record.value
-    if value is None:
-        return
-    row |= {column: value[field] for field, column in _SAME.items() if field in value}
-    for field, column in (("topicPartitions", "assignment"), ("assignedPartitions", "assignment")):
+    row: Row = {column: value[field] for field, column in _SAME.items() if field in value}
+    for field in ("topicPartitions", "assignedPartitions"):
         if field in value:
-            row[column] = named({each["topicId"]: each["partitions"] for each in value[field]}, names)
+            row["assignment"] = named({each["topicId"]: each["partitions"] for each in value[field]}, names)
     if "assignmentTimestamp" in value:
         row["state_since"] = timestamp_us(value["assignmentTimestamp"] or -1)
-    row["fields"] = _json(value)
+    return row | {"fields": _json(value)}
 
 
 _SAME: Mapping[str, str] = {
@@ -216,7 +189,7 @@ _SAME: Mapping[str, str] = {
 }
 """Columns of the fields of share and streams groups."""
 
-_COLUMNS: Mapping[type[Any], Callable[[Row, Any, Names], None]] = {
+_COLUMNS: Mapping[type[Any], Callable[[Any, Names], Row]] = {
     ClassicGroupRecord: _classic_group,
     ConsumerGroupRecord: _group_epoch,
     PartitionMetadataRecord: _partition_metadata,
@@ -227,6 +200,7 @@ _COLUMNS: Mapping[type[Any], Callable[[Row, Any, Names], None]] = {
     RegexRecord: _regex,
     OtherRecord: _other,
 }
+"""What the value of each type of record says."""
 
 
 def _json(fields: Mapping[str, Any]) -> str:
