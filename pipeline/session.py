@@ -15,13 +15,13 @@ import sys
 import tempfile
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pipeline.jvm import MissingSpark, check_spark, jvm
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame as DataFrame
     from pyspark.sql import SparkSession as SparkSession
 
+Handler: TypeAlias = Callable[[int, FrameType | None], Any] | signal.Handlers
 __all__ = ["MissingSpark", "SessionSettings", "check_spark", "session"]
 
 DEFAULT_MASTER = "local[*]"
@@ -67,6 +68,8 @@ the time, measured with 9,000 records."""
 _LOCAL_TASKS_PER_CORE = 4
 """Behind an exchange. Spark's 200 take longer to begin and end than to do what a machine alone has to do."""
 _STOP_TIMEOUT_S = 15.0
+_INTERRUPTS_KEPT: Mapping[int, None] = {signal.SIGINT: None}
+"""A SparkContext takes SIGINT for itself and asks the JVM to cancel, on a connection that is in use."""
 _ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -153,7 +156,7 @@ def _in_given_jvm(settings: SessionSettings) -> SparkSession:
         conf.setIfMissing(name, value)
     for name, value in (_asked(settings) | _SQL).items():
         conf.set(name, value)
-    with _interrupts_kept():
+    with _handled(_INTERRUPTS_KEPT):
         spark = SparkSession.builder.config(conf=conf).getOrCreate()
     _refuse_other_master(spark, settings)
     spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
@@ -175,7 +178,7 @@ def _in_own_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkSessi
             "PYSPARK_GATEWAY_SECRET": gateway.secret,
             "PYSPARK_PYTHON": _python(master, settings.conf),
         }
-        with _variables(reached), _interrupts_kept():
+        with _variables(reached), _handled(_INTERRUPTS_KEPT):
             spark = SparkSession.builder.getOrCreate()
         with _stopped(spark):
             spark.sparkContext.setLogLevel("INFO" if settings.verbose else "OFF")
@@ -284,7 +287,8 @@ def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
     try:
         yield spark
     finally:
-        with _undisturbed():
+        # No second signal is to break the cleaning up, which takes some seconds at most.
+        with _handled(dict.fromkeys((signal.SIGINT, *_ENDINGS), signal.SIG_IGN)):
 
             def stop() -> None:
                 with suppress(Exception):  # the JVM may be gone already
@@ -326,19 +330,22 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
 @contextmanager
-def _interrupts_kept() -> Iterator[None]:
-    """A SparkContext takes SIGINT for itself and asks the JVM to cancel, on a connection that is in use."""
-    before = signal.getsignal(signal.SIGINT)
+def _handled(handlers: Mapping[int, Handler | None]) -> Iterator[None]:
+    """Let signals be handled so in here, and as before afterwards; None leaves one as it is until something sets it.
+
+    Only the main thread can say how signals are handled: in another nothing is changed.
+    """
+    mine = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in handlers} if mine else {}
     try:
+        for number, handler in handlers.items() if mine else ():
+            if handler is not None:
+                signal.signal(number, handler)
         yield
     finally:
-        if _in_main_thread():
-            signal.signal(signal.SIGINT, before)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 class _ToldToEnd(KeyboardInterrupt):
@@ -359,18 +366,13 @@ def _told_to_end() -> Iterator[None]:
         raise _ToldToEnd
 
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDINGS) if _in_main_thread()}
-    taken = {number: handler for number, handler in before.items() if handler in usual}
+    taken = [number for number in (signal.SIGINT, *_ENDINGS) if signal.getsignal(number) in usual]
     try:
-        for number in taken:
-            signal.signal(number, tell)
-        yield
+        with _handled(dict.fromkeys(taken, tell)):
+            yield
     except BaseException:
         if not told:
             raise
-    finally:
-        for number, handler in taken.items():
-            signal.signal(number, handler)
     if told:
         raise KeyboardInterrupt if told[0] == signal.SIGINT else SystemExit(128 + told[0])
 
@@ -391,20 +393,6 @@ def _py4j_silenced() -> Iterator[None]:
     finally:
         root_logger.removeFilter(is_not_py4j)
         py4j.setLevel(level)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let no second signal break the cleaning up, which takes some seconds at most."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDINGS)}
-    mine = _in_main_thread()
-    try:
-        for number in before if mine else ():
-            signal.signal(number, signal.SIG_IGN)
-        yield
-    finally:
-        for number, handler in before.items() if mine else ():
-            signal.signal(number, handler)
 
 
 PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "pipeline")

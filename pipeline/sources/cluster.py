@@ -93,7 +93,7 @@ def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTop
     :raises ClusterUnreadable: with what Kafka's client says
     """
     with _admin(spark, options) as admin:
-        topic = _OffsetsTopicReader(spark, admin).read()
+        topic = _offsets_topic(spark, admin)
         # Spark's consumers would fail at it in the middle, with much to read. Not asked before: where the topic is
         # missing, the question makes the broker create it.
         asks_as = options.get(GROUP_ID, f"{options.get('groupIdPrefix', GROUP_PREFIX)}-reader")
@@ -138,44 +138,34 @@ def _admin(spark: SparkSession, options: Mapping[str, str]) -> Iterator[Any]:
             admin.close(jvm.java.time.Duration.ZERO)
 
 
-class _OffsetsTopicReader:
-    def __init__(self, spark: SparkSession, admin: Any) -> None:
-        jvm: Any = spark._jvm
-        self._java = jvm.java.util
-        self._kafka = jvm.org.apache.kafka
-        self._admin = admin
+def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
+    jvm: Any = spark._jvm
+    kafka = jvm.org.apache.kafka
+    cluster_id: str = admin.describeCluster().clusterId().get()
+    topics = jvm.java.util.ArrayList()
+    topics.add(OFFSETS_TOPIC)
+    found = admin.describeTopics(topics).allTopicNames().get().get(OFFSETS_TOPIC).partitions()
+    partitions = sorted(found.get(index).partition() for index in range(found.size()))
+    places = {each: kafka.common.TopicPartition(OFFSETS_TOPIC, each) for each in partitions}
 
-    def read(self) -> OffsetsTopic:
-        cluster_id: str = self._admin.describeCluster().clusterId().get()
-        partitions = self._partitions()
-        spec = self._kafka.clients.admin.OffsetSpec
-        level = self._kafka.common.IsolationLevel
-        begins = self._offsets(partitions, spec.earliest(), level.READ_UNCOMMITTED)
-        stable = self._offsets(partitions, spec.latest(), level.READ_COMMITTED)
-        # Asked for last: never before what is stable.
-        ends = self._offsets(partitions, spec.latest(), level.READ_UNCOMMITTED)
-        ranges = tuple(
-            Range(partition=each, begin=begins[each], stable_end=stable[each], end=ends[each])
-            for each in partitions
-        )
-        return OffsetsTopic(cluster_id=cluster_id, ranges=ranges)
-
-    def _partitions(self) -> list[int]:
-        topics = self._java.ArrayList()
-        topics.add(OFFSETS_TOPIC)
-        described = self._admin.describeTopics(topics).allTopicNames().get().get(OFFSETS_TOPIC)
-        partitions = described.partitions()
-        return sorted(partitions.get(index).partition() for index in range(partitions.size()))
-
-    def _offsets(self, partitions: list[int], spec: Any, level: Any) -> dict[int, int]:
-        wanted = self._java.HashMap()
-        places = {each: self._kafka.common.TopicPartition(OFFSETS_TOPIC, each) for each in partitions}
+    def offsets(spec: Any, level: Any) -> dict[int, int]:
+        wanted = jvm.java.util.HashMap()
         for place in places.values():
             wanted.put(place, spec)
-        found = (
-            self._admin.listOffsets(wanted, self._kafka.clients.admin.ListOffsetsOptions(level)).all().get()
-        )
-        return {each: found.get(place).offset() for each, place in places.items()}
+        options = kafka.clients.admin.ListOffsetsOptions(level)
+        listed = admin.listOffsets(wanted, options).all().get()
+        return {each: listed.get(place).offset() for each, place in places.items()}
+
+    spec, level = kafka.clients.admin.OffsetSpec, kafka.common.IsolationLevel
+    begins = offsets(spec.earliest(), level.READ_UNCOMMITTED)
+    stable = offsets(spec.latest(), level.READ_COMMITTED)
+    # Asked for last: never before what is stable.
+    ends = offsets(spec.latest(), level.READ_UNCOMMITTED)
+    ranges = tuple(
+        Range(partition=each, begin=begins[each], stable_end=stable[each], end=ends[each])
+        for each in partitions
+    )
+    return OffsetsTopic(cluster_id=cluster_id, ranges=ranges)
 
 
 def _said(exception: Any) -> str:
