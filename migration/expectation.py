@@ -75,13 +75,20 @@ def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
 
 def _leader(case: Case) -> tuple[Leader, str | None]:
     """Whose assignors are asked, and what that assumes."""
-    names = {client.library.name if client.library else None for client in case.clients.values()}
-    if names == {Leader.LIBRDKAFKA.value}:
-        return Leader.LIBRDKAFKA, None
-    if names == {Leader.JAVA.value}:
-        return Leader.JAVA, None
-    libraries = " and ".join(sorted(name or "an unknown library" for name in names))
+    known = library_of_all(case)
+    if known is not None:
+        return known, None
+    names = {
+        client.library.name if client.library else "an unknown library" for client in case.clients.values()
+    }
+    libraries = " and ".join(sorted(names))
     return Leader.JAVA, f"the members run {libraries}; the assignors are taken to decide as Java's do"
+
+
+def library_of_all(case: Case) -> Leader | None:
+    """The library that all members are known to run, where Kafka's assignors are known as it has them."""
+    names = {client.library.name if client.library else None for client in case.clients.values()}
+    return next((leader for leader in Leader if names == {leader.value}), None)
 
 
 def _summed(course: Course, moments: Sequence[Moment], bounce_s: float, assumed: str | None) -> Expectation:

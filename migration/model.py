@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
-from groups.model import GroupState, GroupType, MemberProtocol
+from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
 from migration.course import Course, Manner, Moment
 
@@ -69,31 +69,26 @@ class NoUserData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Precedes:
+class OfClient:
+    """Members with this client id."""
+
+    client_id: str
+
+
+class Precedes(OfClient):
     """Among the members but the leader, one with this client id comes first in the broker's order of succession."""
 
-    client_id: str
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leads:
+class Leads(OfClient):
     """A member with this client id leads the group (where the leader can be known), or leads by succession."""
 
-    client_id: str
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Absent:
+class Absent(OfClient):
     """No member has this client id."""
 
-    client_id: str
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Present:
+class Present(OfClient):
     """A member has this client id."""
-
-    client_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +248,12 @@ class PlannedMember:
     library: str | None = None
     partitions: int = 0
     """How many it owned."""
+
+    @classmethod
+    def of(cls, member: Member) -> PlannedMember:
+        """A member as the group shows it now, without what it owns."""
+        client = member.client
+        return cls(id=member.id, instance=member.instance, client_id=client.id, host=client.host)
 
     @property
     def label(self) -> str:

@@ -16,13 +16,13 @@ from dataclasses import replace
 
 from assignors.assignor import Side
 from groups.dry_run import BROKERS_DEFAULT, DryRun
-from groups.group_spec import current_of
-from groups.model import Group, GroupType, Member, MemberProtocol, Topic
+from groups.model import Group, GroupType, MemberProtocol, Topic
 from migration.course import Course, Manner, Start
 from migration.expectation import foresee
 from migration.model import Destination, Step
 from migration.paths.path import Trip
 from migration.rules.case import Case
+from migration.walk import partitions_of
 
 COOPERATIVE = "cooperative-sticky"
 RESUME_S = 1.0
@@ -56,7 +56,7 @@ def restart_then_s(
 
 def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | None:
     group = case.group
-    members = sorted(group.members, key=lambda member: _size(group, member))
+    members = sorted(group.members, key=lambda member: partitions_of(group, member))
     member = members[len(members) // 2]
     if member.protocol is None:
         return None
@@ -74,10 +74,6 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
         return None
     waits = [wait for moment in foreseen.moments for wait in moment.waits]
     return round(sum(wait.total_s + wait.partitions * RESUME_S for wait in waits), 1)
-
-
-def _size(group: Group, member: Member) -> int:
-    return sum(map(len, current_of(group, member).values()))
 
 
 def _arrived(case: Case, run: DryRun) -> Group:

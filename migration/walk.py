@@ -138,7 +138,7 @@ class Walk:
     def _session_waits(self, leaving: Sequence[str]) -> Iterator[OwnerGap]:
         """A static member that stays away leaves when its session ends."""
         static = [self._seats[origin] for origin in leaving if self._seats[origin].instance is not None]
-        owned = sum(_count(self._group, member) for member in static)
+        owned = sum(partitions_of(self._group, member) for member in static)
         others = len(self._group.members) > len(leaving)
         if owned and others:
             yield OwnerGap(
@@ -158,7 +158,7 @@ class Walk:
             waits.append(
                 OwnerGap(
                     why="of static members while they restart",
-                    partitions=sum(_count(self._group, self._seats[origin]) for origin in back),
+                    partitions=sum(partitions_of(self._group, self._seats[origin]) for origin in back),
                     mean_s=self._bounce_s,
                     most_s=self._bounce_s,
                 )
@@ -272,7 +272,7 @@ class Walk:
             away=origin in self._away,
             protocol=member.protocol,
             assignors=member.protocols or (),
-            partitions=0 if origin in self._away else _count(self._group, member),
+            partitions=0 if origin in self._away else partitions_of(self._group, member),
             restarted=origin in self._restarted,
         )
 
@@ -298,5 +298,6 @@ def _drawn(member: Member) -> str:
     return f"{member.client.id or 'consumer'}-{drawn}"
 
 
-def _count(group: Group, member: Member) -> int:
+def partitions_of(group: Group, member: Member) -> int:
+    """How many partitions a member has."""
     return sum(map(len, current_of(group, member).values()))

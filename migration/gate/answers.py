@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groups.model import Member
 from migration.model import PlannedMember
 
 
@@ -118,13 +117,6 @@ class Judgement:
         if self.strayed is not None:
             return not self.strayed.by_waiting
         return any(check.holds is not True and not check.by_waiting for check in self.checks)
-
-
-def planned(member: Member) -> PlannedMember:
-    """A member as plans and notes hold it."""
-    return PlannedMember(
-        id=member.id, instance=member.instance, client_id=member.client.id, host=member.client.host
-    )
 
 
 def await_all(members: Sequence[PlannedMember], why: str) -> tuple[Awaited, ...]:

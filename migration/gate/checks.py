@@ -7,7 +7,7 @@ from typing import Any
 
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import front_of, leader_of, leads, precedes, succession
-from migration.gate.answers import Check, await_all, cannot_tell, count, name_all, no, planned, yes
+from migration.gate.answers import Check, await_all, cannot_tell, count, name_all, no, yes
 from migration.gate.observation import Observation, Turnover, is_named, outcomes
 from migration.model import (
     Absent,
@@ -63,7 +63,11 @@ def _state(condition: StateIn, observed: Observation, tag: str) -> Check:
     if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
         return yes(tag, text)
     # Who is still there is who is waited for, where the group is to be empty.
-    left = [planned(member) for member in observed.members] if GroupState.EMPTY in condition.states else []
+    left = (
+        [PlannedMember.of(member) for member in observed.members]
+        if GroupState.EMPTY in condition.states
+        else []
+    )
     more = f", with {name_all(left)}" if left else ""
     return no(
         tag,
@@ -113,7 +117,7 @@ def _member_count(condition: MemberCount, observed: Observation, tag: str) -> Ch
 def _speaking(condition: Speaking, observed: Observation, tag: str) -> Check:
     wanted, members = condition.protocol, observed.members
     able = [member for member in members if member.protocol is wanted]
-    others = [planned(member) for member in members if member.protocol not in (wanted, None)]
+    others = [PlannedMember.of(member) for member in members if member.protocol not in (wanted, None)]
     unknown = len(members) - len(able) - len(others)
     needed = max(1, len(members)) if condition.at_least is None else condition.at_least
     text = f"{len(able)} of {count(len(members), 'member')} {_verb(len(able))} the {wanted.value} protocol"
@@ -207,7 +211,9 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
         return yes(tag, "a consumer group's assignments carry no user data")
     carrying = [m for m in group.members if m.user_data and m.user_data.assignment]
     if carrying:
-        sizes = ", ".join(f"{planned(one).label}: {count(_size(one), 'byte')}" for one in carrying[:8])
+        sizes = ", ".join(
+            f"{PlannedMember.of(one).label}: {count(_size(one), 'byte')}" for one in carrying[:8]
+        )
         return no(tag, f"the assignments of {count(len(carrying), 'member')} carry user data ({sizes})")
     unknown = [member for member in group.members if member.user_data is None]
     if unknown:
@@ -246,7 +252,7 @@ def _how_to_come_first(group: Group, wanted: str) -> str:
     front = front_of(group)
     if front is None:
         return f": restart {wanted}, for a new member id, and ask again"
-    first = next(planned(member) for member in group.members if member.id == front.member)
+    first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)
     chance = f"{front.places} in {front.bins} new ids come before it"
     if front.places < FEW_PLACES:
         return (
@@ -264,7 +270,7 @@ def _leads(condition: Leads, group: Group, tag: str) -> Check:
     if holds:
         return yes(tag, f"{wanted} leads the group")
     leader = leader_of(group)
-    found = [planned(member) for member in group.members if member.id == leader]
+    found = [PlannedMember.of(member) for member in group.members if member.id == leader]
     more = f"; {name_all(found)} does" if found else ""
     return no(tag, f"{wanted} does not lead the group{more}")
 
@@ -284,7 +290,7 @@ def _unknown(group: Group) -> str:
 def _absent(condition: Absent, observed: Observation, tag: str) -> Check:
     wanted, there = (
         condition.client_id,
-        [planned(one) for one in _holders(observed.members, condition.client_id)],
+        [PlannedMember.of(one) for one in _holders(observed.members, condition.client_id)],
     )
     if there:
         return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from groups.model import Group, GroupState, GroupType, Member, Partitions
-from migration.gate.answers import Check, Judgement, await_all, cannot_tell, count, name_all, no, planned, yes
+from migration.gate.answers import Check, Judgement, await_all, cannot_tell, count, name_all, no, yes
 from migration.gate.checks import check_condition
 from migration.gate.observation import Observation, is_named
 from migration.gate.staleness import differences, find_stray
-from migration.model import Condition, Leads, MemberCount, Precedes, Replaced, Speaking, Step
+from migration.model import Condition, Leads, MemberCount, PlannedMember, Precedes, Replaced, Speaking, Step
 
 
 def judge_gate(observed: Observation, *, accept_drift: bool = False) -> Judgement:
@@ -126,7 +126,7 @@ def check_at_rest(observed: Observation) -> Check:
         return cannot_tell(NAME, "whether a rebalance is under way is not known")
     if not observed.is_at_rest:
         return no(NAME, f"a rebalance is under way: the group is {group.state.value}")
-    late = [planned(member) for member in group.members if _is_on_its_way(group, member)]
+    late = [PlannedMember.of(member) for member in group.members if _is_on_its_way(group, member)]
     if late:
         return no(
             NAME,

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from groups.model import Cluster, Group, GroupState, GroupType, Member
-from migration.gate.answers import planned
-from migration.model import Absent, Leads, Plan, PlannedMember, Precedes, Present, ProtocolIs, Step, TypeIs
+from migration.model import OfClient, Plan, PlannedMember, ProtocolIs, Step, TypeIs
 
 AT_REST = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
 
@@ -81,13 +80,13 @@ class Observation:
         return None
 
     def _since(self, then: Sequence[PlannedMember]) -> Turnover:
-        return turnover(then, [planned(member) for member in self.members], self.guests)
+        return turnover(then, [PlannedMember.of(member) for member in self.members], self.guests)
 
 
 def _guest_ids(steps: Sequence[Step]) -> Iterator[str]:
     for step in steps:
         for condition in (*step.gate, *step.between):
-            if isinstance(condition, Present | Absent | Precedes | Leads):
+            if isinstance(condition, OfClient):
                 yield condition.client_id
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from groups.model import GroupState, GroupType, Member, MemberProtocol
-from migration.gate.answers import PlanMismatch, Strayed, name_all, planned
+from migration.gate.answers import PlanMismatch, Strayed, name_all
 from migration.gate.checks import check_condition
 from migration.gate.observation import Observation, StepOutcome, outcomes
 from migration.model import Baseline, OthersAlso, PlannedMember, Speaking
@@ -173,7 +173,7 @@ def _old_member_back(observed: Observation) -> Iterator[Strayed]:
         if not wanted:
             continue
         back = [
-            planned(member)
+            PlannedMember.of(member)
             for member in observed.members
             if member.protocol not in (wanted[-1], None) and member.client.id not in observed.guests
         ]
@@ -195,7 +195,7 @@ def _unplanned(observed: Observation) -> Iterator[Strayed]:
         and is_mixed(observed)
         and not kinds & {GroupType.CONSUMER, None}
     ):
-        new = [planned(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
+        new = [PlannedMember.of(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
         yield Strayed(
             message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it; with "
             "the last one gone the group is classic again",

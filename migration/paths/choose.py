@@ -70,7 +70,7 @@ def leader_matters(group: Group, destination: Destination) -> bool:
 
 def _to_cooperative(trip: Trip) -> Path:
     if not _all_mix(trip):
-        return stop_and_start(trip, _no_bounces(trip), _to_consumer_instead())
+        return stop_and_start(trip, _no_bounces(trip), _TO_CONSUMER_INSTEAD)
     if trip.case.offline:
         return stop_and_start(trip, _online("Two bounces"))
     listed = _listed_by_all(trip)
@@ -113,16 +113,15 @@ def _to_classic(trip: Trip) -> Path:
     if trip.case.offline:
         return stop_and_start(trip, _member_by_member(trip, "downgrade", DOWNGRADES))
     if not trip.speaking(MemberProtocol.CONSUMER):
-        return stop_and_start(trip, _nobody_left())
+        return stop_and_start(trip, _NOBODY_LEFT)
     return rolling_downgrade(trip)
 
 
-def _nobody_left() -> Alternative:
-    return Alternative(
-        title="One member after the other, while the group goes on",
-        why_not="The group turns classic when its last member of the consumer protocol leaves, and that one has left "
-        "already: group.consumer.migration.policy did not allow it then.",
-    )
+_NOBODY_LEFT = Alternative(
+    title="One member after the other, while the group goes on",
+    why_not="The group turns classic when its last member of the consumer protocol leaves, and that one has left "
+    "already: group.consumer.migration.policy did not allow it then.",
+)
 
 
 def _libraries(trip: Trip) -> list[Library]:
@@ -167,13 +166,12 @@ def _no_bounces(trip: Trip) -> Alternative:
     )
 
 
-def _to_consumer_instead() -> Alternative:
-    return Alternative(
-        title="Straight to the consumer protocol (--to consumer)",
-        why_not="It needs no stop and is incremental too, with brokers and clients that speak it (librdkafka from "
-        "2.12, better 2.15). If that is the goal, do not stop over here: a librdkafka group on cooperative-sticky "
-        "can be upgraded online only by a bridge leader, one on range or roundrobin simply member by member.",
-    )
+_TO_CONSUMER_INSTEAD = Alternative(
+    title="Straight to the consumer protocol (--to consumer)",
+    why_not="It needs no stop and is incremental too, with brokers and clients that speak it (librdkafka from "
+    "2.12, better 2.15). If that is the goal, do not stop over here: a librdkafka group on cooperative-sticky "
+    "can be upgraded online only by a bridge leader, one on range or roundrobin simply member by member.",
+)
 
 
 def _online(title: str) -> Alternative:

@@ -7,7 +7,7 @@ clients and brokers are those that a running 4.3.1 and the clients of the field 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from groups.model import GroupState, GroupType, Member, MemberProtocol
@@ -146,11 +146,8 @@ class Trip:
 def planned_members(case: Case) -> tuple[PlannedMember, ...]:
     """The members as they are now, in the group's order."""
     return tuple(
-        PlannedMember(
-            id=member.id,
-            instance=member.instance,
-            client_id=member.client.id,
-            host=member.client.host,
+        replace(
+            PlannedMember.of(member),
             library=_library_of(case, member.id),
             partitions=sum(map(len, (member.owned or {}).values())),
         )

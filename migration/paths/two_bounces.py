@@ -51,7 +51,7 @@ def to_cooperative(trip: Trip, old: str) -> Path:
                 "partition.assignment.strategy is set. This source does not show the members' lists; where one of "
                 f"them lacks it, the first restarted member dies with {dangers.INCONSISTENT}.",
             ),
-            _straight_to_consumer(),
+            _STRAIGHT_TO_CONSUMER,
             _OFFLINE,
         ),
     )
@@ -92,7 +92,7 @@ def one_bounce(trip: Trip, old: str) -> Path:
                 title="Two bounces",
                 why_not=f"The first one would change nothing: every member lists {COOPERATIVE} already.",
             ),
-            _straight_to_consumer(),
+            _STRAIGHT_TO_CONSUMER,
         ),
     )
 
@@ -254,12 +254,9 @@ _OFFLINE = Alternative(
     title="Stop all members, start all members",
     why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
 )
-
-
-def _straight_to_consumer() -> Alternative:
-    return Alternative(
-        title="Straight to the consumer protocol (--to consumer)",
-        why_not="It is one restart of each member, and rebalances are incremental there too, but it needs brokers "
-        "and clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead "
-        "of this.",
-    )
+_STRAIGHT_TO_CONSUMER = Alternative(
+    title="Straight to the consumer protocol (--to consumer)",
+    why_not="It is one restart of each member, and rebalances are incremental there too, but it needs brokers "
+    "and clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead "
+    "of this.",
+)

@@ -101,22 +101,10 @@ def without_members(finding: Finding) -> str:
 
 def named(case: Case, members: Sequence[str]) -> str:
     """The first few members, as an operator knows them, and how many more there are."""
-    names = _names(case)
+    names = names_of([PlannedMember.of(member) for member in case.group.members])
     shown = ", ".join(names[member] for member in members[:MOST_NAMED])
     more = len(members) - MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _names(case: Case) -> Mapping[str, str]:
-    """What the rounds of the plan call them."""
-    return names_of(
-        [
-            PlannedMember(
-                id=member.id, instance=member.instance, client_id=member.client.id, host=member.client.host
-            )
-            for member in case.group.members
-        ]
-    )
 
 
 def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:

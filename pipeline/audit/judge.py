@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructField, StructType
 
-from assignors.assignor import Leader
 from groups.dry_run import DryRun, Request, dry_run_all
 from groups.group_spec import current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
 from groups.what_if import WhatIf
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
+from migration.expectation import library_of_all
 from migration.model import Destination, Finding, Level, Plan
 from migration.paths.choose import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, make_plan
@@ -191,15 +191,9 @@ def _tried(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str 
     """The dry run of the destination's assignor, and why there is none, or where it would fail."""
     assignor, side = destinations_assignor(case)
     runs, problems = dry_run_all(
-        [case.group], topics, Request(assignor=assignor, side=side, leader=_leader(case))
+        [case.group], topics, Request(assignor=assignor, side=side, leader=library_of_all(case))
     )
     return (runs[0] if runs else None), (problems[0].message if problems else None)
-
-
-def _leader(case: Case) -> Leader | None:
-    """The library that all members are known to run, where Kafka's assignors are known as it has them."""
-    names = {client.library.name if client.library else None for client in case.clients.values()}
-    return next((leader for leader in Leader if names == {leader.value}), None)
 
 
 def _of_run(run: DryRun | None) -> dict[str, Any] | None:

@@ -18,11 +18,11 @@ from cli.sources.source import Source
 from cli.verbs.plan.plan_files import read_text
 from groups.model import Cause, Group, Problem
 from groups.yaml_files import TreeError, load_tree, replace_file, yaml_lines
-from migration.gate.answers import Judgement, planned
+from migration.gate.answers import Judgement
 from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.gate.observation import Observation
-from migration.model import Plan, Step
+from migration.model import Plan, PlannedMember, Step
 from wire.client.errors import WireError
 
 POLL_S = 2.0
@@ -247,7 +247,7 @@ class GatePoller:
         if judgement.strayed is not None and not judgement.strayed.by_waiting:
             notes = notes.without_from(judgement.strayed.back_to + 1)
         if judgement.open and question.round is None:
-            members = tuple(planned(member) for member in look.group.members) if look.group else ()
+            members = tuple(PlannedMember.of(member) for member in look.group.members) if look.group else ()
             before = notes.opened.get(number)
             if before is not None and before.went_on and {*before.members} != {*members}:
                 self._say(

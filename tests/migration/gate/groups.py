@@ -17,7 +17,7 @@ from groups.model import (
     Topic,
 )
 from migration.clients import parse_clients
-from migration.gate.answers import Judgement, planned
+from migration.gate.answers import Judgement
 from migration.gate.judge import judge_gate
 from migration.gate.observation import Observation
 from migration.model import Destination, Plan, PlannedMember
@@ -101,7 +101,7 @@ def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1)
 
 def ids(group: Group) -> tuple[PlannedMember, ...]:
     """The members as notes hold them."""
-    return tuple(planned(one) for one in group.members)
+    return tuple(PlannedMember.of(one) for one in group.members)
 
 
 def ask(
