@@ -267,6 +267,12 @@ class PlannedMember:
         return tuple(dict.fromkeys((self.label, *placed, self.id)))
 
 
+def first_of(names: Sequence[str], most: int, noun: str = "") -> str:
+    """The first of the names, and how many more there are: `a, b and 3 more`."""
+    shown, more = ", ".join(names[:most]), len(names) - most
+    return " ".join(filter(None, (shown, "and", f"{more}", "more", noun))) if more > 0 else shown
+
+
 def names_of(members: Sequence[PlannedMember]) -> dict[str, str]:
     """What rounds call each member, by id: the best of what it may be called that means no other member."""
     meant = Counter(name for member in members for name in member.called)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from migration.model import PlannedMember
+from migration.model import PlannedMember, first_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +126,7 @@ def await_all(members: Sequence[PlannedMember], why: str) -> tuple[Awaited, ...]
 
 def name_all(members: Sequence[PlannedMember], most: int = 8) -> str:
     """Names for a message: `m1 (id x, host y), m2 (…) and 3 more`."""
-    shown = ", ".join(_name(one) for one in members[:most])
-    return f"{shown} and {len(members) - most} more" if len(members) > most else shown
+    return first_of([_name(one) for one in members], most)
 
 
 def _name(member: PlannedMember) -> str:

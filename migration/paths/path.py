@@ -23,6 +23,7 @@ from migration.model import (
     Replaced,
     StateIn,
     Step,
+    first_of,
     names_of,
 )
 from migration.paths import configuration
@@ -198,13 +199,13 @@ def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:
     several = len(rounds.names) > 1
     static = (
         "Never start a static member before its predecessor has ended: "
-        f"{_some(member.instance or '' for member in trip.members if member.instance)}."
+        f"{_few(member.instance for member in trip.members if member.instance)}."
     )
     return (
         *((static,) if trip.has_static else ()),
         "Stop the members of a round, wait until their processes have ended, then start them with the lines below."
         if several
-        else f"Stop {_some(rounds.names[0])}, wait until it has ended, then start it with the lines below."
+        else f"Stop {_few(rounds.names[0])}, wait until it has ended, then start it with the lines below."
         if rounds.names and len(rounds.names[0]) == 1
         else "Stop the members, wait until their processes have ended, then start them with the lines below.",
         *(
@@ -215,11 +216,8 @@ def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:
     )
 
 
-def _some(names: Iterable[str], most: int = 8) -> str:
-    """Names, the first of them where there are many."""
-    all_names = sorted(names)
-    rest = len(all_names) - most
-    return ", ".join(all_names[:most]) + (f" and {rest} more" if rest > 0 else "")
+def _few(names: Iterable[str]) -> str:
+    return first_of(sorted(names), 8)
 
 
 INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"

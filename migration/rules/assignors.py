@@ -106,11 +106,7 @@ def offered_assignors(case: Case) -> tuple[str, ...] | None:
 def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
     """Which assignor of the broker takes over."""
     successor = (KAFKAS_OWN | ALSO_KNOWN).get(case.group.protocol or "")
-    if (
-        case.destination is not Destination.CONSUMER
-        or case.group.type is not GroupType.CLASSIC
-        or not successor
-    ):
+    if not case.upgrades or not successor:
         return
     offered = offered_assignors(case)
     names = offered or ()

@@ -35,12 +35,10 @@ def setting_list(case: Case, name: str) -> tuple[str, ...] | None:
 
 def must_convert(case: Case) -> bool:
     """Whether the broker has to convert a group that has members, which is what policies are about."""
-    group = case.group
-    if group.state is GroupState.EMPTY or case.offline:
+    if case.group.state is GroupState.EMPTY or case.offline:
         return False
-    if case.destination is Destination.CONSUMER:
-        return group.type is GroupType.CLASSIC
-    return case.destination is Destination.CLASSIC and group.type is GroupType.CONSUMER
+    is_back = case.destination is Destination.CLASSIC and case.group.type is GroupType.CONSUMER
+    return case.upgrades or is_back
 
 
 def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
@@ -231,7 +229,7 @@ def _too_large(case: Case) -> str:
 
 def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
     """What the first group on the consumer protocol means for the cluster and its tools."""
-    if case.destination is Destination.CONSUMER and case.group.type is GroupType.CLASSIC:
+    if case.upgrades:
         yield case.info(
             "cluster-downgrade",
             message="Once a group has used the consumer protocol, the cluster can only be "

@@ -11,7 +11,7 @@ from groups.model import Cluster, Group, GroupState, GroupType, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient
-from migration.model import Destination, Finding, Level, PlannedMember, names_of
+from migration.model import Destination, Finding, Level, PlannedMember, first_of, names_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +41,14 @@ class Case:
     """What the cluster's authorizer allows; None when it was not asked."""
 
     @property
+    def upgrades(self) -> bool:
+        """Whether a classic group is to go to the consumer protocol."""
+        return self.destination is Destination.CONSUMER and self.group.type is GroupType.CLASSIC
+
+    @property
     def converts_online(self) -> bool:
         """Whether a broker would have to convert a classic group with members."""
-        group = self.group
-        return (
-            self.destination is Destination.CONSUMER
-            and group.type is GroupType.CLASSIC
-            and group.state is not GroupState.EMPTY
-            and not self.offline
-        )
+        return self.upgrades and self.group.state is not GroupState.EMPTY and not self.offline
 
     def finding(
         self,
@@ -102,9 +101,7 @@ def without_members(finding: Finding) -> str:
 def named(case: Case, members: Sequence[str]) -> str:
     """The first few members, as an operator knows them, and how many more there are."""
     names = names_of([PlannedMember.of(member) for member in case.group.members])
-    shown = ", ".join(names[member] for member in members[:MOST_NAMED])
-    more = len(members) - MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return first_of([names[member] for member in members], MOST_NAMED)
 
 
 def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:

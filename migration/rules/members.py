@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.model import GroupState, GroupType
-from migration.model import Destination, Finding
+from migration.model import Destination, Finding, first_of
 from migration.rules.case import Case
 
 
@@ -128,10 +128,9 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     in_files = {each.value for config in case.configs if (each := config.setting("client.rack")) is not None}
     racks = sorted({member.rack for member in case.group.members if member.rack} | in_files)
     if racks:
-        shown = ", ".join(racks[:5]) + (f" and {len(racks) - 5} more" if len(racks) > 5 else "")
         yield case.warning(
             "rack-awareness",
-            message=f"Members name racks ({shown}); the broker's assignors do not use them.",
+            message=f"Members name racks ({first_of(racks, 5)}); the broker's assignors do not use them.",
             remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from the "
             "nearest replica is not affected.",
             source="apache/kafka pull 20000",

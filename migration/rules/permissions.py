@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from groups.model import GroupType
 from migration.access import undescribable
-from migration.model import Destination, Finding
+from migration.model import Finding, first_of
 from migration.rules.case import Case
 
 _SOURCE = "apache/kafka pulls 18989 and 19042"
@@ -16,7 +15,7 @@ MOST_TOPICS = 5
 
 def topics_may_be_described(case: Case) -> Iterator[Finding]:
     """A heartbeat needs DESCRIBE on every topic subscribed to; a regex silently matches nothing that is forbidden."""
-    if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CLASSIC:
+    if not case.upgrades:
         return
     access, topics = case.access, _topics(case)
     if access is None or access.problem is not None:
@@ -43,9 +42,7 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
             source=_SOURCE,
         )
     for principal, missing in undescribable(access, case.group.id, topics).items():
-        shown = ", ".join(missing[:MOST_TOPICS]) + (
-            f" and {len(missing) - MOST_TOPICS} more" if len(missing) > MOST_TOPICS else ""
-        )
+        shown = first_of(missing, MOST_TOPICS)
         yield case.warning(
             "acl",
             message=f"{principal} may read the group but has no entry to DESCRIBE {shown}: as a member that "

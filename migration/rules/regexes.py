@@ -10,7 +10,7 @@ from groups.model import GroupType
 from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
 from groups.regex.topic_names import Names
-from migration.model import Destination, Finding, Level
+from migration.model import Finding, Level, first_of
 from migration.rules.case import Case
 from migration.rules.user_data import libraries_of
 
@@ -20,7 +20,7 @@ MOST_TOPICS = 5
 
 def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
     """A regex must be accepted by the broker and match there what the client matched."""
-    if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CLASSIC:
+    if not case.upgrades:
         return
     wanted = _regexes(case)
     if not wanted:
@@ -190,5 +190,4 @@ def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Itera
 
 
 def _topics(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_TOPICS]) or "no topic"
-    return f"{shown} and {len(names) - MOST_TOPICS} more topics" if len(names) > MOST_TOPICS else shown
+    return first_of(names, MOST_TOPICS, "topics") or "no topic"
