@@ -47,73 +47,43 @@ def classic(member_id: str, client_id: str | None = None, **fields: Any) -> Memb
 
 
 HAS = {"t": (0, 1)}
+ONE, OTHER, SWAPPED = {"t": (0,)}, {"t": (1,)}, {"u": (3,)}
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "waits"),
-    [
-        pytest.param(modern("a", 5, HAS, HAS), None, [], id="nothing"),
-        pytest.param(
-            modern("a", 4, HAS, {"t": (0,)}),
-            None,
-            [Wait(kind=WaitKind.REVOKE, partitions={"t": (1,)})],
-            id="revoke",
-        ),
-        pytest.param(
-            modern("a", 4, HAS, {"t": (0,)}, CLASSIC),
-            None,
-            [Wait(kind=WaitKind.REJOIN, partitions={"t": (1,)})],
-            id="a classic member revokes by rejoining",
-        ),
-        pytest.param(modern("a", 4, HAS, HAS), None, [Wait(kind=WaitKind.HEARTBEAT)], id="behind"),
-        pytest.param(
-            modern("a", 4, HAS, HAS, CLASSIC),
-            None,
-            [Wait(kind=WaitKind.REJOIN)],
-            id="a classic member is behind",
-        ),
-        pytest.param(
-            modern("a", 5, {}, HAS),
-            modern("b", 4, HAS, {}),
-            [Wait(kind=WaitKind.RELEASE, partitions=HAS, member="b")],
-            id="another has them",
-        ),
-        pytest.param(
-            modern("a", 5, {}, HAS),
-            modern("b", 4, {"t": (1,)}, {}),
-            [
-                Wait(kind=WaitKind.HEARTBEAT, partitions={"t": (0,)}),
-                Wait(kind=WaitKind.RELEASE, partitions={"t": (1,)}, member="b"),
-            ],
-            id="another has some of them",
-        ),
-        pytest.param(
-            modern("a", 5, {}, HAS, CLASSIC),
-            modern("b", 4, {"t": (1,)}, {}),
-            [Wait(kind=WaitKind.RELEASE, partitions={"t": (1,)}, member="b")],
-            id="a classic member is told to rejoin once all are free",
-        ),
-        pytest.param(
-            modern("a", 5, {}, HAS, CLASSIC),
-            None,
-            [Wait(kind=WaitKind.REJOIN)],
-            id="a classic member rejoins for more",
-        ),
-        pytest.param(
-            modern("a", 4, {"u": (3,)}, HAS),
-            modern("b", 4, HAS, {"u": (3,)}),
-            [
-                Wait(kind=WaitKind.REVOKE, partitions={"u": (3,)}),
-                Wait(kind=WaitKind.RELEASE, partitions=HAS, member="b"),
-            ],
-            id="two that swap: each gives up first",
-        ),
-        pytest.param(modern("a", -2, HAS, HAS), None, [Wait(kind=WaitKind.RETURN)], id="static and away"),
-    ],
-)
-def test_a_consumer_groups_member_waits_for(one: Member, other: Member | None, waits: list[Wait]) -> None:
-    group = consumer_group(*filter(None, (one, other)))
-    assert waits_of(group)["a"] == tuple(waits)
+def wait(kind: WaitKind, partitions: Partitions | None = None, member: str | None = None) -> Wait:
+    return Wait(kind=kind, partitions=partitions or {}, member=member)
+
+
+WAITS: dict[str, tuple[list[Member], list[Wait]]] = {
+    "nothing": ([modern("a", 5, HAS, HAS)], []),
+    "revoke": ([modern("a", 4, HAS, ONE)], [wait(WaitKind.REVOKE, OTHER)]),
+    "a classic member revokes by rejoining": (
+        [modern("a", 4, HAS, ONE, CLASSIC)], [wait(WaitKind.REJOIN, OTHER)],
+    ),
+    "behind": ([modern("a", 4, HAS, HAS)], [wait(WaitKind.HEARTBEAT)]),
+    "a classic member is behind": ([modern("a", 4, HAS, HAS, CLASSIC)], [wait(WaitKind.REJOIN)]),
+    "another has them": (
+        [modern("a", 5, {}, HAS), modern("b", 4, HAS, {})], [wait(WaitKind.RELEASE, HAS, "b")],
+    ),
+    "another has some of them": (
+        [modern("a", 5, {}, HAS), modern("b", 4, OTHER, {})],
+        [wait(WaitKind.HEARTBEAT, ONE), wait(WaitKind.RELEASE, OTHER, "b")],
+    ),
+    "a classic member is told to rejoin once all are free": (
+        [modern("a", 5, {}, HAS, CLASSIC), modern("b", 4, OTHER, {})], [wait(WaitKind.RELEASE, OTHER, "b")],
+    ),
+    "a classic member rejoins for more": ([modern("a", 5, {}, HAS, CLASSIC)], [wait(WaitKind.REJOIN)]),
+    "two that swap: each gives up first": (
+        [modern("a", 4, SWAPPED, HAS), modern("b", 4, HAS, SWAPPED)],
+        [wait(WaitKind.REVOKE, SWAPPED), wait(WaitKind.RELEASE, HAS, "b")],
+    ),
+    "static and away": ([modern("a", -2, HAS, HAS)], [wait(WaitKind.RETURN)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("members", "waits"), WAITS.values(), ids=WAITS.keys())
+def test_a_consumer_groups_member_waits_for(members: list[Member], waits: list[Wait]) -> None:
+    assert waits_of(consumer_group(*members))["a"] == tuple(waits)
 
 
 def test_all_wait_for_the_assignor_while_the_group_is_ahead_of_its_target() -> None:

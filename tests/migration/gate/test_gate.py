@@ -6,15 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from groups.model import Client, Cluster, GroupState, GroupType, Member, Subscription, UserData
+from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, Subscription, UserData
+from migration.gate.answers import Check, Judgement, Strayed
 from migration.gate.checks import check_condition
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import Observation
 from migration.model import (
+    Condition,
     Destination,
     Leads,
     MemberCount,
     NoUserData,
+    Plan,
     Precedes,
     Present,
     Speaking,
@@ -232,57 +235,47 @@ def test_who_speaks_the_new_protocol_needs_no_notes() -> None:
 
 def test_a_mixed_group_at_rest() -> None:
     found = ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)), began=CONVERTED)
-    assert found.open is False
-    assert found.strayed is not None
-    assert found.strayed.back_to == 1
+    assert (found.open, _strayed(found).back_to) == (False, 1)
     assert "m3" in " ".join(found.reasons)
 
 
 def test_the_group_fell_back_to_classic() -> None:
     found = ask(ROLL, 2, classic(3, 1, 1), began=CONVERTED)
-    assert found.open is False
+    assert (found.open, _strayed(found).back_to, found.is_final) == (False, 0, True)
+
+
+def _strayed(found: Judgement) -> Strayed:
     assert found.strayed is not None
-    assert found.strayed.back_to == 0
-    assert found.is_final
+    return found.strayed
+
+
+def _without_strays(plan: Plan) -> Plan:
+    return replace(plan, steps=tuple(replace(step, strays=()) for step in plan.steps))
 
 
 def test_fallen_back_needs_no_stray_in_the_plan() -> None:
-    plan = replace(ROLL, steps=tuple(replace(step, strays=()) for step in ROLL.steps))
-    found = ask(plan, 2, classic(3, 1, 1), began=CONVERTED)
-    assert found.strayed is not None
-    assert (found.strayed.back_to, "fell back" in found.strayed.message) == (0, True)
-    found = ask(
-        replace(BOUNCES, steps=tuple(replace(step, strays=()) for step in BOUNCES.steps)),
-        2,
-        classic(2, 2, 2),
-        began=ONCE,
-    )
-    assert found.strayed is not None
-    assert found.strayed.back_to == 0
+    strayed = _strayed(ask(_without_strays(ROLL), 2, classic(3, 1, 1), began=CONVERTED))
+    assert (strayed.back_to, "fell back" in strayed.message) == (0, True)
+    assert _strayed(ask(_without_strays(BOUNCES), 2, classic(2, 2, 2), began=ONCE)).back_to == 0
 
 
 def test_fallen_back_after_the_next_step_had_begun() -> None:
     assert ask(BOUNCES, 1, TWICE, was_open=True).open is True
-    found = ask(BOUNCES, 1, classic(3, 3, 3), was_open=True)
-    assert found.strayed is not None
-    assert (found.strayed.back_to, "fell back" in found.strayed.message) == (0, True)
+    strayed = _strayed(ask(BOUNCES, 1, classic(3, 3, 3), was_open=True))
+    assert (strayed.back_to, "fell back" in strayed.message) == (0, True)
     assert ask(ROLL, 1, ROLLED, was_open=True).strayed is None
 
 
 def test_an_old_member_is_back_after_the_end() -> None:
     mixed = consumer((2, CONSUMER), (2, CONSUMER), (3, CLASSIC))
-    plan = replace(ROLL, steps=tuple(replace(step, strays=()) for step in ROLL.steps))
-    found = ask(plan, 2, mixed, began=CONVERTED, was_open=True)
-    assert found.strayed is not None
-    assert found.strayed.back_to == 1
-    assert "m3 (id m3-3, host /10.0.0.2)" in found.strayed.message
+    strayed = _strayed(ask(_without_strays(ROLL), 2, mixed, began=CONVERTED, was_open=True))
+    assert (strayed.back_to, "m3 (id m3-3, host /10.0.0.2)" in strayed.message) == (1, True)
 
 
 def test_a_stranger() -> None:
     group = replace(ONCE, members=(*ONCE.members, replace(member("other", place=9), owned={})))
     found = ask(BOUNCES, 2, group, began=ONCE)
-    assert found.strayed is not None
-    assert "other (id other-1" in found.strayed.message
+    assert "other (id other-1" in _strayed(found).message
     assert not found.is_final, "it may be one that was killed, whose session has not ended"
 
 
@@ -299,10 +292,7 @@ def test_a_pod_with_a_new_name_is_no_stranger() -> None:
 
 
 def test_a_consumer_member_in_a_plan_without_any() -> None:
-    group = consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC))
-    found = ask(BOUNCES, 1, group)
-    assert found.strayed is not None
-    assert "m1" in found.strayed.message
+    assert "m1" in _strayed(ask(BOUNCES, 1, CONVERTED)).message
 
 
 # Stop and start.
@@ -394,12 +384,15 @@ def test_before_the_first_step() -> None:
 # Single conditions.
 
 
-def _check(condition: object, group: object, **fields: object) -> bool | None:
-    observed = Observation(plan=ROLL, position=0, group=group, cluster=Cluster(), **fields)  # type: ignore[arg-type]
-    return check_condition(condition, observed).holds  # type: ignore[arg-type]
+def _asked(condition: Condition, group: Group) -> Check:
+    return check_condition(condition, Observation(plan=ROLL, position=0, group=group, cluster=Cluster()))
 
 
-def _with(**fields: object) -> object:
+def _check(condition: Condition, group: Group) -> bool | None:
+    return _asked(condition, group).holds
+
+
+def _with(**fields: object) -> Group:
     return replace(BEFORE, members=tuple(replace(one, **fields) for one in BEFORE.members))  # type: ignore[arg-type]
 
 
@@ -429,11 +422,8 @@ def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str)
         Member(id="id-6", client=bridge),
         Member(id="id-8", client=leader),
     )
-    stands = replace(BEFORE, members=members, leader="id-8")
-    observed = Observation(plan=ROLL, position=0, group=stands, cluster=Cluster())
-    check = check_condition(Precedes(client_id="kohort-bridge"), observed)
-    assert check.holds is False
-    assert not check.by_waiting
+    check = _asked(Precedes(client_id="kohort-bridge"), replace(BEFORE, members=members, leader="id-8"))
+    assert (check.holds, check.by_waiting) == (False, False)
     assert words in check.text
     assert restarted in check.text
 
@@ -441,9 +431,7 @@ def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str)
 def test_an_order_that_is_not_told_is_not_an_unknown_leader() -> None:
     ids = ("member-7", "member-49", "member-91")
     members = tuple(Member(id=one, client=Client(id=one)) for one in ids)
-    stands = replace(BEFORE, members=members, leader="member-7")
-    observed = Observation(plan=ROLL, position=0, group=stands, cluster=Cluster())
-    check = check_condition(Precedes(client_id="member-49"), observed)
+    check = _asked(Precedes(client_id="member-49"), replace(BEFORE, members=members, leader="member-7"))
     assert check.holds is None
     assert "the members are not listed in a broker's order" in check.text
 
