@@ -62,9 +62,7 @@ def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
     if value is None:
         return row
     row["value_version"] = int.from_bytes(value[:2], signed=True)
-    return row | _COLUMNS[type(record)](
-        record if isinstance(record, TargetEpochRecord) else record.value, names
-    )
+    return row | _COLUMNS[type(record)](record.value, names)
 
 
 def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
