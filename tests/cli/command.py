@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shlex
 import shutil
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import typer.main
 
@@ -19,16 +23,22 @@ from cli.app import app, main
 from tests.support.forked import run
 
 TIMEOUT_S = 150.0
+Word = str | bytes | Path
+
+
+def commands(group: Any = None, prefix: str = "") -> dict[str, Any]:
+    """All commands, by what is typed."""
+    found: dict[str, Any] = {}
+    root: Any = typer.main.get_command(app) if group is None else group
+    for name, command in sorted(root.commands.items()):
+        inner = hasattr(command, "commands")
+        found |= commands(command, f"{prefix}{name} ") if inner else {f"{prefix}{name}": command}
+    return found
 
 
 def command_names() -> list[str]:
-    """All commands, as they are typed."""
-    root: Any = typer.main.get_command(app)
-    names = []
-    for name, command in root.commands.items():
-        inner = getattr(command, "commands", None)
-        names += [name] if inner is None else [f"{name} {second}" for second in inner]
-    return sorted(names)
+    """Their names, in order."""
+    return sorted(commands())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,23 +87,72 @@ class Kohort:
             raise FileNotFoundError("kohort is not installed beside this Python")
         return found
 
-    def __call__(self, *args: str | bytes | Path, stdin: str | None = None) -> Answer:
+    def __call__(self, *args: Word) -> Answer:
         """Run it as a process of its own; TimeoutExpired when it does not end within 150 s."""
-        done = run([self.executable, *args], env=self.env, stdin=stdin, timeout_s=TIMEOUT_S)
+        done = run([self.executable, *words(*args)], env=self.env, stdin=None, timeout_s=TIMEOUT_S)
         return Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
-    def quick(self, *args: str | Path) -> Answer:
-        """Run it inside this process: the same code, without a start of 0.2 s."""
-        stdout, stderr, before = io.StringIO(), io.StringIO(), sys.argv
-        sys.argv = ["kohort", *map(str, args)]
-        status: int | str | None = None
+    def quick(self, *args: Word, stdin: str = "", **env: str) -> Answer:
+        """Run it inside this process: the same code, without a start of 0.2 s; `env` is added to the environment."""
+        with patch.dict(os.environ, env), patch.object(sys, "stdin", io.StringIO(stdin)):
+            return run_here(main, "kohort", words(*args))
+
+    def in_shell(self, line: str, program: str = "kohort") -> Answer:
+        """What a shell makes of a line that begins with the installed program."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"'{Path(self.executable).with_name(program)}' {line}"],
+            capture_output=True, text=True, env=self.env, check=False, timeout=TIMEOUT_S,
+        )  # fmt: skip
+        return Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+def words(line: Word = "", *more: Word) -> list[Word]:
+    """The words of a command line of which the first argument may hold several; in the others a blank is a blank."""
+    return [*(shlex.split(line) if isinstance(line, str) else [line]), *more]
+
+
+def run_here(program: Callable[[], object], name: str, args: Iterable[Word]) -> Answer:
+    """Run a program of ours inside this process."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    status: int | str | None = None
+    # Help names the program by its path, where the main module belongs to no package.
+    installed = patch.object(sys.modules["__main__"], "__package__", None)
+    with installed, patch.object(sys, "argv", [name, *map(os.fsdecode, args)]):
         try:
             with redirect_stdout(stdout), redirect_stderr(stderr):
-                main()
+                program()
         except SystemExit as end:
             status = end.code
-        finally:
-            sys.argv = before
-        if not isinstance(status, int):
-            raise TypeError(f"kohort ended with {status!r}")
-        return Answer(status=status, stdout=stdout.getvalue(), stderr=stderr.getvalue())
+    if not isinstance(status, int):
+        raise TypeError(f"{name} ended with {status!r}")
+    return Answer(status=status, stdout=stdout.getvalue(), stderr=stderr.getvalue())
+
+
+def imported(
+    names: Iterable[str], script: str, env: Mapping[str, str] | None = None
+) -> tuple[list[str], Answer]:
+    """Which of these modules Python has loaded when a script ends, and what the script answered."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WATCHED.format(script=script, names=tuple(names))],
+        capture_output=True, text=True, check=True, env=env,
+    )  # fmt: skip
+    stdout, _, told = done.stdout.rpartition(_END)
+    status, loaded = json.loads(told)
+    return loaded, Answer(status=status, stdout=stdout, stderr=done.stderr)
+
+
+def running(*args: str) -> str:
+    """A script that runs `kohort`."""
+    return f"from cli.app import main; sys.argv = {['kohort', *args]!r}; main()"
+
+
+_END = "\x1e"
+_WATCHED = """
+import json, sys
+status = 0
+try:
+    {script}
+except SystemExit as end:
+    status = end.code
+print(chr(0x1e) + json.dumps([status, [name for name in {names!r} if name in sys.modules]]))
+"""

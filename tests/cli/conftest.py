@@ -9,8 +9,10 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet, running_fleet
+from tests.cli.offset_rig import OffsetRig
 from tests.kafka.broker import Broker
 from tests.kafka.java_host import JavaHost
+from tests.kafka.tool_host import ToolHost
 from tests.support.signals import heeded_interrupts
 
 
@@ -43,6 +45,18 @@ def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
 
 
 @pytest.fixture(scope="session")
+def session_rig(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
+    """Give topics, groups and both tools on the shared broker, for fixtures of a wide scope."""
+    return OffsetRig(broker=session_broker, kohort=kohort, tools=tools)
+
+
+@pytest.fixture
+def rig(broker: Broker, session_rig: OffsetRig) -> OffsetRig:
+    """Give the same to a test; if the broker died the test shows its log."""
+    return session_rig
+
+
+@pytest.fixture(scope="session")
 def fleet(
     session_broker: Broker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
@@ -55,7 +69,7 @@ def fleet(
 def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the directory that `kohort demo` filled: a source for `--embedded`."""
     directory = tmp_path_factory.mktemp("sample")
-    answer = kohort("demo", directory)
+    answer = kohort.quick("demo", directory)
     assert answer.status == 0, answer.stderr
     return directory
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import os
-import pty
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
-from tests.cli.command import TIMEOUT_S, Answer, Kohort
+from tests.cli.command import Answer, Kohort, Word, words
+from tests.support.terminals import on_terminal
 
 
 @dataclass(kw_only=True)
@@ -39,30 +37,17 @@ class Rig:
         self.file.write_bytes(text.encode() if isinstance(text, str) else text)
         self.file.chmod(mode)
 
-    def __call__(self, *arguments: str | Path, stdin: str = "", **env: str) -> Answer:
+    def __call__(self, *arguments: Word, stdin: str = "", **env: str) -> Answer:
         """Run it inside this process; `env` comes on top of the environment."""
-        with (
-            patch.dict(os.environ, self.environment | env, clear=True),
-            patch.object(sys, "stdin", io.StringIO(stdin)),
-        ):
-            return self.kohort.quick(*arguments)
+        with patch.dict(os.environ, self.environment, clear=True):
+            return self.kohort.quick(*arguments, stdin=stdin, **env)
 
     def on_terminal(self, *arguments: str, answers: Sequence[str], **env: str) -> tuple[int, str]:
         """Run it on a terminal of its own and answer its questions: status, and what the terminal showed."""
-        controller, terminal = pty.openpty()
         begin = "import os, sys; os.login_tty(0); os.execv(sys.argv[1], sys.argv[1:])"
-        with subprocess.Popen(
-            [sys.executable, "-c", begin, self.kohort.executable, *arguments],
-            stdin=terminal, stdout=terminal, stderr=terminal, env={**self.environment, **env, "TERM": "dumb"},
-        ) as process:  # fmt: skip
-            os.close(terminal)
-            said, left = b"", list(answers)
-            try:
-                while chunk := os.read(controller, 65536):
-                    said += chunk
-                    if said.endswith((b"to go on: ", b"(not shown): ")) and left:
-                        os.write(controller, left.pop(0).encode() + b"\n")
-            except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
-                pass
-            os.close(controller)
-            return process.wait(TIMEOUT_S), said.decode().replace("\r\n", "\n")
+        shown = on_terminal(
+            [sys.executable, "-c", begin, self.kohort.executable, *words(*arguments)],
+            {**self.environment, **env, "TERM": "dumb"},
+            answers=[f"{answer}\n" for answer in answers],
+        )
+        return shown.status, shown.terminal

@@ -5,18 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Mapping, Sequence
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._resource import ResourceType
 
-from tests.cli.command import Answer, Kohort
+from tests.cli.command import Answer, Kohort, Word
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import CONSUMER_GROUPS, Completed, ToolHost
 from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.support.terminals import Shown, on_terminal
 
 Place = tuple[str, int]
 FIRST_MS = 1_767_225_600_000
@@ -74,9 +79,18 @@ class OffsetRig:
         """Kafka's `kafka-consumer-groups.sh`."""
         return self.tools.run(CONSUMER_GROUPS, "--bootstrap-server", self.broker.bootstrap, *args)
 
-    def ours(self, *args: str, output: str = "json") -> Answer:
+    def ours(self, *args: Word, output: str = "json") -> Answer:
         """Our command on the broker."""
         return self.kohort.quick(*args, "-b", self.broker.bootstrap, "--output", output)
+
+    def asked(
+        self, line: str, *, answer: str = "yes\n", meanwhile: Callable[[], object] = lambda: None
+    ) -> Shown:
+        """Our command on the broker, run on a terminal with its output in a pipe; its question is answered."""
+        command = [self.kohort.executable, *shlex.split(line), "-b", self.broker.bootstrap]
+        return on_terminal(
+            command, self.kohort.env, answers=[answer], meanwhile=meanwhile, stdout=subprocess.PIPE
+        )
 
     def told(self, *args: str) -> dict[tuple[str, str, int], int]:
         """What the tool's `--reset-offsets --export` would set, by group, topic and partition."""
@@ -93,20 +107,37 @@ class OffsetRig:
         assert answer.status == 0, answer.stderr
         return after(answer)
 
-    def consume(self, group: str, topic: str) -> Consumer:
-        """A consumer of this process that has joined; close it."""
+    @contextmanager
+    def consumer(self, group: str) -> Iterator[Consumer]:
+        """A consumer of this process that may `join`, and leaves after the block."""
         settings = {
             "bootstrap.servers": self.broker.bootstrap,
             "group.id": group,
             "enable.auto.commit": False,
         }
         consumer = Consumer(settings)
-        consumer.subscribe([topic])
-        for _ in range(300):
-            consumer.poll(0.1)
-            if consumer.assignment():
-                return consumer
-        raise TimeoutError(f"{group} got no assignment")
+        try:
+            yield consumer
+        finally:
+            consumer.close()
+
+    @contextmanager
+    def joined(self, group: str, topic: str) -> Iterator[str]:
+        """The id of a member of this process that has joined, and leaves after the block."""
+        with self.consumer(group) as consumer:
+            join(consumer, topic)
+            yield consumer.memberid()
+
+
+def join(consumer: Consumer, topic: str) -> None:
+    """Subscribe, and poll until there is an assignment."""
+    consumer.subscribe([topic])
+
+    def assigned() -> bool:
+        consumer.poll(0.1)
+        return bool(consumer.assignment())
+
+    wait_until(assigned, "an assignment", every_s=0)
 
 
 def after(answer: Answer) -> dict[tuple[str, str, int], int]:

@@ -10,6 +10,8 @@ import pytest
 from groups.model import Group, GroupState, GroupType
 from groups.snapshot import Snapshot, write_snapshot
 from tests.cli.command import Kohort
+from tests.cli.coordinator_log import commit, pairs, save_log
+from tests.coordinator.store.logs import Written
 
 GROUPS = 20_000
 """Several times what a pipe holds."""
@@ -25,23 +27,32 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a log of as much."""
+    log = Written()
+    for number in range(100):
+        log.batch(pairs(*(commit(f"group-{number}", "topic", each, each) for each in range(200))))
+    return save_log(log, tmp_path_factory.mktemp("long"))
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    "line",
     [
-        *(["list", "--output", output] for output in ("table", "json", "yaml", "csv", "markdown")),
-        ["describe", "--all-groups", "--state"],
-        ["snapshot"],
+        *(f"list --output {output} --snapshot" for output in ("table", "json", "yaml", "csv", "markdown")),
+        "describe --all-groups --state --snapshot",
+        "snapshot --snapshot",
+        *(f"log dump --output {output}" for output in ("table", "ndjson", "json", "yaml", "csv")),
     ],
-    ids=" ".join,
 )
-def test_head_ends_it_quietly(kohort: Kohort, many: Path, tmp_path: Path, arguments: list[str]) -> None:
+def test_head_ends_it_quietly(kohort: Kohort, many: Path, long_log: Path, tmp_path: Path, line: str) -> None:
+    source = long_log if line.startswith("log") else many
     with (
         (tmp_path / "stderr").open("w+") as stderr,
         subprocess.Popen(
-            [kohort.executable, *arguments, "--snapshot", str(many)],
-            stdout=subprocess.PIPE, stderr=stderr, env=kohort.env,
+            [kohort.executable, *line.split(), source], stdout=subprocess.PIPE, stderr=stderr, env=kohort.env
         ) as process,
-    ):  # fmt: skip
+    ):
         assert process.stdout is not None
         assert process.stdout.read(10)
         process.stdout.close()
@@ -52,40 +63,35 @@ def test_head_ends_it_quietly(kohort: Kohort, many: Path, tmp_path: Path, argume
 
 
 def test_a_pipe_that_was_closed_before(kohort: Kohort, sample: Path) -> None:
-    done = _in_shell(kohort, f"list --embedded '{sample}' | true")
+    done = kohort.in_shell(f"list --embedded '{sample}' | true")
     assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_stderr_is_closed(kohort: Kohort, sample: Path) -> None:
-    answer = _in_shell(kohort, f"describe billing nobody --embedded '{sample}' --output csv 2>&-")
-    assert answer.returncode == 3
+    answer = kohort.in_shell(f"describe billing nobody --embedded '{sample}' --output csv 2>&-")
+    assert answer.status == 3
     # What has no place to go does not go among the data.
     assert "no such group" not in answer.stdout
     assert "billing" in answer.stdout
 
 
 def test_stdout_is_closed(kohort: Kohort, sample: Path) -> None:
-    answer = _in_shell(kohort, f"list --embedded '{sample}' >&-")
-    assert (answer.returncode, answer.stderr) == (3, "kohort: standard output is closed\n")
+    answer = kohort.in_shell(f"list --embedded '{sample}' >&-")
+    assert (answer.status, answer.stderr) == (3, "kohort: standard output is closed\n")
 
 
-@pytest.mark.parametrize("command", ["list", "snapshot"])
-def test_the_disk_is_full(kohort: Kohort, sample: Path, many: Path, command: str) -> None:
-    for source in (f"--embedded '{sample}'", f"--snapshot '{many}'"):
-        answer = _in_shell(kohort, f"{command} {source} >/dev/full")
-        reason = "standard output cannot be written: No space left on device"
-        assert (answer.returncode, answer.stderr) == (3, f"kohort: {reason}\n")
-
-
-@pytest.mark.parametrize("command", ["--help", "list --help", "--version"])
-def test_help_has_no_room(kohort: Kohort, command: str) -> None:
-    answer = _in_shell(kohort, f"{command} >/dev/full")
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("--help", "list --help", "--version", "log dump '{long_log}' --output ndjson"),
+        *(
+            f"{command} {source}"
+            for command in ("list", "snapshot")
+            for source in ("--embedded '{sample}'", "--snapshot '{many}'")
+        ),
+    ],
+)
+def test_the_disk_is_full(kohort: Kohort, sample: Path, many: Path, long_log: Path, line: str) -> None:
+    answer = kohort.in_shell(f"{line.format(sample=sample, many=many, long_log=long_log)} >/dev/full")
     reason = "standard output cannot be written: No space left on device"
-    assert (answer.returncode, answer.stderr) == (3, f"kohort: {reason}\n")
-
-
-def _in_shell(kohort: Kohort, command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["/bin/sh", "-c", f"'{kohort.executable}' {command}"],
-        capture_output=True, text=True, env=kohort.env, check=False,
-    )  # fmt: skip
+    assert (answer.status, answer.stderr) == (3, f"kohort: {reason}\n")

@@ -3,89 +3,51 @@
 from __future__ import annotations
 
 import os
-import pty
 import signal
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import Kohort
-from tests.cli.offset_rig import OffsetRig
-from tests.kafka.broker import Broker
+from tests.cli.offset_rig import OffsetRig, join
 from tests.kafka.members import fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
 
-QUESTION = "Type yes to go on: "
-
-
-@pytest.fixture
-def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
-
 
 @pytest.fixture(scope="module")
-def topic(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> str:
-    return OffsetRig(broker=session_broker, kohort=kohort, tools=tools).topic([20, 20])
-
-
-def asked(
-    kohort: Kohort, *arguments: str, answer: str = "", meanwhile: Callable[[], object] = lambda: None
-) -> tuple[int, str, str]:
-    """Run a command on a terminal, and answer its question: status, standard output, and what the terminal showed."""
-    controller, terminal = pty.openpty()
-    with subprocess.Popen(
-        [kohort.executable, *arguments],
-        stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, env={**kohort.env, "TERM": "xterm"},
-    ) as process:  # fmt: skip
-        os.close(terminal)
-        said = b""
-        try:
-            while chunk := os.read(controller, 65536):
-                said += chunk
-                if said.endswith(QUESTION.encode()):
-                    meanwhile()
-                    os.write(controller, answer.encode())
-        except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
-            pass
-        os.close(controller)
-        assert process.stdout is not None
-        printed = process.stdout.read().decode()
-        return process.wait(30), printed, said.decode().replace("\r\n", "\n")
+def topic(session_rig: OffsetRig) -> str:
+    return session_rig.topic([20, 20])
 
 
 @pytest.mark.kafka
 @pytest.mark.parametrize(("answer", "goes"), [("yes\n", True), ("Y\n", True), ("\n", False), ("no\n", False)])
 def test_a_question_stands_before_a_change(rig: OffsetRig, topic: str, answer: str, goes: bool) -> None:
     group = rig.group({(topic, 0): 3})
-    words = ["offsets", "reset", group, "--topic", f"{topic}:0", "--to-latest", "--execute"]
-    status, printed, said = asked(rig.kohort, *words, "-b", rig.broker.bootstrap, answer=answer)
-    assert printed.splitlines()[1].split() == [group, topic, "0", "3", "20", "20", "17", "0"]
-    assert f"kohort: about to set 1 offset of {group}.\n{QUESTION}" in said
+    ended = rig.asked(f"offsets reset {group} --topic {topic}:0 --to-latest --execute", answer=answer)
+    assert ended.stdout.splitlines()[1].split() == [group, topic, "0", "3", "20", "20", "17", "0"]
+    said = ended.terminal
+    assert f"kohort: about to set 1 offset of {group}.\nType yes to go on: " in said
     assert ("nothing was changed" in said, f"set 1 offset of {group}\n" in said) == (not goes, goes)
-    assert (status, rig.committed(group)) == ((0, {(topic, 0): 20}) if goes else (1, {(topic, 0): 3}))
+    assert (ended.status, rig.committed(group)) == ((0, {(topic, 0): 20}) if goes else (1, {(topic, 0): 3}))
 
 
 @pytest.mark.kafka
 def test_end_of_input_is_no_yes(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
-    words = ["delete", group, "--execute", "-b", rig.broker.bootstrap]
-    status, printed, said = asked(rig.kohort, *words, answer="\x04")
-    assert (status, group in printed) == (1, True)
-    assert "there is no way back" in said
+    ended = rig.asked(f"delete {group} --execute", answer="\x04")
+    assert (ended.status, group in ended.stdout) == (1, True)
+    assert "there is no way back" in ended.terminal
     assert rig.committed(group) == {(topic, 0): 3}
 
 
 @pytest.mark.kafka
-def test_the_question_shows_the_change_where_the_output_is_for_a_program(rig: OffsetRig, topic: str) -> None:
+def test_the_question_shows_the_change_where_a_program_gets_the_output(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
-    words = ["offsets", "delete", group, "--topic", topic, "--execute", "--output", "json"]
-    status, printed, said = asked(rig.kohort, *words, "-b", rig.broker.bootstrap, answer="yes\n")
-    assert status == 0
-    assert (printed[:12], printed.count("\n")) == ('{"kohort": 1', 1)
-    assert f"{group}  {topic}          0               3\n" in said.replace("\x1b[?25l", "")
+    ended = rig.asked(f"offsets delete {group} --topic {topic} --execute --output json")
+    assert ended.status == 0
+    assert (ended.stdout[:12], ended.stdout.count("\n")) == ('{"kohort": 1', 1)
+    assert f"{group}  {topic}          0               3\n" in ended.terminal.replace("\x1b[?25l", "")
     assert rig.committed(group) == {}
 
 
@@ -93,51 +55,30 @@ def test_the_question_shows_the_change_where_the_output_is_for_a_program(rig: Of
 def test_a_member_that_joins_while_the_question_stands(rig: OffsetRig, topic: str) -> None:
     """The coordinator refuses, partition by partition, and nothing is set."""
     group = rig.group({(topic, 0): 3, (topic, 1): 4})
-    joined = []
-    words = [
-        "offsets",
-        "reset",
-        group,
-        "--topic",
-        topic,
-        "--to-latest",
-        "--execute",
-        "-b",
-        rig.broker.bootstrap,
-    ]
-    try:
-        status, _, said = asked(
-            rig.kohort, *words, answer="yes\n", meanwhile=lambda: joined.append(rig.consume(group, topic))
+    with rig.consumer(group) as consumer:
+        ended = rig.asked(
+            f"offsets reset {group} --topic {topic} --to-latest --execute",
+            meanwhile=lambda: join(consumer, topic),
         )
         assert rig.committed(group) == {(topic, 0): 3, (topic, 1): 4}
-        deletion = asked(rig.kohort, "delete", group, "--execute", "-b", rig.broker.bootstrap, answer="yes\n")
-    finally:
-        for consumer in joined:
-            consumer.close()
-    assert status == 4
-    assert (
-        f"kohort: {group}, {topic}-0, {topic}-1: UNKNOWN_MEMBER_ID: a member has joined since the change was shown"
-    ) in said
-    assert f"set 2 offsets of {group}\n" not in said
-    assert deletion[0] == 4
+        assert rig.asked(f"delete {group} --execute").status == 4
+    assert ended.status == 4
+    places = f"{group}, {topic}-0, {topic}-1"
+    refused = f"kohort: {places}: UNKNOWN_MEMBER_ID: a member has joined since the change was shown"
+    assert refused in ended.terminal
+    assert f"set 2 offsets of {group}\n" not in ended.terminal
 
 
 @pytest.mark.kafka
 def test_a_member_that_joins_before_groups_are_deleted(rig: OffsetRig, topic: str) -> None:
     prefix = fresh_name("race")
     groups = [rig.group({(topic, 0): 3}, f"{prefix}-{letter}") for letter in "ab"]
-    joined = []
-    words = ["delete", *groups, "--execute", "-b", rig.broker.bootstrap]
-    try:
-        status, _, said = asked(
-            rig.kohort, *words, answer="yes\n", meanwhile=lambda: joined.append(rig.consume(groups[0], topic))
-        )
-    finally:
-        for consumer in joined:
-            consumer.close()
-    assert status == 4
-    assert f"deleted {groups[1]}\n" in said
-    assert f"{groups[0]}: NON_EMPTY_GROUP: a member has joined since the change was shown" in said
+    with rig.consumer(groups[0]) as consumer:
+        ended = rig.asked(f"delete {' '.join(groups)} --execute", meanwhile=lambda: join(consumer, topic))
+    assert ended.status == 4
+    assert f"deleted {groups[1]}\n" in ended.terminal
+    refused = f"{groups[0]}: NON_EMPTY_GROUP: a member has joined since the change was shown"
+    assert refused in ended.terminal
     assert rig.committed(groups[0]) == {(topic, 0): 3}
 
 
@@ -151,13 +92,12 @@ def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str)
         for future in rig.admin.delete_topics([other], operation_timeout=10).values():
             future.result()
 
-    words = ["offsets", "reset", group, "--topic", topic, "--topic", other, "--to-latest", "--execute"]
-    status, _, said = asked(
-        rig.kohort, *words, "-b", rig.broker.bootstrap, answer="yes\n", meanwhile=delete_topic
+    ended = rig.asked(
+        f"offsets reset {group} --topic {topic} --topic {other} --to-latest --execute", meanwhile=delete_topic
     )
-    assert status == 4
-    assert f"set 2 offsets of {group}\n" in said
-    assert f"{group}, {other}-0: UNKNOWN_TOPIC_OR_PARTITION" in said
+    assert ended.status == 4
+    assert f"set 2 offsets of {group}\n" in ended.terminal
+    assert f"{group}, {other}-0: UNKNOWN_TOPIC_OR_PARTITION" in ended.terminal
     assert rig.committed(group) == {(topic, 0): 20, (topic, 1): 20}
 
 
@@ -170,64 +110,60 @@ def test_a_broker_that_falls_silent_while_the_question_stands(
     rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
     topic = rig.topic([5])
     group = rig.group({(topic, 0): 3})
-    for words in (["offsets", "reset", group, "--topic", topic, "--to-latest"], ["delete", group]):
+    for line in (f"offsets reset {group} --topic {topic} --to-latest", f"delete {group}"):
         try:
-            status, _, said = asked(
-                kohort, *words, "--execute", "-b", broker.bootstrap, "--timeout", "2000",
-                answer="yes\n", meanwhile=lambda: os.kill(broker.pid, signal.SIGSTOP),
-            )  # fmt: skip
+            ended = rig.asked(
+                f"{line} --execute --timeout 2000", meanwhile=lambda: os.kill(broker.pid, signal.SIGSTOP)
+            )
         finally:
             os.kill(broker.pid, signal.SIGCONT)
-        assert status == 3
-        assert "Whether the change was made is not known: look before you try again." in said
-        assert "kohort: set 1 offset" not in said
-        assert "kohort: deleted" not in said
+        assert ended.status == 3
+        assert "Whether the change was made is not known: look before you try again." in ended.terminal
+        assert "kohort: set 1 offset" not in ended.terminal
+        assert "kohort: deleted" not in ended.terminal
+
+
+NONSENSE = {
+    "--to-latest --topic t --execute": "here is no terminal; add --yes",
+    "--to-latest --topic t --yes": "without --execute nothing is changed",
+    "--to-latest": "which partitions? --topic",
+    "--topic t": "where to? give one of --to-earliest,",
+    "--topic t --to-latest --to-offset 3": "--to-latest and --to-offset contradict each other",
+    "--topic t --all-topics --to-latest": "--topic and --all-topics contradict each other",
+    "--topic t:x --to-latest": "'x' is no partition",
+    "--topic t: --to-latest": "'' is no partition",
+    "--topic t:-1 --to-latest": "'-1' is no partition",
+    "--topic :0 --to-latest": "names no topic",
+    "--topic t --to-datetime yesterday": "--to-datetime: 'yesterday' is no time",
+    "--topic t --by-duration 1h": "--by-duration: '1h' is no duration",
+    "--topic t --to-offset x": "'x' is not a valid int",
+    "--topic t --from-file f": "--from-file names the partitions itself",
+}
+
+
+@pytest.mark.parametrize("line", NONSENSE)
+def test_nonsense_is_told_before_anybody_is_asked(kohort: Kohort, line: str) -> None:
+    answer = kohort.quick(f"offsets reset g {line} -b 127.0.0.1:1")
+    assert (answer.status, answer.stdout) == (2, "")
+    assert NONSENSE[line] in " ".join(answer.stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "line",
     [
-        (["--to-latest", "--topic", "t", "--execute"], "here is no terminal; add --yes"),
-        (["--to-latest", "--topic", "t", "--yes"], "without --execute nothing is changed"),
-        (["--to-latest"], "which partitions? --topic"),
-        (["--topic", "t"], "where to? give one of --to-earliest,"),
-        (
-            ["--topic", "t", "--to-latest", "--to-offset", "3"],
-            "--to-latest and --to-offset contradict each other",
-        ),
-        (["--topic", "t", "--all-topics", "--to-latest"], "--topic and --all-topics contradict each other"),
-        (["--topic", "t:x", "--to-latest"], "'x' is no partition"),
-        (["--topic", "t:", "--to-latest"], "'' is no partition"),
-        (["--topic", "t:-1", "--to-latest"], "'-1' is no partition"),
-        (["--topic", ":0", "--to-latest"], "names no topic"),
-        (["--topic", "t", "--to-datetime", "yesterday"], "--to-datetime: 'yesterday' is no time"),
-        (["--topic", "t", "--by-duration", "1h"], "--by-duration: '1h' is no duration"),
-        (["--topic", "t", "--to-offset", "x"], "'x' is not a valid int"),
-        (["--topic", "t", "--from-file", "f"], "--from-file names the partitions itself"),
+        "offsets reset nightly-report --topic payments --to-offset 1",
+        "offsets clone nightly-report other",
+        "offsets delete nightly-report --topic payments",
+        "delete nightly-report",
     ],
 )
-def test_nonsense_is_told_before_anybody_is_asked(kohort: Kohort, words: list[str], said: str) -> None:
-    answer = kohort("offsets", "reset", "g", *words, "-b", "127.0.0.1:1")
-    assert (answer.status, answer.stdout) == (2, "")
-    assert said in " ".join(answer.stderr.split())
-
-
-CHANGES = (
-    ["offsets", "reset", "nightly-report", "--topic", "payments", "--to-offset", "1"],
-    ["offsets", "clone", "nightly-report", "other"],
-    ["offsets", "delete", "nightly-report", "--topic", "payments"],
-    ["delete", "nightly-report"],
-)
-
-
-@pytest.mark.parametrize("words", CHANGES, ids=" ".join)
-def test_what_is_only_read_is_never_changed(kohort: Kohort, sample: Path, words: list[str]) -> None:
+def test_what_is_only_read_is_never_changed(kohort: Kohort, sample: Path, line: str) -> None:
     before = {file: file.read_bytes() for file in sample.rglob("*") if file.is_file()}
-    for source in (["--embedded", str(sample)], ["--log-dir", str(sample)]):
-        refused = kohort.quick(*words, *source, "--execute", "--yes")
+    for source in ("--embedded", "--log-dir"):
+        refused = kohort.quick(line, source, sample, "--execute", "--yes")
         assert (refused.status, refused.stdout) == (2, "")
         assert f"{sample} is only read, never changed, so --execute makes no sense there" in refused.stderr
-        assert kohort.quick(*words, *source).stdout
+        assert kohort.quick(line, source, sample).stdout
     assert {file: file.read_bytes() for file in sample.rglob("*") if file.is_file()} == before
 
 
@@ -240,19 +176,19 @@ def test_a_snapshot_gives_a_preview(kohort: Kohort, tmp_path: Path) -> None:
         "  payments: {type: classic, state: Empty, offsets: {orders: {0: {offset: 40}, 1: {offset: 50}}}}\n"
     )
 
-    def preview(*words: str) -> tuple[int, list[tuple[str, str]], str]:
+    def preview(options: str) -> tuple[int, list[tuple[str, str]], str]:
         answer = kohort.quick(
-            "offsets", "reset", "payments", "--topic", "orders", *words, "--snapshot", file, "--output", "csv"
+            f"offsets reset payments --topic orders {options} --snapshot {file} --output csv"
         )
         rows = [(row["NEW-OFFSET"], row.get("REMARK", "")) for row in answer.rows] if answer.stdout else []
         return answer.status, rows, answer.stderr
 
     assert preview("--to-latest")[:2] == (0, [("100", ""), ("50", "")])
     unchecked = "not checked against the log, which is not known here"
-    assert preview("--shift-by", "-10")[:2] == (0, [("30", unchecked), ("40", unchecked)])
-    assert preview("--to-offset", "70")[:2] == (0, [("70", unchecked), ("50", "70 is beyond the end")])
+    assert preview("--shift-by -10")[:2] == (0, [("30", unchecked), ("40", unchecked)])
+    assert preview("--to-offset 70")[:2] == (0, [("70", unchecked), ("50", "70 is beyond the end")])
     status, rows, said = preview("--to-earliest")
     assert (status, rows) == (3, [])
     assert "payments, orders-0, orders-1: its earliest offset is not known" in said
-    assert "its offset at that time is not known" in preview("--to-datetime", "-1h")[2]
-    assert kohort.quick("delete", "payments", "--snapshot", file, "--execute", "--yes").status == 2
+    assert "its offset at that time is not known" in preview("--to-datetime -1h")[2]
+    assert kohort.quick("delete payments --execute --yes --snapshot", file).status == 2

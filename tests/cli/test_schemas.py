@@ -21,83 +21,78 @@ WITHOUT_DOCUMENT = {
 """They write files."""
 
 QUESTIONS = (
-    ["list"],
-    ["list", "--type", "share"],
-    ["list", "--match", "no-such-group"],
-    ["describe", "--match", ".", "--offsets"],
-    ["describe", "--match", ".", "--members", "--verbose"],
-    ["describe", "--match", ".", "--state"],
-    ["describe", "--match", ".", "--migration"],
-    ["describe", "no-such-group"],
-    ["validate-regex", ".*", "^a", "(", "a**", "nothing-matches"],
-    ["dry-run", "--match", "GROUPS"],
-    ["dry-run", "--match", "GROUPS", "--add", "2"],
-    ["dry-run", "--match", "GROUPS", "--compare"],
-)  # fmt: skip
+    *("list", "list --type share", "list --match no-such-group", "describe no-such-group"),
+    *(
+        f"describe --match . {mode}"
+        for mode in ("--offsets", "--members --verbose", "--state", "--migration")
+    ),
+    "validate-regex .* ^a '(' a** nothing-matches",
+    *(f"dry-run --match GROUPS{what_if}" for what_if in ("", " --add 2", " --compare")),
+)
 """GROUPS stands for groups that a dry run takes."""
 
 
-def _check(kohort: Kohort, question: list[str], source: list[str]) -> dict[str, Any]:
-    answer = kohort.quick(*question, *source, "--output", "json")
+def _check(kohort: Kohort, question: str, *source: str | Path) -> dict[str, Any]:
+    answer = kohort.quick(question, *source, "--output", "json")
     assert not answer.traceback, answer.stderr
     document = answer.document
     assert faults(document) == []
-    as_yaml = kohort.quick(*question, *source, "--output", "yaml")
+    as_yaml = kohort.quick(question, *source, "--output", "yaml")
     assert (as_yaml.status, as_yaml.stderr) == (answer.status, answer.stderr)
     assert yaml.safe_load(as_yaml.stdout) == document
     return document
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
-def test_documents_of_the_sample(kohort: Kohort, sample: Path, question: list[str]) -> None:
-    words = [word.replace("GROUPS", "^(billing|checkout|clickstream|warehouse|fraud)$") for word in question]
-    _check(kohort, words, ["--embedded", str(sample)])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_documents_of_the_sample(kohort: Kohort, sample: Path, question: str) -> None:
+    line = question.replace("GROUPS", "^(billing|checkout|clickstream|warehouse|fraud)$")
+    _check(kohort, line, "--embedded", sample)
 
 
 @pytest.mark.parametrize("to", ["cooperative", "consumer"])
 def test_plans_of_the_sample(kohort: Kohort, sample: Path, to: str) -> None:
-    source = ["--embedded", str(sample)]
-    groups = [row["group"] for row in _check(kohort, ["list"], source)["groups"]]
-    plans = [_check(kohort, ["plan", group, "--to", to], source) for group in groups]
+    groups = [row["group"] for row in _check(kohort, "list --embedded", sample)["groups"]]
+    plans = [_check(kohort, f"plan {group} --to {to} --embedded", sample) for group in groups]
     # Both a plan with steps and one without were looked at.
     assert {bool(plan["steps"]) for plan in plans} == {True, False}
 
 
 def test_patterns_without_a_source(kohort: Kohort) -> None:
-    document = _check(kohort, ["validate-regex", "a", "("], [])
+    document = _check(kohort, "validate-regex a '('")
     assert [pattern["topics"]["broker"] for pattern in document["patterns"]] == [None, None]
 
 
 def test_a_snapshot_of_which_little_is_known(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "little.yaml"
     file.write_text(
-        "kohort: 1\ngroups: {a: {members: [{id: m}]}, b: {type: share}, c: {type: streams}, d: }\n"
+        "kohort: 1\ngroups: {a: {members: [{id: m}]}, b: {type: share}, c: {type: streams}, d: {}}\n"
     )
-    file.write_text(file.read_text().replace("d: }", "d: {}}"))
     for question in (
-        [*QUESTIONS[0]],
-        *(["describe", "--all-groups", mode] for mode in ("--state", "--members")),
+        *(
+            "list",
+            "describe --all-groups",
+            "describe --all-groups --state",
+            "describe --all-groups --members",
+        ),
+        *(f"plan {group} --to consumer" for group in "abcd"),
     ):
-        _check(kohort, question, ["--snapshot", str(file)])
-    _check(kohort, ["describe", "--all-groups"], ["--snapshot", str(file)])
-    for group in "abcd":
-        _check(kohort, ["plan", group, "--to", "consumer"], ["--snapshot", str(file)])
+        _check(kohort, question, "--snapshot", file)
 
 
 @pytest.mark.kafka
-@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
-def test_documents_of_a_live_cluster(kohort: Kohort, fleet: Fleet, question: list[str]) -> None:
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_documents_of_a_live_cluster(kohort: Kohort, fleet: Fleet, question: str) -> None:
     meant = {"GROUPS": f"^{fleet.prefix}-java", ".": f"^{fleet.prefix}"}
-    words = [meant.get(word, word) for word in question]
-    _check(kohort, words, ["-b", fleet.broker.bootstrap])
+    line = " ".join(meant.get(word, word) for word in question.split())
+    _check(kohort, line, "-b", fleet.broker.bootstrap)
 
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("kind", ["java-range", "confluent-range", "share", "connect", "simple", "mixed"])
 def test_plans_of_a_live_cluster(kohort: Kohort, fleet: Fleet, kind: str) -> None:
     for to in ("cooperative", "consumer"):
-        question = ["plan", fleet.groups[kind], "--to", to, "--client", "java:4.1"]
-        _check(kohort, question, ["-b", fleet.broker.bootstrap])
+        question = f"plan {fleet.groups[kind]} --to {to} --client java:4.1"
+        _check(kohort, question, "-b", fleet.broker.bootstrap)
 
 
 def test_every_command_with_a_document_has_a_schema() -> None:

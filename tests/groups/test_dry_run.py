@@ -110,7 +110,7 @@ def test_the_leader_is_inferred_and_said() -> None:
     ]
 
 
-def test_an_assignor_of_one_side_only_is_found_there_and_another_leader_is_no_other_side() -> None:
+def test_an_assignor_of_one_side_is_found_there_whoever_leads() -> None:
     group = classic([member("a"), member("b")])
     assert dry_run(group, topics(t=2), Request(assignor="uniform")).side is Side.BROKER
     with pytest.raises(LookupError, match="sticky"):

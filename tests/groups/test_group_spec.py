@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from assignors.assignor import Leader, Side
 from assignors.model import Partitions, Undetermined
 from assignors.rebalance import Procedure
@@ -25,21 +27,21 @@ def claimed(
     return asked.owned.partitions, None if asked.user_data is None else asked.user_data.partitions
 
 
-def test_a_cooperative_member_gives_up_what_it_no_longer_wants_when_it_changes_its_subscription() -> None:
-    assert claimed("cooperative-sticky", Procedure.COOPERATIVE, resubscribed=True) == ({"a": (0, 1)}, None)
-
-
-def test_a_cooperative_member_claims_all_that_it_owns_otherwise_wanted_or_not() -> None:
-    assert claimed("cooperative-sticky", Procedure.COOPERATIVE) == (OWNED, None)
-
-
-def test_an_eager_member_has_given_up_everything_and_remembers_it_in_user_data() -> None:
-    assert claimed("sticky", Procedure.EAGER) == ({}, OWNED)
-    assert claimed("cooperative-sticky", Procedure.EAGER) == ({}, None)
-
-
-def test_the_brokers_target_stays_as_it_was() -> None:
-    assert claimed("uniform", Procedure.CONSUMER) == (OWNED, None)
+@pytest.mark.parametrize(
+    ("assignor", "procedure", "resubscribed", "expected"),
+    [
+        ("cooperative-sticky", Procedure.COOPERATIVE, True, ({"a": (0, 1)}, None)),
+        ("cooperative-sticky", Procedure.COOPERATIVE, False, (OWNED, None)),
+        ("sticky", Procedure.EAGER, False, ({}, OWNED)),
+        ("cooperative-sticky", Procedure.EAGER, False, ({}, None)),
+        ("uniform", Procedure.CONSUMER, False, (OWNED, None)),
+    ],
+)
+def test_what_a_member_claims(
+    assignor: str, procedure: Procedure, resubscribed: bool, expected: tuple[Partitions, Partitions | None]
+) -> None:
+    """A cooperative one gives up what it no longer wants, but only as it resubscribes; an eager one everything."""
+    assert claimed(assignor, procedure, resubscribed) == expected
 
 
 def marked(*subscriptions: Subscription) -> bool:
@@ -53,7 +55,7 @@ def marked(*subscriptions: Subscription) -> bool:
     return any(member.by_regex for member in question.spec.members)
 
 
-def test_one_regex_for_all_is_equal_to_the_broker_and_any_other_use_is_not() -> None:
+def test_one_regex_for_all_is_equal_and_any_other_use_is_not() -> None:
     by_regex, other, both = (
         Subscription(regex="a"),
         Subscription(regex="[ab]"),
@@ -67,26 +69,26 @@ def test_one_regex_for_all_is_equal_to_the_broker_and_any_other_use_is_not() -> 
     assert marked(Subscription(regex="nothing"), by_regex)
 
 
-def test_where_all_partitions_are_in_all_racks_a_new_one_will_be_too() -> None:
+@pytest.mark.parametrize(
+    ("partitions", "racks", "expected", "later"),
+    [
+        # Where all partitions are in all racks a new one will be too.
+        (3, {0: ("a", "b"), 1: ("b", "a")}, (("a", "b"), ("b", "a"), ("a", "b")), ()),
+        # Elsewhere a new one is taken to be placed like those before it, and that is said.
+        (4, {0: ("a",), 1: ("b",)}, (("a",), ("b",), ("a",), ("b",)), (2, 3)),
+        # A partition without replicas in a known rack is not a new one.
+        (2, {0: ("a",), 1: ()}, (("a",), ()), ()),
+        (2, None, None, ()),
+    ],
+    ids=["everywhere", "elsewhere", "in no known rack", "unknown"],
+)
+def test_racks_of_partitions(
+    partitions: int,
+    racks: dict[int, tuple[str, ...]] | None,
+    expected: tuple[tuple[str, ...], ...] | None,
+    later: tuple[int, ...],
+) -> None:
     notes: list[Undetermined] = []
-    (spec,) = topic_specs([Topic(name="t", partitions=3, racks={0: ("a", "b"), 1: ("b", "a")})], notes)
-    assert spec.racks == (("a", "b"), ("b", "a"), ("a", "b"))
-    assert notes == []
-
-
-def test_elsewhere_a_new_one_is_taken_to_stand_like_those_before_it_and_that_is_said() -> None:
-    notes: list[Undetermined] = []
-    (spec,) = topic_specs([Topic(name="t", partitions=4, racks={0: ("a",), 1: ("b",)})], notes)
-    assert spec.racks == (("a",), ("b",), ("a",), ("b",))
-    assert notes == [Undetermined(subject=f"t-{number}", why=PLACED_LATER) for number in (2, 3)]
-
-
-def test_a_partition_without_replicas_in_a_known_rack_is_not_a_new_one() -> None:
-    notes: list[Undetermined] = []
-    (spec,) = topic_specs([Topic(name="t", partitions=2, racks={0: ("a",), 1: ()})], notes)
-    assert (spec.racks, notes) == ((("a",), ()), [])
-
-
-def test_unknown_racks_stay_unknown() -> None:
-    (spec,) = topic_specs([Topic(name="t", partitions=2)], [])
-    assert spec.racks is None
+    (spec,) = topic_specs([Topic(name="t", partitions=partitions, racks=racks)], notes)
+    assert spec.racks == expected
+    assert notes == [Undetermined(subject=f"t-{number}", why=PLACED_LATER) for number in later]

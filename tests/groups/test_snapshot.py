@@ -233,23 +233,8 @@ def mutated(draw: st.DrawFn) -> bytes:
         if how == "flip" and data:
             data[place] ^= draw(st.integers(1, 255))
         elif how == "insert":
-            words = [
-                b"\x00",
-                b"\xff",
-                b"{",
-                b"}",
-                b"[",
-                b"&a ",
-                b"*a",
-                b"? ",
-                b": ",
-                b"- ",
-                b"!",
-                b'"',
-                b"\t",
-                b"\n",
-                b"~",
-            ]
+            marks = [bytes([byte]) for byte in b'\x00\xff{}[!"\t\n~']
+            words = [*marks, b"&a ", b"*a", b"? ", b": ", b"- "]
             data[place:place] = draw(st.sampled_from(words) | st.binary(min_size=1, max_size=4))
         elif how == "delete":
             del data[place : place + draw(st.integers(1, 40))]

@@ -29,12 +29,12 @@ def helpless(line: str, words: str) -> Case:
 
 def misread(line: str) -> Case:
     """A command line that joptsimple does not understand."""
-    return Case(line=line, scene="none", differs=("parser-trace",), connects=False)
+    return refused(line, "parser-trace")
 
 
-def refused(line: str) -> Case:
-    """A command line that the tool answers with its usage, before it connects."""
-    return Case(line=line, scene="none", connects=False)
+def refused(line: str, *differs: str, more: str = "", status: int | None = None) -> Case:
+    """A command line that both tools answer before they connect."""
+    return Case(line=line, scene="none", connects=False, differs=differs, more=more, status=status)
 
 
 def listed(line: str) -> Case:
@@ -131,16 +131,10 @@ PROPERTIES = [
             more=f"{{{file}}}, line {words}",
             status=UNREADABLE,
         )
-        for file, words in (
-            (
-                "unknown_key",
-                "2: 'my.own' is no Kafka client property. Remove the line, or check the key's spelling.",
-            ),
-            (
-                "no_text",
-                "1: byte 10 is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX.",
-            ),
-        )
+        for file, words in {
+            "unknown_key": "2: 'my.own' is no Kafka client property. Remove the line, or check the key's spelling.",
+            "no_text": "1: byte 10 is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX.",
+        }.items()
     ),
     Case(
         line="--describe --group {short} --command-config {no_number}",
@@ -200,75 +194,41 @@ SILENT = [
 
 REGEX = [
     *(
-        Case(line=f"--validate-regex {regex}", scene="none", connects=False)
+        refused(f"--validate-regex {regex}")
         for regex in ("'^orders-.*'", "''", "'a|b'", "'(?i)\\pL+'", "'\\Q[\\E'", "日本", "--list", "'a%sb'")
     ),
     *(
-        Case(
-            line=f"--validate-regex {regex}",
-            scene="none",
-            connects=False,
-            differs=("exit-status",),
-            status=WRONG,
+        refused(f"--validate-regex '{regex}'", "exit-status", status=WRONG)
+        for regex in ("a[", "(?=a)", "a{1001}", "*", "(a", "\\8", "[z-a]", "(?P<n", "a**")
+    ),
+    *(
+        refused(
+            f"--validate-regex {regex}", "regex-reason", "exit-status", status=WRONG,
+            more=f"The regular expression `{regex}` is invalid: {why}.",
         )
-        for regex in (
-            "'a['",
-            "'(?=a)'",
-            "'a{1001}'",
-            "'*'",
-            "'(a'",
-            "'\\8'",
-            "'[z-a]'",
-            "'(?P<n'",
-            "'a**'",
+        for regex, why in (
+            ("a)", "unexpected )"),
+            (TOO_LONG, "longer than 32767 bytes, the most a record key holds"),
         )
     ),
-    Case(
-        line="--validate-regex 'a)'",
-        scene="none",
-        connects=False,
-        differs=("regex-reason", "exit-status"),
-        more="The regular expression `a)` is invalid: unexpected ).",
-        status=WRONG,
+    *(
+        Case(line=f"--validate-regex {regex}", scene="quiet", differs=("regex-preview",), more=f"It matches {topics}")
+        for regex, topics in (("'o.*|t'", "2 of 4 topics: orders, t"), ("nothing", "0 of 4 topics."))
     ),
-    Case(
-        line=f"--validate-regex {TOO_LONG}",
-        scene="none",
-        connects=False,
-        differs=("regex-reason", "exit-status"),
-        more=f"The regular expression `{TOO_LONG}` is invalid: longer than 32767 bytes, the most a record key holds.",
-        status=WRONG,
-    ),
-    Case(
-        line="--validate-regex 'o.*|t'",
-        scene="quiet",
-        differs=("regex-preview",),
-        more="It matches 2 of 4 topics: orders, t",
-    ),
-    Case(
-        line="--validate-regex nothing",
-        scene="quiet",
-        differs=("regex-preview",),
-        more="It matches 0 of 4 topics.",
-    ),
-    Case(line="--validate-regex='a=b' --timeout soon", scene="none", connects=False),
-    Case(
-        line="--validate-regex '((a{100}){100}){20}'",
-        scene="none",
-        connects=False,
-        differs=("regex-warning", "exit-status"),
+    refused("--validate-regex='a=b' --timeout soon"),
+    refused(
+        "--validate-regex '((a{100}){100}){20}'", "regex-warning", "exit-status", status=WRONG,
         more="do not subscribe to it, it would harm the brokers: its repetitions come to 406,060 instructions, and "
         "RE2/J has no bound: memory and time of the broker.",
-        status=WRONG,
     ),
-]
+]  # fmt: skip
 
 USAGE = [
     refused(""),
     refused("--help"),
     refused("--help --list --describe --members"),
-    Case(line="--version", scene="none", connects=False, differs=("version",)),
-    Case(line="--list --version --type", scene="none", connects=False, differs=("version",)),
+    refused("--version", "version"),
+    refused("--list --version --type", "version"),
     refused("--list"),
     refused("--describe --group a"),
     refused("--bootstrap-server nowhere:9092"),

@@ -7,6 +7,10 @@ from tests.cli.dropin.changing import Change
 USAGE, UNREADABLE, REFUSED = 1, 3, 4
 ABSENT = "org.apache.kafka.common.errors.GroupIdNotFoundException: The group id does not exist."
 FAILED = "\nError: Executing consumer group command failed due to "
+SHOWN = "--reset-offsets --group {payments} --topic {orders} --dry-run"
+EXECUTED = "--reset-offsets --group {payments} --topic {orders} --execute"
+FROM_FILE = "--reset-offsets --group {payments} --from-file {file} --execute"
+BOTH_FROM_FILE = "--reset-offsets --group {payments} --group {billing} --from-file {file} --execute"
 
 
 def reset(rest: str) -> Change:
@@ -31,9 +35,29 @@ def explained(line: str, more: str, status: int = UNREADABLE) -> Change:
     return Change(line=line, differs=differs, status=status, more=more)
 
 
-def failing_reset(rest: str, status: int = UNREADABLE, *, traced: bool = True) -> Change:
+def plainly(line: str, status: int = UNREADABLE) -> Change:
+    """A command line that fails without a trace."""
+    return failing(line, status, traced=False)
+
+
+def failing_reset(rest: str, status: int = UNREADABLE) -> Change:
     """A reset that fails."""
-    return failing(f"--reset-offsets {rest}", status, traced=traced)
+    return failing(f"--reset-offsets {rest}", status)
+
+
+def active(rest: str) -> Change:
+    """A reset that is refused, as one of the groups has members."""
+    return plainly(f"--reset-offsets {rest}", REFUSED)
+
+
+def untimely(text: str, shown: str) -> Change:
+    """A time that ours refuses, with what it shows of it."""
+    return Change(
+        line=f"{EXECUTED} --to-datetime {text}",
+        differs=("time", "exit-status"),
+        status=USAGE,
+        says=f'{FAILED}java.text.ParseException: Unparseable date: "{shown}"\n',
+    )
 
 
 def from_file(content: str | bytes, scope: str = "--group {payments}", more: str = "--dry-run") -> Change:
@@ -41,10 +65,15 @@ def from_file(content: str | bytes, scope: str = "--group {payments}", more: str
     return Change(line=f"--reset-offsets {scope} --from-file {{file}} {more}", file=content)
 
 
+def read_as(instead: str, content: str, *differs: str) -> Change:
+    """A file that ours reads as the tool reads another one."""
+    return Change(line=FROM_FILE, file=content, differs=differs, like=FROM_FILE, like_file=instead)
+
+
 def bad_file(content: str | bytes, why: str) -> Change:
     """A file that ours refuses; the tool takes it in part, or names a Java class."""
     return Change(
-        line="--reset-offsets --group {payments} --from-file {file} --execute",
+        line=FROM_FILE,
         file=content,
         differs=("file", "exit-status"),
         status=UNREADABLE,
@@ -56,12 +85,8 @@ SCENARIOS = [
     reset(f"--group {{payments}} {scope} {scenario}")
     for scope in ("--topic {orders} --dry-run", "--all-topics --execute")
     for scenario in (
-        "--to-earliest",
-        "--to-latest",
-        "--to-current",
-        "--to-offset 7",
-        "--to-offset 15",
-        "--to-offset -3",
+        *("--to-earliest", "--to-latest", "--to-current"),
+        *("--to-offset 7", "--to-offset 15", "--to-offset -3"),
         "--to-datetime 2026-01-01T00:07:30.000",
         "--to-datetime 2026-01-01T01:07:30.000+01:00",
         "--to-datetime 2027-01-01T00:00:00.000",
@@ -78,78 +103,50 @@ SHIFTS = [
     reset("--group {absent} --topic {orders}:0 --shift-by 1 --execute"),
 ]
 TIMES = [
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T00:07:30.5"),
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T00:07:00.000Z"),
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-01-01T05:37:30.000+05:30"),
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime 1970-01-01T00:00:00.000"),
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime ' 2026- 01-01T\t00:07:30.000 +01:00'"),
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime '2026-01-01T00:07:30.000 '"),
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime ٢٠٢٦-٠١-٠١T00:07:30.000"),
-    reset("--group {payments} --topic {orders} --dry-run --to-datetime 2026-001-1T000:7:030.00005"),
-    reset("--group {payments} --topic {orders} --dry-run --by-duration P9000D"),
-    reset("--group {payments} --topic {orders} --dry-run --by-duration -PT-1,5S"),
-    reset("--group {payments} --topic {orders} --dry-run --by-duration -P1D"),
+    both(f"{SHOWN} --to-datetime 2026-01-01T00:07:30.5"),
+    both(f"{SHOWN} --to-datetime 2026-01-01T00:07:00.000Z"),
+    both(f"{SHOWN} --to-datetime 2026-01-01T05:37:30.000+05:30"),
+    both(f"{SHOWN} --to-datetime 1970-01-01T00:00:00.000"),
+    both(f"{SHOWN} --to-datetime ' 2026- 01-01T\t00:07:30.000 +01:00'"),
+    both(f"{SHOWN} --to-datetime '2026-01-01T00:07:30.000 '"),
+    both(f"{SHOWN} --to-datetime ٢٠٢٦-٠١-٠١T00:07:30.000"),
+    both(f"{SHOWN} --to-datetime 2026-001-1T000:7:030.00005"),
+    both(f"{SHOWN} --by-duration P9000D"),
+    both(f"{SHOWN} --by-duration -PT-1,5S"),
+    both(f"{SHOWN} --by-duration -P1D"),
     *(
-        failing_reset(f"--group {{payments}} --topic {{orders}} --execute --to-datetime {text}", USAGE)
+        failing(f"{EXECUTED} --to-datetime {text}", USAGE)
         for text in (
-            "2026-01-01",
-            "2026-01-01T00:07:30",
-            "2026-13-01T00:07:30.000",
-            "'2026-01-01T00:07:30.000 in the morning'",
-            "2026-01-01T00:07:30.000+25:00",
-            "'yesterday T'",
-            "T",
-            "''",
+            *(
+                "2026-01-01",
+                "2026-01-01T00:07:30",
+                "2026-13-01T00:07:30.000",
+                "2026-01-01T00:07:30.000+25:00",
+            ),
+            *("'2026-01-01T00:07:30.000 in the morning'", "'yesterday T'", "T", "''"),
         )
     ),
     *(
-        failing_reset(f"--group {{payments}} --topic {{orders}} --execute --by-duration {text}", USAGE)
+        failing(f"{EXECUTED} --by-duration {text}", USAGE)
         for text in (
-            "P1Y",
-            "PT",
-            "1D",
-            "''",
-            "-PT9999999999999999S",
-            "PT9999999999999999S",
-            "-P999999999999D",
-            "P999999999999D",
-            "P1W",
-            "P106751991167301D",
-            "PT92233720368547758070H",
-            "PT153722867280912931M",
-            "PT9223372036854775808S",
-            "PT1H9223372036854775807S",
+            *("P1Y", "PT", "1D", "''", "P1W", "P106751991167301D", "-P999999999999D", "P999999999999D"),
+            *(
+                "-PT9999999999999999S",
+                "PT9999999999999999S",
+                "PT9223372036854775808S",
+                "PT153722867280912931M",
+            ),
+            *("PT92233720368547758070H", "PT1H9223372036854775807S"),
         )
     ),
+    *(
+        untimely(f"2026-01-01T00:07:30.000{zone}", f"2026-01-01T00:07:30.000{zone}")
+        for zone in ("+0130", "+14:01", "+00:60", "Zulu")
+    ),
+    *(untimely(text, f"{text}Z") for text in ("20260-01-01T00:07:30.000", "292278993-01-01T00:07:30.000")),
     *(
         Change(
-            line=f"--reset-offsets --group {{payments}} --topic {{orders}} --execute --to-datetime {text}",
-            differs=("time", "exit-status"),
-            status=USAGE,
-            says=f'{FAILED}java.text.ParseException: Unparseable date: "{text}"\n',
-        )
-        for text in (
-            "2026-01-01T00:07:30.000+0130",
-            "2026-01-01T00:07:30.000+14:01",
-            "2026-01-01T00:07:30.000+00:60",
-            "2026-01-01T00:07:30.000Zulu",
-        )
-    ),
-    *(
-        Change(
-            line=f"--reset-offsets --group {{payments}} --topic {{orders}} --execute --to-datetime {text}",
-            differs=("time", "exit-status"),
-            status=USAGE,
-            says=f'{FAILED}java.text.ParseException: Unparseable date: "{text}Z"\n',
-        )
-        for text in ("20260-01-01T00:07:30.000", "292278993-01-01T00:07:30.000")
-    ),
-    *(
-        Change(
-            line=f"--reset-offsets --group {{payments}} --topic {{orders}} --dry-run {when}",
-            differs=("time",),
-            like="--reset-offsets --group {payments} --topic {orders} --dry-run "
-            "--to-datetime 1970-01-01T00:00:00.000",
+            line=f"{SHOWN} {when}", differs=("time",), like=f"{SHOWN} --to-datetime 1970-01-01T00:00:00.000"
         )
         for when in (
             "--to-datetime 1969-12-31T23:59:59.999",
@@ -235,19 +232,13 @@ GROUPS = [
     reset("--group {payments} --group {payments} --topic {orders} --to-latest --execute"),
     reset("--group {odd} --group {payments} --all-topics --to-earliest --dry-run"),
     *(
-        failing_reset(f"--group {group} --topic {{orders}} --to-earliest {how}", REFUSED, traced=False)
+        active(f"--group {group} --topic {{orders}} --to-earliest {how}")
         for group in ("{classic}", "{consumer}")
         for how in ("--dry-run", "--execute", "--execute --export")
     ),
-    failing_reset("--group {classic} --topic nowhere --to-earliest --execute", REFUSED, traced=False),
-    failing_reset(
-        "--group {classic} --group {payments} --group {consumer} --topic {orders} --to-latest --execute",
-        REFUSED,
-        traced=False,
-    ),
-    failing_reset(
-        "--group {payments} --group {classic} --all-topics --to-latest --export", REFUSED, traced=False
-    ),
+    active("--group {classic} --topic nowhere --to-earliest --execute"),
+    active("--group {classic} --group {payments} --group {consumer} --topic {orders} --to-latest --execute"),
+    active("--group {payments} --group {classic} --all-topics --to-latest --export"),
     # What was done to the groups before the one that fails stays done.
     reset("--group {payments} --group {billing} --all-topics --topic {orders}:3 --shift-by 1 --execute"),
     reset(
@@ -264,8 +255,8 @@ GROUPS = [
     ),
     reset("--group {share} --topic {orders} --to-latest --dry-run"),
     failing_reset("--group '' --topic {orders} --to-latest --execute"),
-    failing_reset("--all-groups --topic {orders}:0 --to-latest --execute", REFUSED, traced=False),
-    failing_reset("--all-groups --all-topics --to-earliest --export --dry-run", REFUSED, traced=False),
+    active("--all-groups --topic {orders}:0 --to-latest --execute"),
+    active("--all-groups --all-topics --to-earliest --export --dry-run"),
     reset("--all-groups --group {payments} --topic {orders} --to-latest --execute"),
 ]
 EXPORTS = [
@@ -283,6 +274,7 @@ EXPORTS = [
         )
     ),
 ]  # fmt: skip
+TWO_LINES = "{orders},0,5\n{orders},1,6\n"
 FILES = [
     from_file("{orders},0,5\n{orders},1,1\n{orders},2,99\n", more="--execute"),
     from_file("{orders},0,5\n{orders},1,6", more="--execute --export"),
@@ -295,70 +287,27 @@ FILES = [
     from_file("{orders},0,5\n", more="--all-topics --execute"),
     from_file("{orders},0,5\n", more=""),
     from_file("{orders},0,5\n", scope="--group {absent}", more="--execute"),
-    Change(
-        line="--reset-offsets --group {payments} --from-file {file} --execute",
-        file="{payments},{orders},0,5\n{billing},{orders},0,1\n",
-        differs=("stack-trace",),
+    *(
+        Change(line=line, file="{payments},{orders},0,5\n{billing},{orders},0,1\n", differs=("stack-trace",))
+        for line in (FROM_FILE, BOTH_FROM_FILE)
     ),
-    Change(
-        line="--reset-offsets --group {payments} --group {billing} --from-file {file} --execute",
-        file="{payments},{orders},0,5\n{billing},{orders},0,1\n",
-        differs=("stack-trace",),
-    ),
-    failing(
-        "--reset-offsets --group {payments} --group {billing} --from-file {file} --execute",
-        file="{payments},{orders},0,5\n",
-    ),
-    failing(
-        "--reset-offsets --group {billing} --from-file {file} --execute", file="{payments},{orders},0,5\n"
-    ),
-    failing(
-        "--reset-offsets --group {payments} --group {billing} --from-file {file} --execute",
-        file="{orders},0,5\n",
-        traced=False,
-    ),
-    failing(
-        "--reset-offsets --group {classic} --from-file {file} --execute",
-        REFUSED,
-        "{orders},0,5\n",
-        traced=False,
-    ),
+    failing(BOTH_FROM_FILE, file="{payments},{orders},0,5\n"),
+    failing(FROM_FILE.replace("{payments}", "{billing}"), file="{payments},{orders},0,5\n"),
+    failing(BOTH_FROM_FILE, file="{orders},0,5\n", traced=False),
+    failing(FROM_FILE.replace("{payments}", "{classic}"), REFUSED, "{orders},0,5\n", traced=False),
     failing(
         "--reset-offsets --group {payments} --topic nowhere --from-file {file} --execute",
         file="{orders},0,5\n",
     ),
-    failing("--reset-offsets --group {payments} --from-file {file} --execute", file="nowhere,0,5\n"),
-    failing("--reset-offsets --group {payments} --from-file {file} --execute", file="no topic,0,5\n"),
-    failing("--reset-offsets --group {payments} --from-file {file} --execute", file=b"\xff\xfe,0,5\n"),
-    explained(
-        "--reset-offsets --group {payments} --from-file /no/such/file --execute",
-        "/no/such/file: No such file or directory",
-    ),
-    explained("--reset-offsets --group {payments} --from-file / --execute", "/: Is a directory"),
+    *(failing(FROM_FILE, file=content) for content in ("nowhere,0,5\n", "no topic,0,5\n", b"\xff\xfe,0,5\n")),
     *(
-        Change(
-            line="--reset-offsets --group {payments} --from-file {file} --execute",
-            file=content,
-            differs=("stack-trace", "file"),
-            like="--reset-offsets --group {payments} --from-file {file} --execute",
-            like_file="{orders},0,5\n{orders},1,6\n",
-        )
-        for content in ("{orders},0,5\n\n{orders},1,6\n", "\n \n{orders},0,5\n{orders},1,6\n")
+        explained(f"--reset-offsets --group {{payments}} --from-file {file} --execute", f"{file}: {why}")
+        for file, why in (("/no/such/file", "No such file or directory"), ("/", "Is a directory"))
     ),
-    Change(
-        line="--reset-offsets --group {payments} --from-file {file} --execute",
-        file="\ufeff{orders},0,5\n",
-        differs=("stack-trace", "file"),
-        like="--reset-offsets --group {payments} --from-file {file} --execute",
-        like_file="{orders},0,5\n",
-    ),
-    Change(
-        line="--reset-offsets --group {payments} --from-file {file} --execute",
-        file="{orders},0,5\r{orders},1,6\r",
-        differs=("file",),
-        like="--reset-offsets --group {payments} --from-file {file} --execute",
-        like_file="{orders},0,5\n{orders},1,6\n",
-    ),
+    read_as(TWO_LINES, "{orders},0,5\n\n{orders},1,6\n", "stack-trace", "file"),
+    read_as(TWO_LINES, f"\n \n{TWO_LINES}", "stack-trace", "file"),
+    read_as("{orders},0,5\n", "\ufeff{orders},0,5\n", "stack-trace", "file"),
+    read_as(TWO_LINES, "{orders},0,5\r{orders},1,6\r", "file"),
     bad_file("{orders},0,5,\n", ", line 1: '' is no offset"),
     bad_file("{orders},٠,5\n", ", line 1: '٠' is no partition"),
     bad_file("", ": holds no offsets"),
@@ -379,7 +328,7 @@ FILES = [
     bad_file("{orders},2147483648,0\n", ", line 1: '2147483648' is no partition"),
     bad_file('"{orders},0,5\n', ", line 1: unexpected end of data"),
     Change(
-        line="--reset-offsets --group {payments} --from-file {file} --execute --timeout 1500",
+        line=f"{FROM_FILE} --timeout 1500",
         file="{orders},0,5\n{orders},9,5\n",
         differs=("file-partition", "exit-status"),
         status=UNREADABLE,
@@ -393,22 +342,20 @@ DELETED_OFFSETS = [
     both("--delete-offsets --group {rested} --topic {orders}"),
     both("--delete-offsets --group {billing} --topic {long} --topic {orders}"),
     both("--delete-offsets --group {classic} --topic {audits}:0"),
-    failing("--delete-offsets --group {classic} --topic {orders}", REFUSED, traced=False),
-    failing(
-        "--delete-offsets --group {consumer} --topic {orders}:1 --topic {audits}:0,10", REFUSED, traced=False
-    ),
-    failing("--delete-offsets --group {connect} --topic {orders}:1", REFUSED, traced=False),
-    failing("--delete-offsets --group {share} --topic {orders}:0", traced=False),
-    failing("--delete-offsets --group {absent} --topic {orders}:0", traced=False),
-    failing("--delete-offsets --group {absent} --topic nowhere", traced=False),
-    failing("--delete-offsets --group '' --topic {orders}:0", traced=False),
-    failing("--delete-offsets --group {payments} --topic nowhere", traced=False),
-    failing("--delete-offsets --group {payments} --topic nowhere --topic {orders}", traced=False),
-    failing("--delete-offsets --group {payments} --topic nowhere:0 --topic {orders}:0,9", traced=False),
-    failing("--delete-offsets --group {payments} --topic 'no topic!' --topic {orders}:0", traced=False),
-    failing("--delete-offsets --group {payments} --topic ''", traced=False),
-    failing("--delete-offsets --group {payments} --topic :0", traced=False),
-    failing("--delete-offsets --group {payments} --topic {orders}:-1", traced=False),
+    plainly("--delete-offsets --group {classic} --topic {orders}", REFUSED),
+    plainly("--delete-offsets --group {consumer} --topic {orders}:1 --topic {audits}:0,10", REFUSED),
+    plainly("--delete-offsets --group {connect} --topic {orders}:1", REFUSED),
+    plainly("--delete-offsets --group {share} --topic {orders}:0"),
+    plainly("--delete-offsets --group {absent} --topic {orders}:0"),
+    plainly("--delete-offsets --group {absent} --topic nowhere"),
+    plainly("--delete-offsets --group '' --topic {orders}:0"),
+    plainly("--delete-offsets --group {payments} --topic nowhere"),
+    plainly("--delete-offsets --group {payments} --topic nowhere --topic {orders}"),
+    plainly("--delete-offsets --group {payments} --topic nowhere:0 --topic {orders}:0,9"),
+    plainly("--delete-offsets --group {payments} --topic 'no topic!' --topic {orders}:0"),
+    plainly("--delete-offsets --group {payments} --topic ''"),
+    plainly("--delete-offsets --group {payments} --topic :0"),
+    plainly("--delete-offsets --group {payments} --topic {orders}:-1"),
     failing("--delete-offsets --group {payments} --group {billing} --topic {orders}", USAGE),
     both("--delete-offsets --group {payments} --topic {orders}:x"),
     both("--delete-offsets --group {payments} --topic {orders}:"),
@@ -423,13 +370,13 @@ DELETED_GROUPS = [
     both("--delete --group {payments} --topic {orders}"),
     both("--delete --group {payments} --execute"),
     both("--delete"),
-    failing("--delete --group {absent}", traced=False),
-    failing("--delete --group ''", traced=False),
-    failing("--delete --group {payments} --group {absent} --group {billing}", traced=False),
-    failing("--delete --group {classic}", REFUSED, traced=False),
-    failing("--delete --group {consumer} --group {payments} --group {absent}", REFUSED, traced=False),
-    failing("--delete --group {share} --group {connect} --group {billing}", REFUSED, traced=False),
-    failing("--delete --all-groups", REFUSED, traced=False),
+    plainly("--delete --group {absent}"),
+    plainly("--delete --group ''"),
+    plainly("--delete --group {payments} --group {absent} --group {billing}"),
+    plainly("--delete --group {classic}", REFUSED),
+    plainly("--delete --group {consumer} --group {payments} --group {absent}", REFUSED),
+    plainly("--delete --group {share} --group {connect} --group {billing}", REFUSED),
+    plainly("--delete --all-groups", REFUSED),
 ]
 CASES: list[Change] = [
     *SCENARIOS, *SHIFTS, *TIMES, *DIGITS_AND_LIMITS, *SCOPES, *GROUPS, *EXPORTS, *FILES, *DELETED_OFFSETS,

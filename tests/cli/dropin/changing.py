@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.cli.command import Answer
-from tests.cli.dropin.harness import DIFFERENCES, Case, normalised, run_here, unordered
+from tests.cli.dropin.harness import DIFFERENCES, Case, filled, normalised, run_here, run_tool, unordered
 from tests.kafka.broker import Broker
-from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+from tests.kafka.tool_host import ToolHost
 
 STRICTER = {
     "partition-twice": "a partition that is named twice counts once",
@@ -107,14 +107,11 @@ class Changes:
         return Trial(normalised(answer), self.scene.state())
 
     def _tool(self, arguments: list[str]) -> Answer:
-        done = self.tools.run(CONSUMER_GROUPS, *arguments)
-        return Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+        return run_tool(self.tools, arguments)
 
     @property
     def _names(self) -> Mapping[str, str]:
         return {**self.scene.names, "file": str(self.file)}
 
     def _filled(self, text: str) -> str:
-        for name, value in self._names.items():
-            text = text.replace("{" + name + "}", value)
-        return text
+        return filled(text, self._names)

@@ -7,17 +7,15 @@ give; a difference that changes nothing does not belong to the case. docs/kafka-
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from cli.dropin.main import main
 from cli.dropin.printing import usage
+from tests.cli import command
 from tests.cli.command import Answer
 from tests.kafka.broker import Broker
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
@@ -25,11 +23,9 @@ from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A state of the cluster: what the placeholders stand for, and how the state comes about."""
+    """A state of the cluster, and what the placeholders stand for."""
 
     names: Mapping[str, str]
-    prepare: Callable[[], object] = field(default=lambda: None)
-    """Brings the state about; called before each of the two tools."""
     broker: Broker | None = None
     """Where it is, if not on the broker that all tests share."""
 
@@ -54,11 +50,12 @@ class Case:
     def arguments(self, names: Mapping[str, str], broker: Broker) -> list[str]:
         """The arguments, the placeholders filled in."""
         # Braces are filled in after the line is split: a name is one argument whatever is in it.
-        given = [_filled(word, {**names, "server": broker.bootstrap}) for word in shlex.split(self.line)]
+        given = [filled(word, {**names, "server": broker.bootstrap}) for word in shlex.split(self.line)]
         return ["--bootstrap-server", broker.bootstrap, *given] if self.connects else given
 
 
-def _filled(word: str, names: Mapping[str, str]) -> str:
+def filled(word: str, names: Mapping[str, str]) -> str:
+    """A text with names in the place of its placeholders."""
     for name, value in names.items():
         word = word.replace("{" + name + "}", value)
     return word
@@ -177,11 +174,8 @@ class Stage:
     def check(self, case: Case, scene: Scene) -> None:
         """Run both tools on the scene; AssertionError where they differ in another way than the case says."""
         arguments = case.arguments(scene.names, scene.broker or self.broker)
-        case = replace(case, more=_filled(case.more, scene.names))
-        scene.prepare()
-        done = self.tools.run(CONSUMER_GROUPS, *arguments)
-        theirs = normalised(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
-        scene.prepare()
+        case = replace(case, more=filled(case.more, scene.names))
+        theirs = run_tool(self.tools, arguments)
         ours = normalised(run_here(arguments))
         for name in case.differs:
             changed = DIFFERENCES[name](theirs, case)
@@ -189,23 +183,18 @@ class Stage:
             theirs = changed
         if "--reset-offsets" in arguments:
             ours, theirs = unordered(ours), unordered(theirs)
-        assert ours == theirs, f"{shlex.join(arguments)}\n{_beside(theirs, ours)}"
+        assert ours == theirs, f"{shlex.join(arguments)}\nexpected: {theirs}\nours:     {ours}"
 
 
 def run_here(arguments: Sequence[str]) -> Answer:
     """Run `kohort-consumer-groups` inside this process."""
-    stdout, stderr, before = io.StringIO(), io.StringIO(), sys.argv
-    sys.argv = ["kohort-consumer-groups", *arguments]
-    status: object = None
-    try:
-        with redirect_stdout(stdout), redirect_stderr(stderr):
-            main()
-    except SystemExit as end:
-        status = end.code
-    finally:
-        sys.argv = before
-    assert isinstance(status, int), status
-    return Answer(status=status, stdout=stdout.getvalue(), stderr=stderr.getvalue())
+    return command.run_here(main, "kohort-consumer-groups", arguments)
+
+
+def run_tool(tools: ToolHost, arguments: Sequence[str]) -> Answer:
+    """Run the tool, without what differs from one of its runs to the next."""
+    done = tools.run(CONSUMER_GROUPS, *arguments)
+    return normalised(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
 
 
 _SETS = re.compile(r"((?:these|following) options: |(?:states|types) are: |scenarios: )(.*)")
@@ -252,12 +241,3 @@ _LISTS = re.compile(
 
 def _sorted_list(found: re.Match[str]) -> str:
     return ", ".join(sorted(re.split(", ?", found.group())))
-
-
-def _beside(theirs: Answer, ours: Answer) -> str:
-    parts = []
-    for what in ("status", "stdout", "stderr"):
-        one, other = getattr(theirs, what), getattr(ours, what)
-        if one != other:
-            parts.append(f"{what} expected:\n{one}\n{what} of ours:\n{other}")
-    return "\n".join(parts)

@@ -6,89 +6,61 @@ from tests.cli.dropin.harness import Case
 
 UNREADABLE, REFUSED = 3, 4
 TRACED = ("exit-status", "stack-trace")
-
-
+ERRORS = "org.apache.kafka.common.errors"
 WORKER = "--bootstrap-server {at} --command-config {worker}"
 
 
-def allowed(line: str, *differs: str) -> Case:
-    """What both tools answer alike."""
-    return Case(line=f"{WORKER} {line}", connects=False, differs=differs)
+def worker(line: str, *differs: str, more: str = "", status: int = REFUSED) -> Case:
+    """A command line of the worker."""
+    return Case(line=f"{WORKER} {line}", connects=False, differs=differs, more=more, status=status)
 
 
-def forbidden(line: str) -> Case:
+def forbidden(line: str, wrapped: str = "") -> Case:
     """What a broker refuses because of the hidden group."""
-    return Case(
-        line=f"{WORKER} {line}",
-        connects=False,
-        differs=("own-words", *TRACED),
-        more="org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: {hidden}",
-        status=REFUSED,
-    )
-
-
-def barred(line: str, *, traced: bool = False) -> Case:
-    """What both tools say a broker refused, in the same words."""
-    return Case(
-        line=f"{WORKER} {line}",
-        connects=False,
-        differs=TRACED if traced else ("exit-status",),
-        status=REFUSED,
-    )
+    more = f"{wrapped}{ERRORS}.GroupAuthorizationException: Not authorized to access group: {{hidden}}"
+    return worker(line, "own-words", *TRACED, more=more)
 
 
 def explained(line: str, more: str) -> Case:
     """What both tools say a broker refused; why, the other one says in its stack trace alone."""
-    return Case(
-        line=f"{WORKER} {line}", connects=False, differs=(*TRACED, "reason"), status=REFUSED, more=more
-    )
+    return worker(line, *TRACED, "reason", more=more)
 
 
 CHANGES = [
-    allowed("--reset-offsets --group {ours} --topic {free} --to-latest --execute"),
-    allowed("--reset-offsets --group {ours} --topic {seen} --to-latest --dry-run"),
-    allowed("--reset-offsets --group {left} --topic {free} --to-latest --dry-run"),
-    allowed("--reset-offsets --group {ours} --all-topics --to-current --export --dry-run"),
+    worker("--reset-offsets --group {ours} --topic {free} --to-latest --execute"),
+    worker("--reset-offsets --group {ours} --topic {seen} --to-latest --dry-run"),
+    worker("--reset-offsets --group {left} --topic {free} --to-latest --dry-run"),
+    worker("--reset-offsets --group {ours} --all-topics --to-current --export --dry-run"),
     explained(
         "--reset-offsets --group {ours} --topic {free} --topic {seen} --to-latest --execute",
-        "{seen}-0: org.apache.kafka.common.errors.TopicAuthorizationException: Topic authorization failed.",
+        f"{{seen}}-0: {ERRORS}.TopicAuthorizationException: Topic authorization failed.",
     ),
     explained(
         "--reset-offsets --group {left} --topic {free} --to-latest --execute",
-        "{free}-0: org.apache.kafka.common.errors.GroupAuthorizationException: Group authorization failed.",
+        f"{{free}}-0: {ERRORS}.GroupAuthorizationException: Group authorization failed.",
     ),
-    barred("--reset-offsets --group {ours} --topic {topic} --to-latest --execute", traced=True),
-    barred("--reset-offsets --group {ours} --topic {topic}:0 --to-latest --execute", traced=True),
-    Case(
-        line=f"{WORKER} --reset-offsets --group {{hidden}} --topic {{free}} --to-latest --execute",
-        connects=False,
-        differs=("own-words", *TRACED),
-        more="java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.GroupAuthorizationException: "
-        "Not authorized to access group: {hidden}",
-        status=REFUSED,
+    worker("--reset-offsets --group {ours} --topic {topic} --to-latest --execute", *TRACED),
+    worker("--reset-offsets --group {ours} --topic {topic}:0 --to-latest --execute", *TRACED),
+    forbidden(
+        "--reset-offsets --group {hidden} --topic {free} --to-latest --execute",
+        "java.util.concurrent.ExecutionException: ",
     ),
-    allowed("--delete-offsets --group {ours} --topic {free}"),
-    barred("--delete-offsets --group {ours} --topic {free} --topic {seen}:0"),
-    barred("--delete-offsets --group {ours} --topic {free} --topic {topic}"),
-    barred("--delete-offsets --group {left} --topic {free}"),
-    barred("--delete --group {left}"),
+    worker("--delete-offsets --group {ours} --topic {free}"),
+    worker("--delete-offsets --group {ours} --topic {free} --topic {seen}:0", "exit-status"),
+    worker("--delete-offsets --group {ours} --topic {free} --topic {topic}", "exit-status"),
+    worker("--delete-offsets --group {left} --topic {free}", "exit-status"),
+    worker("--delete --group {left}", "exit-status"),
 ]
 CASES = [
     *CHANGES,
-    allowed("--list", "sorted-rows"),
-    allowed("--list --state --type", "sorted-rows"),
-    allowed("--describe --all-groups --state"),
-    allowed("--describe --group {reading} --members"),
-    allowed("--describe --group {left}"),
+    worker("--list", "sorted-rows"),
+    worker("--list --state --type", "sorted-rows"),
+    worker("--describe --all-groups --state"),
+    worker("--describe --group {reading} --members"),
+    worker("--describe --group {left}"),
     forbidden("--describe --group {hidden}"),
     forbidden("--describe --group {hidden} --group {left} --state"),
-    Case(
-        line=f"{WORKER} --describe --group {{reading}}",
-        connects=False,
-        differs=("partial-answer", *TRACED),
-        more="{partial}",
-        status=UNREADABLE,
-    ),
+    worker("--describe --group {reading}", "partial-answer", *TRACED, more="{partial}", status=UNREADABLE),
     Case(
         line="--bootstrap-server {at} --command-config {wrong} --list",
         connects=False,

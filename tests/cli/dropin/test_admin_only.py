@@ -11,8 +11,9 @@ from cli.dropin.errors import ToolFailure
 from cli.dropin.main import action_of
 from cli.dropin.parse import parse
 from cli.sources.live import LiveSource
-from tests.cli.dropin.harness import run_here
+from tests.cli.dropin.harness import filled, run_here
 from tests.cli.fleet import Fleet
+from tests.cli.sources.live_source import admin_only
 
 LINES = [
     "--list",
@@ -27,19 +28,13 @@ LINES = [
 @pytest.fixture
 def source(fleet: Fleet) -> Iterator[LiveSource]:
     """Give the cluster without the wire client."""
-    source = LiveSource.open(bootstrap_server=fleet.broker.bootstrap, command_config=None, timeout_ms=30_000)
-    assert source.client is not None
-    source.client.close()
-    source.client = None
-    yield source
-    source.close()
+    with admin_only(fleet.broker) as source:
+        yield source
 
 
 def arguments(line: str, fleet: Fleet) -> list[str]:
     """The words of a line with the fleet's names."""
-    for kind, name in fleet.groups.items():
-        line = line.replace("{" + kind + "}", name)
-    return ["--bootstrap-server", fleet.broker.bootstrap, *line.split()]
+    return ["--bootstrap-server", fleet.broker.bootstrap, *filled(line, fleet.groups).split()]
 
 
 @pytest.mark.kafka

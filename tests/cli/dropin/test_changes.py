@@ -10,12 +10,12 @@ import pytest
 from cli.dropin.main import action_of
 from cli.dropin.parse import parse
 from cli.errors import CommandError
-from cli.sources.live import LiveSource
 from tests.cli.command import Kohort
 from tests.cli.dropin.change_cases import CASES
 from tests.cli.dropin.change_scene import change_scene
 from tests.cli.dropin.changing import Change, Changes
 from tests.cli.offset_rig import OffsetRig
+from tests.cli.sources.live_source import admin_only
 from tests.kafka.coordinator import running_broker
 from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
@@ -57,12 +57,6 @@ def test_where_librdkafka_alone_can_log_in_something_else_is_named(
     changes.scene.lay()
     before = changes.scene.state()
     options = parse(["--bootstrap-server", changes.broker.bootstrap, *line.split()])
-    source = LiveSource.open(
-        bootstrap_server=changes.broker.bootstrap, command_config=None, timeout_ms=options.timeout_ms
-    )
-    assert source.client is not None
-    source.client.close()
-    source.client = None
-    with pytest.raises(CommandError, match=f": {instead} does it"):
+    with admin_only(changes.broker) as source, pytest.raises(CommandError, match=f": {instead} does it"):
         action_of(options.action)(options, source)
     assert changes.scene.state() == before

@@ -13,25 +13,7 @@ from cli.dropin.resetting import read_plan
 from cli.dropin.topics import named_partitions
 
 FIELDS = st.sampled_from(
-    [
-        "orders",
-        "payments",
-        "0",
-        "1",
-        "-1",
-        "+7",
-        " 3 ",
-        "1.5",
-        "9" * 19,
-        "9" * 30,
-        "",
-        '"',
-        '"a"',
-        "\ufeff",
-        "\0",
-        "é",
-        "٣",
-    ]
+    [*'01"\ufeff\0é٣', "orders", "payments", "-1", "+7", " 3 ", "1.5", "9" * 19, "9" * 30, "", '"a"']
 )
 LINES = st.lists(FIELDS, max_size=6).map(",".join)
 FILES = st.lists(LINES, max_size=5).map("\n".join).map(str.encode) | st.binary(max_size=60)
@@ -59,12 +41,11 @@ def test_a_file_is_read_or_refused(content: bytes, groups: tuple[str, ...], tmp_
 @settings(deadline=None)
 @given(text=st.text(st.sampled_from("ab:,0123+-٣ \0"), max_size=12) | st.text(max_size=12))
 def test_partitions_are_read_or_refused(text: str) -> None:
+    places, refusal = [], ""
     try:
         places = named_partitions(text)
     except ToolUsageError as error:
         refusal = str(error)
-    else:
-        refusal = ""
     if refusal:
         assert text in refusal
         return

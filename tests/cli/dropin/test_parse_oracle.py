@@ -12,23 +12,15 @@ from cli.dropin.flags import FLAGS, Value
 from cli.dropin.parse import NO_EXECUTE, parse
 from cli.dropin.printing import usage
 from tests.cli.command import Answer
-from tests.cli.dropin.harness import normalised
-from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+from tests.cli.dropin.harness import normalised, run_tool
+from tests.kafka.tool_host import ToolHost
 
 LINES = 400
 NO_PORT = "nowhere"
 """A server without a port: the tool gives up as soon as it has taken the command line."""
 USUAL = (
-    "list",
-    "describe",
-    "group",
-    "state",
-    "type",
-    "reset-offsets",
-    "members",
-    "offsets",
-    "timeout",
-    "topic",
+    *("list", "describe", "group", "state", "type", "reset-offsets"),
+    *("members", "offsets", "timeout", "topic"),
 )
 VALUES = ("a", "1", "-1", "x:0", "", "--", "-", "-group", "stable", "=")
 ODDITIES = ("--", "-", "junk", "--nope", "-x", "---list", "--=")
@@ -81,8 +73,7 @@ def test_both_find_the_same_fault(tools: ToolHost, capsys: pytest.CaptureFixture
     chance = random.Random(848)
     said: set[str] = set()
     for words in (line(chance) for _ in range(LINES)):
-        done = tools.run(CONSUMER_GROUPS, *words)
-        answer = normalised(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
+        answer = run_tool(tools, words)
         mine = normalised(Answer(status=0, stdout=ours(words), stderr=capsys.readouterr().err))
         assert mine.stdout == theirs(answer), words
         assert (NO_EXECUTE in mine.stderr) == (NO_EXECUTE in answer.stderr), words

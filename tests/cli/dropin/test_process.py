@@ -11,61 +11,51 @@ from pathlib import Path
 import pytest
 
 from cli.dropin.printing import usage
-from tests.cli.command import Kohort
+from tests.cli.command import Kohort, imported
 
 PROGRAM = Path(sys.executable).with_name("kohort-consumer-groups")
 TOO_MUCH = "a" * 100_000
 """More than a pipe holds."""
 
 
-def in_shell(kohort: Kohort, line: str) -> subprocess.CompletedProcess[str]:
-    """Run `kohort-consumer-groups` with what a shell makes of the line."""
-    return subprocess.run(
-        ["/bin/sh", "-c", f"'{PROGRAM}' {line}"],
-        capture_output=True, text=True, env=kohort.env, check=False, timeout=60,
-    )  # fmt: skip
-
-
 def test_it_is_installed(kohort: Kohort) -> None:
-    done = in_shell(kohort, "--version")
-    assert (done.returncode, done.stderr) == (0, "")
+    done = kohort.in_shell("--version", PROGRAM.name)
+    assert (done.status, done.stderr) == (0, "")
     assert done.stdout.startswith("4.3.1 (kohort ")
 
 
 def test_it_starts_without_what_it_does_not_need() -> None:
     heavy = ("typer", "click", "rich", "confluent_kafka", "yaml", "numpy", "re2")
-    script = (
-        "import sys; sys.argv[1:] = ['--list', '--bootstrap-server', '127.0.0.1:1']\n"
-        "from cli.dropin.main import run; run(sys.argv[1:])\n"
-        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    line = "['--list', '--bootstrap-server', '127.0.0.1:1']"
+    loaded, answer = imported(
+        heavy, f"from cli.dropin.main import run; sys.argv[1:] = {line}; run(sys.argv[1:])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "connection refused" in done.stdout
-    assert done.stderr == "[]\n"
+    assert "connection refused" in answer.stdout
+    assert (loaded, answer.stderr) == ([], "")
 
 
 @pytest.mark.parametrize("reader", ["true", "head -c 10 >/dev/null"])
 def test_a_reader_that_has_seen_enough(kohort: Kohort, reader: str) -> None:
     regexes = f"--validate-regex '{TOO_MUCH}'"
-    done = in_shell(kohort, f"{regexes} | {reader}")
+    done = kohort.in_shell(f"{regexes} | {reader}", PROGRAM.name)
     assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_standard_output_is_closed(kohort: Kohort) -> None:
-    done = in_shell(kohort, "--validate-regex a >&-")
-    assert (done.returncode, done.stderr) == (3, "Error: standard output is closed\n")
+    done = kohort.in_shell("--validate-regex a >&-", PROGRAM.name)
+    assert (done.status, done.stderr) == (3, "Error: standard output is closed\n")
 
 
 @pytest.mark.parametrize("line", ["--validate-regex a", f"--validate-regex '{TOO_MUCH}'"])
 def test_the_disk_is_full(kohort: Kohort, line: str) -> None:
-    done = in_shell(kohort, f"{line} >/dev/full")
+    done = kohort.in_shell(f"{line} >/dev/full", PROGRAM.name)
     reason = "standard output cannot be written: No space left on device"
-    assert (done.returncode, done.stderr) == (3, f"Error: {reason}\n")
+    assert (done.status, done.stderr) == (3, f"Error: {reason}\n")
 
 
 def test_standard_error_is_closed(kohort: Kohort) -> None:
-    done = in_shell(kohort, "--list 2>&-")
-    assert (done.returncode, done.stdout) == (1, "")
+    done = kohort.in_shell("--list 2>&-", PROGRAM.name)
+    assert (done.status, done.stdout) == (1, "")
 
 
 @pytest.mark.usefixtures("heeded_interrupts")
@@ -84,6 +74,6 @@ def test_ctrl_c_ends_it_without_a_traceback(kohort: Kohort) -> None:
 
 
 def test_help_is_the_tools(kohort: Kohort) -> None:
-    done = in_shell(kohort, "--help")
-    assert (done.returncode, done.stdout) == (1, "")
+    done = kohort.in_shell("--help", PROGRAM.name)
+    assert (done.status, done.stdout) == (1, "")
     assert done.stderr.endswith(f"\n{usage()}\n")

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from cli.errors import UsageError
 from cli.options import OutputOptions
-from cli.output import arranged, render
+from cli.output import arranged
 from cli.render.cells import duration_text
 from cli.render.document import Document, Duration, Heading, Table, Text, columns, table_of
 from cli.render.output_format import OutputFormat
+from tests.cli.render.rendered import rendered, rendered_blocks
 
 ROWS = (
     ("payments", 10, 7, None),
@@ -38,9 +39,7 @@ FOR_PEOPLE = (OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.MARKDOWN, Outpu
 
 
 def printed(output: OutputFormat = OutputFormat.TABLE, **options: Any) -> str:
-    stream = io.StringIO()
-    render(arranged(DOCUMENT, OutputOptions(output=output, **options)), output, stream)
-    return stream.getvalue()
+    return rendered(arranged(DOCUMENT, OutputOptions(output=output, **options)), output)
 
 
 def first_table(**options: Any) -> list[list[str]]:
@@ -54,7 +53,7 @@ def test_the_columns_asked_for_in_the_order_asked() -> None:
     )
 
 
-def test_a_table_without_the_columns_is_left_out_and_so_is_what_is_no_table() -> None:
+def test_a_table_without_the_columns_and_what_is_no_table_are_left_out() -> None:
     assert printed(columns="GROUP", output=OutputFormat.MARKDOWN) == (
         "| GROUP |\n| --- |\n| payments |\n| orders |\n| Orders |\n| audit |\n"
     )
@@ -170,11 +169,9 @@ def _before(one: Any, other: Any, descending: bool) -> bool:
 )
 def test_durations(ms: int, text: str) -> None:
     assert duration_text(ms) == text
-    document = Document(command="x", data={}, blocks=(Table(columns=columns("#T"), rows=[(Duration(ms),)]),))
+    table = Table(columns=columns("#T"), rows=[(Duration(ms),)])
     for output, expected in ((OutputFormat.TABLE, text), (OutputFormat.CSV, f"{ms / 1000:.3f}")):
-        stream = io.StringIO()
-        render(document, output, stream)
-        assert stream.getvalue().split() == ["T", expected]
+        assert rendered_blocks(output, table).split() == ["T", expected]
 
 
 @pytest.mark.parametrize("row", [{"group": "g", "gain_s": 1.5}, SimpleNamespace(group="g", gain_s=1.5)])

@@ -5,34 +5,25 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
 
-from cli.app import app
-from tests.cli.command import Kohort
+from tests.cli.command import Kohort, commands
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import schema_names, schema_of
-from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
-from tests.kafka.tool_host import ToolHost
 
 OPTIONS = {"--columns", "--sort", "--no-header"}
 OWN_LAYOUT = {"fleet-follow", "log-dump", "watch", "help"}
 """They print while they read, a record or an event at a time, or a text."""
 QUESTIONS = (
-    ["list"],
-    ["describe", "--all-groups"],
-    ["describe", "--all-groups", "--totals", "--last-commit"],
-    ["describe", "--all-groups", "--members", "--verbose"],
-    ["describe", "--all-groups", "--state"],
-    ["describe", "--all-groups", "--migration"],
-    ["validate-regex", ".*", "^a", "a**"],
-    ["dry-run", "checkout", "--add", "2"],
-    ["dry-run", "checkout", "--compare"],
-    ["plan", "checkout", "--to", "cooperative"],
-    ["plan", "--all-groups", "--to", "consumer"],
+    "list",
+    *(f"describe --all-groups{mode}" for mode in ("", " --totals --last-commit", " --members --verbose")),
+    *(f"describe --all-groups {mode}" for mode in ("--state", "--migration")),
+    "validate-regex .* ^a a**",
+    *(f"dry-run checkout {what_if}" for what_if in ("--add 2", "--compare")),
+    "plan checkout --to cooperative",
+    "plan --all-groups --to consumer",
 )
 
 Tables = list[list[list[str]]]
@@ -49,11 +40,11 @@ def tables(text: str) -> Tables:
     return found
 
 
-def check(kohort: Kohort, question: list[str], source: list[str]) -> None:
+def check(kohort: Kohort, question: str, *source: str | Path) -> None:
     """What the options print is what can be made of the whole table."""
-    whole = kohort.quick(*question, *source, "--output", "csv")
+    whole = kohort.quick(question, *source, "--output", "csv")
     assert not whole.traceback, whole.stderr
-    bare = kohort.quick(*question, *source, "--output", "csv", "--no-header")
+    bare = kohort.quick(question, *source, "--output", "csv", "--no-header")
     assert tables(bare.stdout) == [table[1:] for table in tables(whole.stdout)]
     assert (bare.status, bare.stderr) == (whole.status, whole.stderr)
     first = tables(whole.stdout)[0]
@@ -61,76 +52,63 @@ def check(kohort: Kohort, question: list[str], source: list[str]) -> None:
     names = first[0]
     # One of them twice, the last one first, in other letters.
     chosen = [names[-1].lower(), names[0], names[-1]]
-    narrow = kohort.quick(*question, *source, "--output", "csv", "--columns", ",".join(chosen))
+    narrow = kohort.quick(question, *source, "--output", "csv", "--columns", ",".join(chosen))
     assert narrow.status == whole.status, narrow.stderr
     assert tables(narrow.stdout)[0] == [[row[-1], row[0], row[-1]] for row in first]
     for output in ("table", "markdown", "html"):
         answer = kohort.quick(
-            *question, *source, "--output", output, "--columns", names[0], "--sort", names[0]
+            question, *source, "--output", output, "--columns", names[0], "--sort", names[0]
         )
         assert answer.status == whole.status, answer.stderr
         assert names[0].strip("#") in answer.stdout
-    wrong = kohort.quick(*question, *source, "--columns", "NO-SUCH-COLUMN")
+    wrong = kohort.quick(question, *source, "--columns", "NO-SUCH-COLUMN")
     assert (wrong.status, wrong.stdout) == (2, "")
     assert f"there is no column 'NO-SUCH-COLUMN'; there are {names[0]}" in wrong.stderr
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
-def test_on_the_sample(kohort: Kohort, sample: Path, question: list[str]) -> None:
-    check(kohort, question, ["--embedded", str(sample)])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_on_the_sample(kohort: Kohort, sample: Path, question: str) -> None:
+    check(kohort, question, "--embedded", sample)
 
 
 @pytest.mark.kafka
-def test_on_what_changes_a_cluster(broker: Broker, kohort: Kohort, tools: ToolHost) -> None:
-    rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
+def test_on_what_changes_a_cluster(rig: OffsetRig, kohort: Kohort, tmp_path: Path) -> None:
     topic = rig.topic([4, 2])
     group, other = rig.group({(topic, 0): 1, (topic, 1): 1}), fresh_name("other")
-    exported = kohort.quick("offsets", "export", group, "-b", broker.bootstrap)
-    file = kohort.data.parent / f"{group}.csv"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(exported.stdout)
+    file = tmp_path / "offsets.csv"
+    file.write_text(kohort.quick("offsets export", group, "-b", rig.broker.bootstrap).stdout)
     for question in (
-        ["offsets", "reset", group, "--all-topics", "--to-earliest"],
-        ["offsets", "clone", group, other],
-        ["offsets", "import", str(file), group],
-        ["offsets", "delete", group, "--topic", topic],
-        ["delete", group],
-        ["config", "get", group],
-        ["config", "set", group, "consumer.session.timeout.ms=50000"],
+        f"offsets reset {group} --all-topics --to-earliest",
+        f"offsets clone {group} {other}",
+        f"offsets import {file} {group}",
+        f"offsets delete {group} --topic {topic}",
+        f"delete {group}",
+        f"config get {group}",
+        f"config set {group} consumer.session.timeout.ms=50000",
     ):
-        check(kohort, question, ["-b", broker.bootstrap])
+        check(kohort, question, "-b", rig.broker.bootstrap)
     assert rig.committed(group) == {(topic, 0): 1, (topic, 1): 1}
 
 
 @pytest.mark.kafka
-def test_a_wrong_column_changes_nothing(broker: Broker, kohort: Kohort, tools: ToolHost) -> None:
-    rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
+def test_a_wrong_column_changes_nothing(rig: OffsetRig) -> None:
     topic = rig.topic([4])
     group = rig.group({(topic, 0): 1})
-    reset = ("offsets", "reset", group, "--all-topics", "--to-latest", "--execute", "--yes")
-    for option in (
-        ["--columns", "NONE"],
-        ["--sort", "NONE"],
-        ["--columns", "GROUP,"],
-        ["--sort", "GROUP:up"],
-    ):
-        answer = rig.ours(*reset, *option, output="table")
+    reset = f"offsets reset {group} --all-topics --to-latest --execute --yes"
+    for option in ("--columns NONE", "--sort NONE", "--columns GROUP,", "--sort GROUP:up"):
+        answer = rig.ours(f"{reset} {option}", output="table")
         assert (answer.status, answer.stdout) == (2, ""), answer.stderr
-    assert rig.ours(*reset, "--no-header", output="json").status == 2
+    assert rig.ours(reset, "--no-header", output="json").status == 2
     assert rig.committed(group) == {(topic, 0): 1}
-    done = rig.ours(*reset, "--columns", "PARTITION,TOPIC", "--no-header", output="table")
+    done = rig.ours(reset, "--columns", "PARTITION,TOPIC", "--no-header", output="table")
     assert (done.status, done.stdout.split()) == (0, ["0", topic])
     assert rig.committed(group) == {(topic, 0): 4}
 
 
 def test_every_command_with_a_table_has_them() -> None:
-    root: Any = typer.main.get_command(app)
-    found = {}
-    for first in root.list_commands(None):
-        command = root.get_command(None, first)
-        inner = getattr(command, "list_commands", None)
-        for name in inner(None) if inner else [""]:
-            leaf = command.get_command(None, name) if name else command
-            words = {option for parameter in leaf.params for option in parameter.opts}
-            found[schema_of(f"{first} {name}".strip())] = words
-    assert {name for name, words in found.items() if words >= OPTIONS} >= set(schema_names()) - OWN_LAYOUT
+    having = {
+        schema_of(name)
+        for name, command in commands().items()
+        if {option for parameter in command.params for option in parameter.opts} >= OPTIONS
+    }
+    assert having >= set(schema_names()) - OWN_LAYOUT

@@ -14,27 +14,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cli.output import render
 from cli.render.document import Checklist, Code, Document, Heading, Table, Text, columns
 from cli.render.output_format import OutputFormat
 from groups.model import Problem
+from tests.cli.render.rendered import rendered, rendered_blocks
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "render"
 
 NAMES = (
-    "plain",
-    "wide-日本語",
-    "emoji-🙂",
-    "combining-e\u0301",
-    "pipe|and\\backslash",
-    "quote\"and,comma",
-    "line\nbreak",
-    "tab\there",
-    "\x1b[31mred\x1b[0m",
-    "nul\x00",
-    "\u202eright to left",
-    "`code` *star* _line_ <b>",
-    "",
+    "plain", "wide-日本語", "emoji-🙂", "combining-e\u0301", "pipe|and\\backslash", "quote\"and,comma",
+    "line\nbreak", "tab\there", "\x1b[31mred\x1b[0m", "nul\x00", "\u202eright to left",
+    "`code` *star* _line_ <b>", "",
 )  # fmt: skip
 
 DOCUMENT = Document(
@@ -68,25 +58,18 @@ DOCUMENT = Document(
 
 @pytest.mark.parametrize("output", OutputFormat, ids=lambda output: output.value)
 def test_every_format_of_one_document(output: OutputFormat) -> None:
-    stream = io.StringIO()
-    render(DOCUMENT, output, stream)
-    file = GOLDEN / f"document.{output.value}"
+    text, file = rendered(DOCUMENT, output), GOLDEN / f"document.{output.value}"
     if os.environ.get("KOHORT_WRITE_GOLDEN") == "1":
-        file.write_bytes(stream.getvalue().encode())
-    assert stream.getvalue() == file.read_bytes().decode()
+        file.write_bytes(text.encode())
+    assert text == file.read_bytes().decode()
 
 
 def test_programs_read_what_was_meant() -> None:
-    texts = {}
-    for output in (OutputFormat.JSON, OutputFormat.YAML, OutputFormat.CSV):
-        stream = io.StringIO()
-        render(DOCUMENT, output, stream)
-        texts[output] = stream.getvalue()
     wanted = DOCUMENT.as_data()
-    assert json.loads(texts[OutputFormat.JSON]) == wanted
-    assert yaml.safe_load(texts[OutputFormat.YAML]) == wanted
+    assert json.loads(rendered(DOCUMENT, OutputFormat.JSON)) == wanted
+    assert yaml.safe_load(rendered(DOCUMENT, OutputFormat.YAML)) == wanted
     # Two tables, with an empty line between.
-    rows = list(csv.reader(io.StringIO(texts[OutputFormat.CSV], newline="")))
+    rows = list(csv.reader(io.StringIO(rendered(DOCUMENT, OutputFormat.CSV), newline="")))
     assert [row[0] for row in rows if len(row) == 5][1:] == list(NAMES)
     assert rows[-2:] == [[], ["EMPTY", "TABLE"]]
 
@@ -95,17 +78,13 @@ def test_programs_read_what_was_meant() -> None:
     "output", [OutputFormat.TABLE, OutputFormat.MARKDOWN], ids=lambda output: output.value
 )
 def test_nothing_steers_the_terminal(output: OutputFormat) -> None:
-    stream = io.StringIO()
-    render(DOCUMENT, output, stream)
-    assert all(line.isprintable() for line in stream.getvalue().split("\n"))
+    assert all(line.isprintable() for line in rendered(DOCUMENT, output).split("\n"))
 
 
 def test_columns_of_wide_characters_stand_under_each_other() -> None:
     from rich.cells import cell_len
 
-    stream = io.StringIO()
-    render(Document(command="x", data={}, blocks=(DOCUMENT.blocks[2],)), OutputFormat.TABLE, stream)
-    heading, *rows = stream.getvalue().splitlines()
+    heading, *rows = rendered_blocks(OutputFormat.TABLE, DOCUMENT.blocks[2]).splitlines()
     ends = {cell_len(heading[: heading.index("NUMBER") + len("NUMBER")])}
     for position, row in enumerate(rows):
         number = str(position * 1000)
@@ -114,8 +93,6 @@ def test_columns_of_wide_characters_stand_under_each_other() -> None:
 
 
 def test_a_row_of_markdown_has_as_many_cells_as_headings() -> None:
-    stream = io.StringIO()
-    render(Document(command="x", data={}, blocks=(DOCUMENT.blocks[2],)), OutputFormat.MARKDOWN, stream)
-    for line in stream.getvalue().splitlines():
+    for line in rendered_blocks(OutputFormat.MARKDOWN, DOCUMENT.blocks[2]).splitlines():
         bare = line.replace("\\\\", "").replace("\\|", "")
         assert bare.count("|") == 6

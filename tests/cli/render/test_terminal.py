@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,29 +11,15 @@ import pytest
 from rich.cells import cell_len
 
 from tests.cli.command import Kohort
+from tests.support.terminals import on_terminal
 
 COLUMNS = 80
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def on_terminal(kohort: Kohort, *arguments: str | Path) -> str:
+def shown_to_people(kohort: Kohort, *arguments: str | Path) -> str:
     """What a command prints on a terminal."""
-    controller, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
-    with subprocess.Popen(
-        [kohort.executable, *map(str, arguments)],
-        stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL, env={**kohort.env, "TERM": "xterm"},
-    ) as process:  # fmt: skip
-        os.close(terminal)
-        said = b""
-        try:
-            while chunk := os.read(controller, 65536):
-                said += chunk
-        except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
-            pass
-        os.close(controller)
-        process.wait(30)
-    return said.decode().replace("\r\n", "\n")
+    return on_terminal([kohort.executable, *arguments], kohort.env, stderr=subprocess.DEVNULL).terminal
 
 
 TABLES: Sequence[list[str]] = (
@@ -54,7 +35,7 @@ TABLES: Sequence[list[str]] = (
 
 @pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
 def test_a_table_is_readable(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
-    shown = STYLE.sub("", on_terminal(kohort, *arguments, "--embedded", sample))
+    shown = STYLE.sub("", shown_to_people(kohort, *arguments, "--embedded", sample))
     assert "\x1b" not in shown
     assert max(map(cell_len, shown.splitlines())) <= COLUMNS
     # Every cell is there, however it is folded; CSV leaves an unknown one empty.
@@ -80,7 +61,7 @@ def _pieces(text: str, shown: str) -> Iterator[str]:
     "arguments", [["list", "--protocol", "uniform"], ["describe", "checkout", "--state"]], ids=" ".join
 )
 def test_a_table_that_fits_is_not_folded(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
-    shown = STYLE.sub("", on_terminal(kohort, *arguments, "--embedded", sample))
+    shown = STYLE.sub("", shown_to_people(kohort, *arguments, "--embedded", sample))
     piped = kohort.quick(*arguments, "--embedded", sample).stdout
     assert [line.rstrip() for line in shown.splitlines()] == piped.splitlines()
 
@@ -94,7 +75,7 @@ def test_a_pipe_gets_no_colour(kohort: Kohort, sample: Path, arguments: list[str
 @pytest.mark.parametrize("output", ["csv", "json", "yaml", "markdown"])
 def test_other_formats_are_not_folded(kohort: Kohort, sample: Path, output: str) -> None:
     arguments = ["describe", "--all-groups", "--members", "--verbose", "--output", output]
-    shown = on_terminal(kohort, *arguments, "--embedded", sample)
+    shown = shown_to_people(kohort, *arguments, "--embedded", sample)
     piped = kohort.quick(*arguments, "--embedded", sample).stdout
     assert "\x1b" not in shown
     if output == "json":  # indented for people

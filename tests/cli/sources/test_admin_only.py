@@ -69,16 +69,16 @@ def test_groups_are_shown_as_far_as_the_admin_client_goes(
     wait_group(oauth_broker, group, members=1, state="Stable")
     live: list[str | Path] = ["--bootstrap-server", f"{HOST}:{oauth_port}", "--command-config", config]
 
-    listed = kohort("list", *live, "--output", "csv")
+    listed = kohort.quick("list", *live, "--output", "csv")
     assert listed.status == 0, listed
     assert [(row["GROUP"], row["TYPE"]) for row in listed.rows] == [(group, "Consumer")]
     assert listed.stderr.count("\n") == 1
     assert "OAUTHBEARER" in listed.stderr
     assert "share, streams and connect groups are not shown" in listed.stderr
 
-    described = kohort("describe", group, "--members", "--verbose", *live, "--output", "csv")
+    described = kohort.quick("describe", group, "--members", "--verbose", *live, "--output", "csv")
     (row,) = described.rows
     assert (row["CONSUMER-ID"], row["CURRENT-ASSIGNMENT"]) == (member.member_id(), f"{topic}:0,1")
     assert (row["CURRENT-EPOCH"], row["TARGET-EPOCH"], row["SUBSCRIPTION"]) == ("", "", "")
-    assert kohort("describe", group, *live).status == 0
-    assert kohort("describe", "nobody", *live).status == 3
+    assert kohort.quick("describe", group, *live).status == 0
+    assert kohort.quick("describe", "nobody", *live).status == 3

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cli.sources.live import LiveSource
 from groups.brokers import release_of, with_settings
 from groups.model import Cluster
+from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
-from wire.client.security import ConnectionSettings
 
 POLICY = "group.consumer.migration.policy"
 
@@ -61,17 +60,11 @@ def test_a_release_by_its_metadata_version(level: int | None, release: str | Non
 @pytest.mark.kafka
 def test_a_real_broker(broker: Broker) -> None:
     """The wire client and the AdminClient tell the same settings."""
-    source = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,)))
-    try:
+    with live_source(broker) as source:
         cluster, by_admin = source.cluster(), source.admin.cluster()
-    finally:
-        source.close()
     assert cluster.settings == by_admin.settings
     assert cluster.settings is not None
     assert cluster.settings[POLICY] == "bidirectional"
     assert cluster.settings["group.consumer.min.session.timeout.ms"] == "6000"
-    assert (cluster.kafka, cluster.consumer_protocol, cluster.settings_problem) == (
-        "4.1 or later",
-        True,
-        None,
-    )
+    assert (cluster.kafka, cluster.consumer_protocol) == ("4.1 or later", True)
+    assert cluster.settings_problem is None

@@ -1,12 +1,11 @@
 """`--command-config` files, Java's and librdkafka's."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from cli.sources.admin import librdkafka_config
+from tests.cli.command import Kohort, imported
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.jaas import BadJaas, parse_jaas
 from wire.client.config.properties import load_properties
@@ -243,76 +242,88 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
     assert "s3cret" not in repr(parse_properties("sasl.password=s3cret"))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "\nsasl.mecanism=PLAIN",
-            ", line 2: 'sasl.mecanism' is no Kafka client property. Did you mean sasl.mechanism?",
-        ),
-        (
-            "zzz=1",
-            ", line 1: 'zzz' is no Kafka client property. Remove the line, or check the key's spelling.",
-        ),
-        (r"a=\u1", ", line 1: \\u must be followed by four hexadecimal digits."),
-        (
-            "config.providers=file",
-            ", line 1: config.providers are not supported. Write the values themselves",
-        ),
-        (
-            "security.protocol=TLS",
-            ", line 1: security.protocol: 'TLS' is none of PLAINTEXT, SSL, SASL_PLAINTEXT,",
-        ),
-        (
-            "request.timeout.ms=soon",
-            ", line 1: request.timeout.ms: 'soon' is not a positive number of milliseconds.",
-        ),
-        ("request.timeout.ms=0", ", line 1: request.timeout.ms: '0' is not a positive"),
-        ("enable.ssl.certificate.verification=no", "verification: 'no' is neither true nor false."),
-        (
-            "sasl.jaas.config=x",
-            ", line 1: sasl.jaas.config: the value cannot be read: write it as <login module",
-        ),
-        (
-            'sasl.jaas.config=x.PlainLoginModule required username="a";',
-            "PlainLoginModule needs username and password.",
-        ),
-        (
-            "security.protocol=SASL_SSL\n"
-            'sasl.jaas.config=x.ScramLoginModule required username="a" password="s3cret";',
-            "sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism=SCRAM-SHA-512.",
-        ),
-        (
-            "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n"
-            'sasl.jaas.config=x.ScramLoginModule required username="a" password="s3cret";',
-            ", line 2: sasl.mechanism: PLAIN does not go with the login module of sasl.jaas.config.",
-        ),
-        ("ssl.truststore.certificates=PEM", "certificates in the file itself need ssl.truststore.type=PEM."),
-        ("ssl.keystore.type=PEM\nssl.keystore.key=s3cret", "ssl.keystore.certificate.chain is missing."),
-    ],
-)
-def test_a_mistake_is_named_with_its_line_and_the_next_step(tmp_path: Path, text: str, message: str) -> None:
-    found = refused(tmp_path, text)
-    assert message in found
-    assert "s3cret" not in found
-
-
-STORES = {
-    "ssl.truststore.location=t.jks": "keytool -list -rfc -keystore t.jks > truststore.pem",
-    "ssl.truststore.type=PKCS12\nssl.truststore.location=t.p12": "openssl pkcs12 -in t.p12 -nokeys -out truststore.pem",
+SCRAM = 'sasl.jaas.config=x.ScramLoginModule required username="a" password="s3cret";'
+MISTAKES = {
+    "\nsasl.mecanism=PLAIN": "line 2: 'sasl.mecanism' is no Kafka client property. Did you mean sasl.mechanism?",
+    "client.id=a\nbootstrap.server=b:9092": "line 2: 'bootstrap.server' is no Kafka client property. Did you mean boot",
+    "zzz=1": "line 1: 'zzz' is no Kafka client property. Remove the line, or check the key's spelling.",
+    r"a=\u1": "line 1: \\u must be followed by four hexadecimal digits.",
+    "config.providers=file": "line 1: config.providers are not supported. Write the values themselves",
+    "security.protocol=TLS": "line 1: security.protocol: 'TLS' is none of PLAINTEXT, SSL, SASL_PLAINTEXT,",
+    "request.timeout.ms=soon": "line 1: request.timeout.ms: 'soon' is not a positive number of milliseconds.",
+    "request.timeout.ms=0": "line 1: request.timeout.ms: '0' is not a positive",
+    "enable.ssl.certificate.verification=no": "line 1: enable.ssl.certificate.verification: 'no' is neither true nor f",
+    "sasl.jaas.config=x": "line 1: sasl.jaas.config: the value cannot be read: write it as <login module",
+    'sasl.jaas.config=x.PlainLoginModule required username="a";': "PlainLoginModule needs username and password.",
+    f"security.protocol=SASL_SSL\n{SCRAM}": (
+        "sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism=SCRAM-SHA-512."
+    ),
+    f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n{SCRAM}": (
+        "line 2: sasl.mechanism: PLAIN does not go with the login module of sasl.jaas.config."
+    ),
+    "ssl.truststore.certificates=PEM": "certificates in the file itself need ssl.truststore.type=PEM.",
+    "ssl.keystore.type=PEM\nssl.keystore.key=s3cret": "ssl.keystore.certificate.chain is missing.",
+    "ssl.truststore.location=t.jks\nssl.truststore.password=s3cret": (
+        "keytool -list -rfc -keystore t.jks > truststore.pem"
+    ),
+    "ssl.truststore.type=PKCS12\nssl.truststore.location=t.p12": (
+        "openssl pkcs12 -in t.p12 -nokeys -out truststore.pem"
+    ),
     "ssl.keystore.type=JKS\nssl.keystore.location=k.jks": (
         "keytool -importkeystore -srckeystore k.jks -destkeystore store.p12 -deststoretype PKCS12\n"
         "  openssl pkcs12 -in store.p12 -out keystore.pem"
     ),
     "ssl.keystore.type=PKCS12\nssl.keystore.location=k.p12": "openssl pkcs12 -in k.p12 -out keystore.pem",
 }
+LOGIN = "https://login"
+OAUTH_MISTAKES = {
+    (): "OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url.",
+    ("token.endpoint.url=login",): "it is no URL. It begins with https://, http:// or",
+    ("token.endpoint.url=https://a:s3cret@login",): "a URL with a login in it is not",
+    (f"token.endpoint.url={LOGIN}",): "the client's id is missing.",
+    (f"token.endpoint.url={LOGIN}", "client.id=a"): "the client's secret is missing.",
+    ("token.endpoint.url=file:///t", "extensions=s3cret"): "every extension is written as NAME=VALUE.",
+    ("token.endpoint.url=file:///t", "extensions=auth=s3cret"): "'auth' is no extension",
+}
+"""By what is given of `sasl.oauthbearer.…`."""
+OAUTH = "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
+MISTAKES |= {
+    OAUTH + "\n".join(f"sasl.oauthbearer.{line}" for line in lines): said
+    for lines, said in OAUTH_MISTAKES.items()
+} | {
+    f'{OAUTH}sasl.jaas.config=x.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="a";': (
+        "unsecured tokens are asked for with enable.sasl.oauthbearer.unsecure.jwt=true"
+    ),
+    f'{OAUTH}sasl.jaas.config=x.PlainLoginModule required username="a" password="s3cret";': (
+        "OAUTHBEARER does not go with the login module of sasl.jaas.config."
+    ),
+}
 
 
-@pytest.mark.parametrize("text", STORES)
-def test_a_store_that_is_not_pem_comes_with_the_commands_that_convert_it(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(("text", "message"), MISTAKES.items())
+def test_a_mistake_is_named_with_its_line_and_the_next_step(tmp_path: Path, text: str, message: str) -> None:
     found = refused(tmp_path, text)
-    assert STORES[text] in found
-    assert ".type=PEM" in found
+    assert message in found
+    assert "s3cret" not in found
+    assert ("store.location" in text) <= (".type=PEM" in found)
+
+
+def test_the_command_ends_with_what_is_wrong(kohort: Kohort, tmp_path: Path) -> None:
+    file, latin = tmp_path / "client.properties", tmp_path / "latin.properties"
+    file.write_text(
+        "security.protocol=SSL\nssl.truststore.location=/etc/trust.jks\nssl.truststore.password=hush\n"
+    )
+    latin.write_bytes("client.id=a\nsasl.username=müller\n".encode("latin-1"))
+    for path, reason in (
+        (file, f"{file}, line 2: "),
+        (latin, f"{latin}, line 2: byte 27 is not UTF-8. Save the file as UTF-8"),
+        (tmp_path / "none", f"{tmp_path}/none: the file does not exist. Check the path."),
+        (tmp_path, f"{tmp_path}: this is a directory. Name a properties file in it."),
+    ):
+        answer = kohort.quick("list -b localhost:1 --command-config", path)
+        assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
+        assert answer.stderr.startswith(f"kohort: {reason}")
+        assert "hush" not in answer.stderr
 
 
 @pytest.mark.parametrize(
@@ -327,44 +338,7 @@ def test_a_store_that_is_not_pem_comes_with_the_commands_that_convert_it(tmp_pat
 def test_a_store_is_what_it_begins_with(tmp_path: Path, start: bytes, says: str) -> None:
     store = tmp_path / "store"
     store.write_bytes(start)
-    found = refused(tmp_path, f"ssl.truststore.type=PKCS12\nssl.truststore.location={store}\n")
-    assert says in found
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ((), "OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url."),
-        (("sasl.oauthbearer.token.endpoint.url=login",), "it is no URL. It begins with https://, http:// or"),
-        (("sasl.oauthbearer.token.endpoint.url=https://a:s3cret@login",), "a URL with a login in it is not"),
-        (("sasl.oauthbearer.token.endpoint.url=https://login",), "the client's id is missing."),
-        (
-            ("sasl.oauthbearer.token.endpoint.url=https://login", "sasl.oauthbearer.client.id=a"),
-            "the client's secret is missing.",
-        ),
-        (
-            ("sasl.oauthbearer.token.endpoint.url=file:///t", "sasl.oauthbearer.extensions=s3cret"),
-            "every extension is written as NAME=VALUE.",
-        ),
-        (
-            ("sasl.oauthbearer.token.endpoint.url=file:///t", "sasl.oauthbearer.extensions=auth=s3cret"),
-            "'auth' is no extension",
-        ),
-        (
-            ('sasl.jaas.config=x.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="a";',),
-            "unsecured tokens are asked for with enable.sasl.oauthbearer.unsecure.jwt=true",
-        ),
-        (
-            ('sasl.jaas.config=x.PlainLoginModule required username="a" password="s3cret";',),
-            "OAUTHBEARER does not go with the login module of sasl.jaas.config.",
-        ),
-    ],
-)
-def test_what_oauthbearer_needs(tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
-    text = "\n".join(("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", *lines))
-    found = refused(tmp_path, text)
-    assert message in found
-    assert "s3cret" not in found
+    assert says in refused(tmp_path, f"ssl.truststore.type=PKCS12\nssl.truststore.location={store}\n")
 
 
 def test_what_a_property_says_wins_over_the_login_module(tmp_path: Path) -> None:
@@ -389,29 +363,10 @@ def test_what_a_property_says_wins_over_the_login_module(tmp_path: Path) -> None
     assert not any(key.startswith("sasl.oauthbearer.") for key in config)
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigFileError, match=r"none: the file does not exist\. Check the path\."):
-        load_properties(tmp_path / "none")
-
-
-def test_a_directory(tmp_path: Path) -> None:
-    with pytest.raises(ConfigFileError, match="this is a directory"):
-        load_properties(tmp_path)
-
-
-def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
-    file = tmp_path / "latin1.properties"
-    file.write_bytes("client.id=a\nsasl.username=müller\n".encode("latin-1"))
-    with pytest.raises(ConfigFileError, match=r"line 2: byte 27 is not UTF-8\. Save the file as UTF-8"):
-        load_properties(file)
-
-
 def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
     assert load(tmp_path, "\ufeffclient.id=a").client_id == "a"
 
 
 def test_reading_properties_imports_nothing_heavy() -> None:
-    script = "import sys, wire.client.config.properties; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
-    loaded = set(done.stdout.split())
-    assert not loaded & {"ssl", "kio", "confluent_kafka", "scramp", "hashlib", "asyncio", "typer"}
+    heavy = ("ssl", "kio", "confluent_kafka", "scramp", "hashlib", "asyncio", "typer")
+    assert imported(heavy, "import wire.client.config.properties")[0] == []

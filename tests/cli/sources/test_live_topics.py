@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Producer
 
 from cli.sources.live import LiveSource
+from tests.cli.command import imported, running
+from tests.cli.sources.live_source import admin_only, live_source
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
-from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
 
@@ -23,18 +22,15 @@ HEAVY = ("confluent_kafka", "numpy", "yaml", "re2", "rich", "asyncio")
 
 @pytest.fixture
 def source(broker: Broker) -> Iterator[LiveSource]:
-    live = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=30_000))
-    yield live
-    live.close()
+    with live_source(broker) as live:
+        yield live
 
 
 @pytest.fixture
-def by_admin(broker: Broker) -> LiveSource:
+def by_admin(broker: Broker) -> Iterator[LiveSource]:
     """The same cluster, as it is read where only the AdminClient can log in."""
-    live = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=30_000))
-    live.close()
-    live.client = None
-    return live
+    with admin_only(broker) as live:
+        yield live
 
 
 @pytest.mark.parametrize("end_offsets", [False, True])
@@ -92,11 +88,5 @@ def test_the_admin_client_is_not_even_made_for_them(broker: Broker, source: Live
     "command", [["list"], ["describe", "--all-groups"], ["describe", "--all-groups", "--state"]]
 )
 def test_nothing_heavy_is_imported_for_them(broker: Broker, command: list[str]) -> None:
-    script = (
-        "import sys\nfrom cli.app import main\n"
-        f"sys.argv = ['kohort', *{command!r}, '-b', '{broker.bootstrap}', '--output', 'json']\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        f"print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "heavy: []"
+    loaded, answer = imported(HEAVY, running(*command, "-b", broker.bootstrap, "--output", "json"))
+    assert (loaded, answer.status) == ([], 0)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Answer, Kohort
+from tests.cli.tool_rows import MISSING, Key, by_key
 from tests.coordinator.store.real_log import RealLog, in_any_order
 from tests.coordinator.store.real_log_story import BUSY, ORDERS, RECORDS, TOPICS
 from tests.coordinator.store.restart import COMPRESSED
@@ -18,7 +19,6 @@ from tests.kafka.columns import Row, parse
 pytestmark = pytest.mark.kafka
 
 Group = dict[str, Any]
-MISSING = "-"
 UNKNOWN_COLUMNS = {
     "--offsets": {"LOG-END-OFFSET", "LAG"},
     "--members": set[str](),
@@ -118,10 +118,10 @@ def test_a_dry_run_comes_to_what_it_came_to_live(log: Log, moment: Moment) -> No
 @pytest.mark.parametrize("mode", MODES)
 def test_describe_shows_what_kafkas_tool_showed(log: Log, moment: Moment, mode: str) -> None:
     told = moment.rows("consumer", mode)
-    wanted = {key: _known_offline(row, mode) for key, row in _by_key(told).items()}
+    wanted = {key: _known_offline(row, mode) for key, row in _at_rest(told).items()}
     describe = ["describe", *sorted({row["GROUP"] for row in told}), mode, "--verbose"]
     for shown in (parse(log.ask(*describe).stdout), log.ask(*describe, "--output", "csv").rows):
-        found = _by_key(shown)
+        found = _at_rest(shown)
         assert set(found) == set(wanted)
         for key, row in wanted.items():
             assert {name: found[key].get(name, MISSING) for name in row} == row
@@ -133,16 +133,9 @@ def _known_offline(row: Row, mode: str) -> Row:
     return {name: MISSING if name in unknown else cell for name, cell in row.items()}
 
 
-def _by_key(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, ...], Row]:
-    """Rows by what they are about, but for the group that never rests; an empty cell has a dash."""
-    found: dict[tuple[str, ...], Row] = {}
-    for row in rows:
-        if row["GROUP"] != BUSY:
-            names = ("TOPIC", "PARTITION") if "PARTITION" in row else ("CONSUMER-ID",)
-            key = (row["GROUP"], *(row[name] for name in names if name in row))
-            assert key not in found
-            found[key] = {name: " ".join((text or MISSING).split()) for name, text in row.items()}
-    return found
+def _at_rest(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
+    """Rows by what they are about, but for the group that never rests."""
+    return by_key(row for row in rows if row["GROUP"] != BUSY)
 
 
 def test_list_shows_what_kafkas_tools_showed(log: Log, moment: Moment) -> None:
@@ -173,7 +166,7 @@ def test_the_last_commits_before_the_kill_are_there(kohort: Kohort, real_log: Re
 
 
 def test_the_features_are_those_of_the_cluster(kohort: Kohort, real_log: RealLog) -> None:
-    snapshot = kohort("snapshot", "--log-dir", real_log.data)
+    snapshot = kohort.quick("snapshot", "--log-dir", real_log.data)
     assert "group.version: 1" in snapshot.stdout
 
 

@@ -14,6 +14,7 @@ import pytest
 from cli.sources.live import LiveSource
 from groups.model import CommittedOffset, GroupState, GroupType
 from tests.cli.command import Kohort
+from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import running_broker
 from tests.kafka.many_groups import (
@@ -24,24 +25,14 @@ from tests.kafka.many_groups import (
 )
 from tests.kafka.topics import create_topics
 from wire.client.connection import Connection, Request
-from wire.client.security import ConnectionSettings
 from wire.messages.definition import Api
 
 pytestmark = pytest.mark.kafka
 
 CLASSIC, CONSUMER, SHARE = 2000, 2000, 1000
 ODD = [
-    "größe",
-    "two words",
-    "semi;colon",
-    "a/b\\c",
-    "*",
-    "--all-groups",
-    "line\nbreak",
-    "tab\tulator",
-    "🐦",
-    "'\"",
-    "null",
+    *("größe", "two words", "semi;colon", "a/b\\c", "*", "--all-groups", "line\nbreak", "tab\tulator", "🐦"),
+    *("'\"", "null"),
 ]
 TOPIC = "orders"
 PARTITIONS = 3
@@ -63,9 +54,8 @@ def _names(kind: str, count: int) -> list[str]:
 
 @pytest.fixture
 def source(crowded: Broker) -> Iterator[LiveSource]:
-    live = LiveSource(ConnectionSettings(bootstrap_servers=(crowded.bootstrap,), api_timeout_ms=60_000))
-    yield live
-    live.close()
+    with live_source(crowded, timeout_ms=60_000) as live:
+        yield live
 
 
 def test_all_are_listed_with_their_types(kohort: Kohort, crowded: Broker) -> None:

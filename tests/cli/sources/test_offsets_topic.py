@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 
 import pytest
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
-from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+from confluent_kafka.admin._acl import AclOperation
+from confluent_kafka.admin._resource import ResourceType
 
 from cli.sources import offsets_topic
-from cli.sources.live import LiveSource
 from cli.sources.offsets_topic import LeaderRecord, Unavailable, read_leaders, with_leader
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.command import Kohort
+from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, fresh_name
+from tests.kafka.plugin import StartBroker
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.migration.raw_group import RawGroup
-from wire.client.security import ConnectionSettings
-
-TIMEOUT_S = 20.0
+from tests.support.authorizer import OPEN_AUTHORIZER, allow
 
 
-def source(broker: Broker) -> LiveSource:
-    return LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=20_000))
+def leaders(
+    broker: Broker, *groups: str, timeout_s: float = 20.0
+) -> Mapping[str, LeaderRecord | Unavailable]:
+    return read_leaders({"bootstrap.servers": broker.bootstrap}, groups, timeout_s)
 
 
 @pytest.mark.kafka
@@ -40,21 +40,16 @@ def test_the_leader_is_the_one_that_the_broker_writes_down(broker: Broker, membe
     first.wait_assignment({topic: [0, 1, 2]})
     members.confluent(broker, group, [topic])
     wait_group(broker, group, members=2)
-    live = source(broker)
-    try:
+    with live_source(broker) as live:
         (described,) = live.with_leaders(live.describe([group], offsets=False).items)
-        assert described.leader == first.member_id()
-        assert described.leader_problem is None
-        assert described.generation is not None
-        assert described.generation >= 2
-    finally:
-        live.close()
+    assert (described.leader, described.leader_problem) == (first.member_id(), None)
+    assert described.generation is not None
+    assert described.generation >= 2
 
 
 @pytest.mark.kafka
 def test_a_group_that_was_never_written_down_is_told_apart(broker: Broker) -> None:
-    told = read_leaders({"bootstrap.servers": broker.bootstrap}, ["never-seen-here"], TIMEOUT_S)
-    why = told["never-seen-here"]
+    why = leaders(broker, "never-seen-here")["never-seen-here"]
     assert isinstance(why, Unavailable)
     assert "holds no record of it" in why.why or "it is not there" in why.why
 
@@ -69,7 +64,7 @@ def test_the_record_is_found_however_far_back_it_stands(
         group.grow(1)
     for _ in range(40):
         groups[-1].rebalance()
-    told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id for group in groups], TIMEOUT_S)
+    told = leaders(broker, *(group.id for group in groups))
     for group in groups:
         assert told[group.id] == LeaderRecord(
             leader=group.leader, generation=group.generation, members=frozenset(group.members)
@@ -86,16 +81,14 @@ def test_a_group_that_was_converted_has_no_leader_in_its_newest_record(
     first.wait_assignment({topic: [0]})
     members.confluent(broker, group, [topic], group_protocol="consumer")
     wait_group(broker, group, members=2)
-    told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group], TIMEOUT_S)
-    assert told[group] == LeaderRecord(leader=None, generation=None)
+    assert leaders(broker, group)[group] == LeaderRecord(leader=None, generation=None)
 
 
 @pytest.mark.kafka
 def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: Broker) -> None:
     group = RawGroup(broker=broker)
     group.grow(1)
-    told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], 0.0)
-    assert isinstance(told[group.id], Unavailable)
+    assert isinstance(leaders(broker, group.id, timeout_s=0.0)[group.id], Unavailable)
     (port,) = free_ports(1)
     nobody = read_leaders({"bootstrap.servers": f"{HOST}:{port}"}, [group.id], 0.5)
     assert isinstance(nobody[group.id], Unavailable)
@@ -103,33 +96,14 @@ def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: Broker
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("who", ["User:ANONYMOUS", "User:somebody-else"], ids=["describe", "nothing"])
-def test_who_may_not_read_the_topic_is_told_so(
-    start_broker: Callable[[dict[str, str]], Broker], kohort: Kohort, who: str
-) -> None:
-    broker = start_broker(
-        {
-            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "allow.everyone.if.no.acl.found": "true",
-        }
-    )
+def test_who_may_not_read_the_topic_is_told_so(start_broker: StartBroker, kohort: Kohort, who: str) -> None:
+    broker = start_broker(OPEN_AUTHORIZER)
     group = RawGroup(broker=broker)
     group.grow(2)
-    # With one entry about the topic, what no entry allows is forbidden.
-    entry = AclBinding(
-        ResourceType.TOPIC,
-        OFFSETS_TOPIC,
-        ResourcePatternType.LITERAL,
-        who,
-        "*",
-        AclOperation.DESCRIBE,
-        AclPermissionType.ALLOW,
-    )
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    for made in admin.create_acls([entry]).values():
-        made.result()
+    allow(broker, ResourceType.TOPIC, OFFSETS_TOPIC, AclOperation.DESCRIBE, who)
 
     def refused() -> bool:
-        told = read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], TIMEOUT_S)[group.id]
+        told = leaders(broker, group.id)[group.id]
         return isinstance(told, Unavailable) and "authoriz" in told.why.lower()
 
     wait_until(refused, "the denial holds")
@@ -143,12 +117,9 @@ def test_who_may_not_read_the_topic_is_told_so(
 def test_reading_leaves_no_group_behind(broker: Broker) -> None:
     group = RawGroup(broker=broker)
     group.grow(1)
-    read_leaders({"bootstrap.servers": broker.bootstrap}, [group.id], TIMEOUT_S)
-    live = source(broker)
-    try:
+    leaders(broker, group.id)
+    with live_source(broker) as live:
         listed = {row.id for row in live.list_groups().items}
-    finally:
-        live.close()
     assert group.id in listed
     assert offsets_topic.READER not in listed
 

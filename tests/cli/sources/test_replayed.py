@@ -181,9 +181,7 @@ def test_metadata_that_are_none_leave_the_member_unknown(kohort: Kohort, tmp_pat
         subscription=b"\0\1\xff", assignment=b"\0\1\xff",
     )  # fmt: skip
     directory = _save(tmp_path, [_classic("odd", member), _classic("connect", member, kind="connect")])
-    answer = kohort.quick(
-        "describe", "odd", "connect", "--members", "--log-dir", directory, "--output", "json"
-    )
+    answer = kohort.quick(f"describe odd connect --members --log-dir {directory} --output json")
     assert answer.status == 3
     odd, connect = answer.document["groups"]
     for group in (odd, connect):
@@ -194,17 +192,11 @@ def test_metadata_that_are_none_leave_the_member_unknown(kohort: Kohort, tmp_pat
 
 def test_an_empty_group_has_no_assignor(kohort: Kohort, tmp_path: Path) -> None:
     group = _describe(kohort, "--log-dir", _save(tmp_path, [_classic("left")]))["left"]
-    assert (group["state"], group["protocol"], group["protocol_type"], group["members"]) == (
-        "Empty",
-        None,
-        "consumer",
-        [],
-    )
+    facts = ("state", "protocol", "protocol_type", "members")
+    assert [group[name] for name in facts] == ["Empty", None, "consumer", []]
 
 
-def test_a_consumer_group_with_epochs_targets_and_members_of_both_protocols(
-    kohort: Kohort, tmp_path: Path
-) -> None:
+def test_a_consumer_group_with_epochs_targets_and_both_protocols(kohort: Kohort, tmp_path: Path) -> None:
     directory = _save(tmp_path, _consumer_group("new"))
     _topic(directory, "orders", ORDERS, 3)
     group = _describe(kohort, "--log-dir", directory)["new"]
@@ -213,12 +205,8 @@ def test_a_consumer_group_with_epochs_targets_and_members_of_both_protocols(
     }  # fmt: skip
     members = {member["id"]: member for member in group["members"]}
     one, two = members["one"], members["two"]
-    assert (one["protocol"], one["upgraded"], two["protocol"], two["upgraded"]) == (
-        "classic",
-        False,
-        "consumer",
-        True,
-    )
+    assert (one["protocol"], one["upgraded"]) == ("classic", False)
+    assert (two["protocol"], two["upgraded"]) == ("consumer", True)
     assert one["owned"] == {"orders": [0]}
     # A member still has what it is giving up. A topic that nobody can name is named by its id.
     assert two["owned"] == {"orders": [1, 2]}
@@ -229,26 +217,26 @@ def test_a_consumer_group_with_epochs_targets_and_members_of_both_protocols(
     assert "protocols: [range, sticky]" in snapshot.stdout
 
 
-def test_the_assignor_is_what_members_wish_for(kohort: Kohort, tmp_path: Path) -> None:
-    wishing: list[Record] = [
+@pytest.mark.parametrize(
+    ("named", "taken", "said"),
+    [
+        ("range", "range", ""),
+        (None, "uniform", "kohort: g: the members name no assignor; taken for uniform"),
+    ],
+)
+def test_the_assignor_is_what_members_name_or_the_brokers_default(
+    kohort: Kohort, tmp_path: Path, named: str | None, taken: str, said: str
+) -> None:
+    group: list[Record] = [
         ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=1)),
-        _consumer_member("g", "one", assignor="range"),
+        _consumer_member("g", "one", assignor=named),
     ]
-    directory = _save(tmp_path, wishing)
-    answer = kohort.quick("list", "--log-dir", directory, "--output", "csv")
-    assert "g,Consumer,consumer,range," in answer.stdout
-    assert answer.stderr == ""
-    assert _describe(kohort, "--log-dir", directory)["g"]["protocol"] == "range"
-
-
-def test_without_a_wish_it_is_what_brokers_take_by_default(kohort: Kohort, tmp_path: Path) -> None:
-    silent: list[Record] = [
-        ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=1)),
-        _consumer_member("g", "one"),
-    ]
-    answer = kohort.quick("list", "--log-dir", _save(tmp_path, silent), "--output", "csv")
-    assert "g,Consumer,consumer,uniform," in answer.stdout
-    assert "g: the members name no assignor; taken for uniform" in answer.stderr
+    directory = _save(tmp_path, group)
+    answer = kohort.quick("list --output csv --log-dir", directory)
+    assert f"g,Consumer,consumer,{taken}," in answer.stdout
+    assert answer.stderr.partition(",")[0].strip().startswith(said)
+    assert bool(answer.stderr) == bool(said)
+    assert _describe(kohort, "--log-dir", directory)["g"]["protocol"] == taken
 
 
 def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path) -> None:
@@ -292,7 +280,7 @@ def test_as_of_a_moment(kohort: Kohort, tmp_path: Path, as_of: str, committed: i
 
 def test_the_moment_is_said_in_utc(kohort: Kohort, tmp_path: Path) -> None:
     directory = _save(tmp_path, [commit("g", "orders", 0, 1)])
-    answer = kohort("list", "--log-dir", directory, "--as-of", "2026-01-01T09:30:00+09:00")
+    answer = kohort.quick("list", "--log-dir", directory, "--as-of", "2026-01-01T09:30:00+09:00")
     assert (answer.status, answer.stderr) == (0, "kohort: as of 2026-01-01T00:30:00.000Z\n")
 
 
@@ -325,14 +313,17 @@ def test_a_file_names_topics(kohort: Kohort, tmp_path: Path, text: str) -> None:
     directory = _save(tmp_path / "logs", _consumer_group("new"))
     file = tmp_path / "topics"
     file.write_text(text)
-    members = _describe(kohort, "--log-dir", directory, "--topics", file)["new"]["members"]
-    assert [member["target"] for member in members if member["id"] == "two"] == [
-        {"gone-by": [0], "orders": [2]}
-    ]
+    _check_names(kohort, directory, file)
     run = kohort.quick("dry-run", "new", "--log-dir", directory, "--topics", file, "--output", "json")
     assert run.status == 0, run.stderr
     before = run.document["groups"][0]["balance"]["after"]
     assert before["least"] + before["most"] == 12
+
+
+def _check_names(kohort: Kohort, directory: Path, file: Path) -> None:
+    members = _describe(kohort, "--log-dir", directory, "--topics", file)["new"]["members"]
+    (target,) = (member["target"] for member in members if member["id"] == "two")
+    assert target == {"gone-by": [0], "orders": [2]}
 
 
 def test_a_file_may_say_names_alone(kohort: Kohort, tmp_path: Path) -> None:
@@ -340,10 +331,7 @@ def test_a_file_may_say_names_alone(kohort: Kohort, tmp_path: Path) -> None:
     _topic(directory, "orders", ORDERS, 3)
     file = tmp_path / "topics"
     file.write_text(f"gone-by: {GONE}\norders: {format_uuid(ORDERS)}\n")
-    members = _describe(kohort, "--log-dir", directory, "--topics", file)["new"]["members"]
-    assert [member["target"] for member in members if member["id"] == "two"] == [
-        {"gone-by": [0], "orders": [2]}
-    ]
+    _check_names(kohort, directory, file)
     run = kohort.quick("dry-run", "new", "--log-dir", directory, "--topics", file)
     assert run.status == 3
     assert "kohort: gone-by: how many partitions it has is not known" in run.stderr
@@ -489,9 +477,7 @@ def test_a_damaged_partition_is_named_and_the_others_are_shown(kohort: Kohort, t
     answer = kohort.quick("describe", "a", "--log-dir", directory)
     assert f"kohort: a: no such group in what can be read of {directory}\n" in answer.stderr
     # The group may stand in the part that cannot be read: nothing is offered that would make it.
-    answer = kohort.quick(
-        "offsets", "reset", "a", "--to-offset", "5", "--topic", "orders", "--log-dir", directory
-    )
+    answer = kohort.quick(f"offsets reset a --to-offset 5 --topic orders --log-dir {directory}")
     assert answer.status == 3
     assert f"kohort: a: no such group in what can be read of {directory}\n" in answer.stderr
     assert "committing offsets makes one" not in answer.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import Kohort
+from tests.cli.command import Answer, Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.sources.secure_rig import SecureRig
 from tests.kafka.members import fresh_name
@@ -41,6 +41,10 @@ class Guarded(SecureRig):
         """Another such group."""
         return self.offsets.group({(self.topic, 0): 1, (self.topic, 1): 2}, fresh_name("payments"))
 
+    def run_as(self, user: str, command: str, group: str) -> Answer:
+        """A command of the tables, about a group and the topic."""
+        return self.as_user(user, command.replace("GROUP", group).replace("TOPIC", self.topic))
+
     def allow(self, user: str, needs: Needed, group: str) -> None:
         """Allow a user operations on a group and the topic."""
         for operation, kind in needs:
@@ -69,10 +73,6 @@ def reader(rig: Guarded) -> Iterator[str]:
     rig.secure.forbid_all("reader")
 
 
-def words(command: str, rig: Guarded, group: str) -> list[str]:
-    return command.replace("GROUP", group).replace("TOPIC", rig.topic).split()
-
-
 def test_the_page_has_a_row_for_every_kind_of_command() -> None:
     assert len(ROWS) == 12
 
@@ -81,7 +81,7 @@ def test_the_page_has_a_row_for_every_kind_of_command() -> None:
 def test_what_the_page_says_is_enough(rig: Guarded, worker: str, command: str, needs: str) -> None:
     group = rig.group()
     rig.allow(worker, needed(needs), group)
-    answer = rig.as_user(worker, *words(command, rig, group))
+    answer = rig.run_as(worker, command, group)
     assert answer.status == (1 if command.startswith("plan") else 0), answer.stderr
     shown = answer.stdout + answer.stderr
     assert group in shown or rig.topic in shown or command.startswith("config get")
@@ -99,7 +99,7 @@ def test_each_operation_of_the_page_is_needed(rig: Guarded, worker: str, command
     for left_out in operations:
         rig.secure.forbid_all(worker)
         rig.allow(worker, tuple(each for each in operations if each != left_out), group)
-        answer = rig.as_user(worker, *words(command, rig, group))
+        answer = rig.run_as(worker, command, group)
         hidden = "this user may" in answer.stderr
         refused = answer.status in (3, 4) and "not allowed: this needs " in answer.stderr
         assert hidden or refused, answer
@@ -131,7 +131,7 @@ REFUSED = (
 @pytest.mark.parametrize(("command", "operation"), REFUSED)
 def test_who_may_nothing_is_refused(rig: Guarded, command: str, operation: str) -> None:
     group = rig.groups[1]
-    answer = rig.as_user("stranger", *words(command, rig, group))
+    answer = rig.run_as("stranger", command, group)
     assert answer.status == 4
     message = missing(operation, "group")
     prefix = f"{group}: its settings cannot be read: " if command.startswith("config") else f"{group}: "
@@ -164,12 +164,10 @@ def test_offsets_that_are_hidden_are_not_said_to_be_none(rig: Guarded, reader: s
     group = rig.groups[0]
     hidden = f"{group}: no committed offset is shown; those of topics that this user may not describe are not"
     for command in ("describe", "offsets export"):
-        answer = rig.as_user(reader, *command.split(), group)
+        answer = rig.as_user(reader, command, group)
         assert answer.status == 0
         assert hidden in answer.stderr
-    reset = rig.as_user(
-        reader, "offsets", "reset", group, "--to-latest", "--all-topics", "--execute", "--yes"
-    )
+    reset = rig.as_user(reader, f"offsets reset {group} --to-latest --all-topics --execute --yes")
     assert reset.status == 3
     assert f"{group}: shows no committed offsets; name topics (--topic)" in reset.stderr
     named = rig.as_user(reader, "offsets", "reset", group, "--to-latest", "--topic", rig.topic)
@@ -194,7 +192,7 @@ def test_a_change_by_who_may_only_look_changes_nothing(
     for kind, name in (("group", group), ("topic", rig.topic)):
         rig.secure.allow(worker, kind, name, "DESCRIBE")
     rig.secure.allow(worker, "group", group, "DESCRIBE_CONFIGS")
-    answer = rig.as_user(worker, *words(command, rig, group))
+    answer = rig.run_as(worker, command, group)
     assert answer.status == 4
     assert missing(operation, "group") in answer.stderr
     assert rig.offsets.committed(group) == {(rig.topic, 0): 1, (rig.topic, 1): 2}
@@ -207,18 +205,8 @@ def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: s
     rig.secure.allow(worker, "group", group, "READ")
     rig.secure.allow(worker, "topic", rig.topic, "READ")
     rig.secure.allow(worker, "topic", other, "DESCRIBE")
-    answer = rig.as_user(
-        worker,
-        "offsets",
-        "reset",
-        group,
-        "--to-latest",
-        "--all-topics",
-        "--execute",
-        "--yes",
-        "--output",
-        "json",
-    )
+    reset = f"offsets reset {group} --to-latest --all-topics --execute --yes --output json"
+    answer = rig.as_user(worker, reset)
     assert answer.status == 4
     (told,) = answer.document["groups"]
     assert {(row["topic"], row["applied"]) for row in told["offsets"]} == {(rig.topic, True), (other, False)}
@@ -229,9 +217,9 @@ def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: s
 def test_a_super_user_may_do_everything(rig: Guarded) -> None:
     group = rig.group()
     for command in ("describe GROUP", "config get GROUP", "snapshot GROUP", *(row for row, _ in CHANGES[:1])):
-        answer = rig.as_user("admin", *words(command, rig, group))
+        answer = rig.run_as("admin", command, group)
         assert answer.status == 0, answer.stderr
     assert rig.offsets.committed(group) == {(rig.topic, 0): 0, (rig.topic, 1): 0}
     for command in ("offsets delete GROUP --topic TOPIC --execute --yes", "delete GROUP --execute --yes"):
-        answer = rig.as_user("admin", *words(command, rig, rig.group()))
+        answer = rig.run_as("admin", command, rig.group())
         assert answer.status == 0, answer.stderr

@@ -14,17 +14,14 @@ from tests.cli.fleet import Fleet
 pytestmark = pytest.mark.kafka
 
 QUESTIONS = (
-    ["list"],
-    ["list", "--type", "consumer,share,streams"],
-    ["list", "--protocol", "sticky"],
-    *(["describe", "GROUPS", mode] for mode in ("--offsets", "--members", "--state")),
-    ["validate-regex", ".*orders", "^fleet.*", "__.*", "[a-"],
-    *(["plan", f"GROUP:{kind}", "--to", "consumer"] for kind in ("java-range", "java-static", "mixed", "share")),
-    ["plan", "GROUP:java-range", "--to", "cooperative", "--client", "java:3.9"],
-    ["plan", "GROUP:confluent-range", "--to", "cooperative", "--client", "librdkafka:2.6.1"],
-    ["plan", "GROUP:simple", "--to", "consumer"],
-    *(["dry-run", f"GROUP:{kind}"] for kind in ("java-range", "java-cooperative", "java-static", "mixed")),
-    *(["dry-run", f"GROUP:{kind}", "--assignor", "range"] for kind in ("confluent-cooperative", "consumer-regex")),
+    *(f"list --match ^PREFIX{only}" for only in ("", " --type consumer,share,streams", " --protocol sticky")),
+    *(f"describe GROUPS {mode}" for mode in ("--offsets", "--members", "--state")),
+    "validate-regex .*orders ^fleet.* __.* [a-",
+    *(f"plan PREFIX-{kind} --to consumer" for kind in ("java-range", "java-static", "mixed", "share", "simple")),
+    "plan PREFIX-java-range --to cooperative --client java:3.9",
+    "plan PREFIX-confluent-range --to cooperative --client librdkafka:2.6.1",
+    *(f"dry-run PREFIX-{kind}" for kind in ("java-range", "java-cooperative", "java-static", "mixed")),
+    *(f"dry-run PREFIX-{kind} --assignor range" for kind in ("confluent-cooperative", "consumer-regex")),
 )  # fmt: skip
 TABLES = ("--offsets", "--members", "--state")
 
@@ -35,8 +32,8 @@ def saved(
 ) -> Path:
     """Give a snapshot of the fleet, in YAML and in JSON."""
     file = tmp_path_factory.mktemp("saved") / str(request.param)
-    answer = kohort(
-        "snapshot", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "-o", file
+    answer = kohort.quick(
+        f"snapshot -b {fleet.broker.bootstrap} --match ^{fleet.prefix} -o {file}"
     )  # fmt: skip
     assert answer.status == 0, answer.stderr
     assert answer.stdout == ""
@@ -47,34 +44,28 @@ def saved(
 @pytest.fixture(scope="module")
 def live(kohort: Kohort, fleet: Fleet) -> dict[str, tuple[int, dict[str, Any]]]:
     """Give the live answers, each asked once."""
-    return {" ".join(q): _ask(kohort, fleet, q, ["-b", fleet.broker.bootstrap]) for q in QUESTIONS}
+    return {question: _ask(kohort, fleet, question, "-b", fleet.broker.bootstrap) for question in QUESTIONS}
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_a_snapshot_answers_like_the_cluster(
     kohort: Kohort,
     fleet: Fleet,
     saved: Path,
     live: dict[str, tuple[int, dict[str, Any]]],
-    question: list[str],
+    question: str,
 ) -> None:
-    status, document = live[" ".join(question)]
+    status, document = live[question]
     assert status in (0, 1), document
     assert document["errors"] == []
-    from_file = _ask(kohort, fleet, question, ["--snapshot", str(saved)])
+    from_file = _ask(kohort, fleet, question, "--snapshot", saved)
     servers = fleet.broker.bootstrap
     assert _lines(_comparable(from_file, servers)) == _lines(_comparable((status, document), servers))
 
 
-def _ask(kohort: Kohort, fleet: Fleet, question: list[str], source: list[str]) -> tuple[int, dict[str, Any]]:
-    words: list[str] = []
-    for word in question:
-        if word == "GROUPS":
-            words += fleet.groups.values()
-        else:
-            words.append(fleet.groups[word.removeprefix("GROUP:")] if word.startswith("GROUP:") else word)
-    words += ["--match", f"^{fleet.prefix}"] if question[0] == "list" else []
-    answer = kohort.quick(*words, *source, "--output", "json")
+def _ask(kohort: Kohort, fleet: Fleet, question: str, *source: str | Path) -> tuple[int, dict[str, Any]]:
+    line = question.replace("GROUPS", " ".join(fleet.groups.values())).replace("PREFIX", fleet.prefix)
+    answer = kohort.quick(line, *source, "--output", "json")
     assert not answer.traceback, answer.stderr
     assert answer.stdout, answer.stderr
     return answer.status, answer.document
@@ -94,25 +85,25 @@ def test_the_other_formats_are_the_same_too(
 
 
 def test_writing_what_was_read_changes_nothing(kohort: Kohort, saved: Path, tmp_path: Path) -> None:
-    again = tmp_path / saved.name
-    assert kohort("snapshot", "--snapshot", saved, "-o", again).status == 0
-    assert again.read_bytes() == saved.read_bytes()
-    before = saved.read_bytes()
-    assert kohort("snapshot", "--snapshot", saved, "-o", saved).status == 0
-    assert saved.read_bytes() == before
+    again, whole = tmp_path / saved.name, saved.read_bytes()
     # By way of the other format, too.
     other = tmp_path / f"other{'.json' if saved.suffix == '.yaml' else '.yaml'}"
-    assert kohort("snapshot", "--snapshot", saved, "-o", other).status == 0
-    assert kohort("snapshot", "--snapshot", other, "-o", again).status == 0
-    assert again.read_bytes() == saved.read_bytes()
+    for source, target in ((saved, again), (saved, saved), (saved, other), (other, again)):
+        assert kohort.quick(f"snapshot --snapshot {source} -o {target}").status == 0
+        assert saved.read_bytes() == whole
+        if target == again:
+            assert again.read_bytes() == whole
+            again.unlink()
 
 
 def test_without_a_file_the_yaml_goes_to_stdout(kohort: Kohort, saved: Path, tmp_path: Path) -> None:
-    answer = kohort("snapshot", "--snapshot", saved)
+    answer = kohort.quick("snapshot --snapshot", saved)
     assert answer.status == 0
     (tmp_path / "again.yaml").write_text(answer.stdout, encoding="utf-8")
-    again = kohort.quick("list", "--snapshot", tmp_path / "again.yaml", "--output", "json")
-    assert again == kohort.quick("list", "--snapshot", saved, "--output", "json")
+    again, before = (
+        kohort.quick("list --output json --snapshot", file) for file in (tmp_path / "again.yaml", saved)
+    )
+    assert again == before
 
 
 def _comparable(answer: tuple[int, dict[str, Any]], servers: str) -> tuple[int, dict[str, Any]]:

@@ -11,7 +11,6 @@ from tests.cli.contexts import Rig
 from tests.cli.offset_rig import OffsetRig
 from tests.kafka.broker import Broker
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
-from tests.kafka.tool_host import ToolHost
 
 pytestmark = pytest.mark.kafka
 
@@ -21,16 +20,15 @@ def rig(kohort: Kohort, tmp_path: Path) -> Rig:
     return Rig(kohort=kohort, home=tmp_path)
 
 
-@pytest.fixture
-def offsets(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
+@pytest.fixture(scope="module")
+def topic(session_rig: OffsetRig) -> str:
+    return session_rig.topic([1])
 
 
 @pytest.fixture
-def group(offsets: OffsetRig) -> str:
+def group(session_rig: OffsetRig, topic: str) -> str:
     """Give a group that has committed an offset."""
-    topic = offsets.topic([1])
-    return offsets.group({(topic, 0): 1})
+    return session_rig.group({(topic, 0): 1})
 
 
 def contexts(broker: Broker, *, current: str, protected: bool = False) -> str:
@@ -83,62 +81,54 @@ def test_a_preview_says_where_and_who_said_so(rig: Rig, broker: Broker, group: s
 
 @pytest.mark.parametrize("options", [["--yes"], ["-y"], []], ids=["yes", "y", "nothing"])
 def test_a_protected_context_takes_no_yes(
-    rig: Rig, offsets: OffsetRig, group: str, options: list[str]
+    rig: Rig, session_rig: OffsetRig, group: str, options: list[str]
 ) -> None:
-    rig.write(contexts(offsets.broker, current="staging", protected=True))
+    rig.write(contexts(session_rig.broker, current="staging", protected=True))
     for arguments, env in ((["--context", "production"], {}), ([], {"KOHORT_CONTEXT": "production"})):
         answer = rig("delete", group, "--execute", *options, *arguments, **env)
         assert (answer.status, answer.stdout) == (2, "")
         assert "the context production is protected: " in answer.stderr
         assert "--confirm production" in answer.stderr
-    assert offsets.committed(group)
+    assert session_rig.committed(group)
 
 
-def test_a_protected_context_wants_its_name_typed(rig: Rig, offsets: OffsetRig, group: str) -> None:
-    rig.write(contexts(offsets.broker, current="production", protected=True))
+def test_a_protected_context_wants_its_name_typed(rig: Rig, session_rig: OffsetRig, group: str) -> None:
+    rig.write(contexts(session_rig.broker, current="production", protected=True))
     for answer in ("yes", "y", "", "staging", "PRODUCTION"):
         status, said = rig.on_terminal("delete", group, "--execute", answers=[answer])
         assert (status, "nothing was changed" in said) == (1, True)
         assert f"on the context production (the current one of {rig.file}, protected)" in said
         assert "production is protected. Type its name to go on: " in said
-    assert offsets.committed(group)
+    assert session_rig.committed(group)
     status, said = rig.on_terminal("delete", group, "--execute", answers=["production"])
     assert (status, f"deleted {group}" in said) == (0, True)
-    assert not offsets.committed(group)
+    assert not session_rig.committed(group)
 
 
-def test_a_script_writes_the_name(rig: Rig, offsets: OffsetRig, group: str) -> None:
-    rig.write(contexts(offsets.broker, current="production", protected=True))
-    for arguments, reason in (
-        (
-            ["--confirm", "staging"],
-            "--confirm names the context staging, but what would be changed is the context",
-        ),
-        (
-            ["--confirm", "production", "--context", "staging"],
-            "would be changed is the context staging (--context)",
-        ),
-        (
-            ["--confirm", "production", "-b", offsets.broker.bootstrap],
-            "would be changed was named without a context",
-        ),
+def test_a_script_writes_the_name(rig: Rig, session_rig: OffsetRig, group: str) -> None:
+    rig.write(contexts(session_rig.broker, current="production", protected=True))
+    where = session_rig.broker.bootstrap
+    for options, reason in (
+        ("staging", "--confirm names the context staging, but what would be changed is the context"),
+        ("production --context staging", "would be changed is the context staging (--context)"),
+        (f"production -b {where}", "would be changed was named without a context"),
     ):
-        answer = rig("delete", group, "--execute", *arguments)
+        answer = rig(f"delete {group} --execute --confirm {options}")
         assert (answer.status, reason in answer.stderr) == (2, True), answer.stderr
     answer = rig("delete", group, "--confirm", "production")
     assert (answer.status, "without --execute nothing is changed" in answer.stderr) == (2, True)
-    assert offsets.committed(group)
+    assert session_rig.committed(group)
     answer = rig("delete", group, "--execute", "--confirm", "production")
     assert (answer.status, f"deleted {group}" in answer.stderr) == (0, True)
-    assert not offsets.committed(group)
+    assert not session_rig.committed(group)
 
 
-def test_other_contexts_ask_as_ever(rig: Rig, offsets: OffsetRig, group: str) -> None:
-    rig.write(contexts(offsets.broker, current="staging", protected=True))
+def test_other_contexts_ask_as_ever(rig: Rig, session_rig: OffsetRig, group: str) -> None:
+    rig.write(contexts(session_rig.broker, current="staging", protected=True))
     status, said = rig.on_terminal("delete", group, "--execute", answers=["no"])
     assert (status, "Type yes to go on: " in said) == (1, True)
     assert rig("delete", group, "--execute", "--yes").status == 0
-    assert not offsets.committed(group)
+    assert not session_rig.committed(group)
 
 
 def scram(secure: SecureBroker, password: str) -> str:
@@ -171,10 +161,8 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
     rig.write(scram(secure, "{env: PASSWORD}"))
     answer = rig("list")
     assert (answer.status, answer.stdout) == (3, "")
-    assert (
-        f"{rig.file}, line 9, column 7: sasl.password is kept in the environment variable PASSWORD"
-        in answer.stderr
-    )
+    place = f"{rig.file}, line 9, column 7"
+    assert f"{place}: sasl.password is kept in the environment variable PASSWORD" in answer.stderr
     answer = rig("list", PASSWORD="wrong")
     assert (answer.status, answer.stdout, "wrong" in answer.stderr) == (4, "", False)
     kept = tmp_path / "password"
@@ -197,10 +185,10 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
 def test_a_secret_is_typed_and_not_shown(rig: Rig, secure: SecureBroker) -> None:
     password = SCRAM_PASSWORDS["kohort"]
     status, said = rig.on_terminal(
-        "context", "add", "secure", "-b", secure.at("SASL_SSL"), "--use",
+        "context add secure", "-b", secure.at("SASL_SSL"), "--use",
         "--property", "security.protocol=SASL_SSL", "--property", "sasl.mechanism=SCRAM-SHA-512",
         "--property", "sasl.username=kohort", "--property", f"ssl.ca.location={secure.files / 'ca.pem'}",
-        "--secret", "sasl.password", answers=[password],
+        "--secret", "sasl.password", answers=[password]
     )  # fmt: skip
     assert (status, "sasl.password (not shown): " in said, password in said) == (0, True, False), said
     assert rig("list").status == 0

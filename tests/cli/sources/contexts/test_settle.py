@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from tests.cli.command import Kohort
+from tests.cli.command import Kohort, imported, running
 from tests.cli.contexts import Rig
+from tests.cli.dropin.harness import run_here
 
 SNAPSHOT = "kohort: 1\ngroups:\n  {name}: {{type: consumer, state: Empty}}\n"
 NAMES = ("typed", "variable", "named", "current", "other")
@@ -40,11 +40,8 @@ def test_the_order(rig: Rig) -> None:
     assert listed(rig, KOHORT_SNAPSHOT=variable) == ["variable"]
     assert listed(rig, KOHORT_CONTEXT="named") == ["named"]
     assert listed(rig, KOHORT_CONTEXT="") == ["current"]
-    for env in (
-        {"KOHORT_SNAPSHOT": variable},
-        {"KOHORT_CONTEXT": "named"},
-        {"KOHORT_BOOTSTRAP_SERVER": "k:1"},
-    ):
+    for name, value in (("SNAPSHOT", variable), ("CONTEXT", "named"), ("BOOTSTRAP_SERVER", "k:1")):
+        env = {f"KOHORT_{name}": value}
         assert listed(rig, "--snapshot", typed, **env) == ["typed"]
         assert listed(rig, "--context", "other", **env) == ["other"]
     # Variables that contradict each other do not matter to a command line that says it all.
@@ -157,7 +154,7 @@ def test_how_long_to_wait(rig: Rig) -> None:
         assert settle_source(SourceOptions(timeout_ms=7), timeout_is_typed=True).timeout_ms == 7
 
 
-def test_a_look_of_a_watch_takes_as_long_as_somebody_chose_and_else_less(
+def test_a_look_of_a_watch_takes_as_long_as_chosen_and_else_less(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The default of all commands is heeded where it was chosen."""
@@ -203,12 +200,8 @@ def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pyt
     told = {
         name: connection_of(settle_source(SourceOptions(context=name))) for name in (None, "b@eu", "c", "d")
     }
-    assert [told[name].kohort for name in told] == [
-        "--context a",
-        "--context b@eu",
-        "--context c",
-        '-b "$BOOTSTRAP"',
-    ]
+    typed = ["--context a", "--context b@eu", "--context c", '-b "$BOOTSTRAP"']
+    assert [told[name].kohort for name in told] == typed
     assert [told[name].kafka for name in told] == [
         "--bootstrap-server k:1",
         '--bootstrap-server k:1 --command-config "$COMMAND_CONFIG"',
@@ -235,28 +228,18 @@ def test_no_yaml_is_read_without_need(rig: Rig, tmp_path: Path, arguments: list[
         rig.write("this is: no: configuration")
     else:
         rig.file.unlink()
-    script = (
-        "import sys\nfrom cli.app import main\n"
-        f"sys.argv = ['kohort', 'list', *{arguments!r}]\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code)\n"
-        "heavy = ('yaml', 'cli.sources.contexts.read', 'cli.sources.contexts.model')\n"
-        "print([name for name in heavy if name in sys.modules])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=rig.environment
-    )
-    assert done.stdout.splitlines() == ["3", "[]"]
-    assert str(rig.file) not in done.stderr
+    heavy = ("yaml", "cli.sources.contexts.read", "cli.sources.contexts.model")
+    loaded, answer = imported(heavy, running("list", *arguments), rig.environment)
+    assert (loaded, answer.status) == ([], 3)
+    assert str(rig.file) not in answer.stderr
 
 
 def test_the_tool_of_kafka_knows_no_contexts(rig: Rig) -> None:
-    tool = Path(sys.executable).parent / "kohort-consumer-groups"
     env = rig.environment | {"KOHORT_CONTEXT": "named", "KOHORT_COMMAND_CONFIG": "/nowhere"}
-    done = subprocess.run([tool, "--list"], capture_output=True, text=True, check=False, env=env)
-    assert done.returncode != 0
-    assert "bootstrap-server" in done.stderr + done.stdout
-    done = subprocess.run(
-        [tool, "--bootstrap-server", "127.0.0.1:1", "--timeout", "300", "--list"],
-        capture_output=True, text=True, check=False, env=env,
-    )  # fmt: skip
-    assert "/nowhere" not in done.stderr + done.stdout
+    with patch.dict(os.environ, env, clear=True):
+        nowhere = run_here(["--list"])
+        refused = run_here(["--bootstrap-server", "127.0.0.1:1", "--timeout", "300", "--list"])
+    assert nowhere.status != 0
+    assert "bootstrap-server" in nowhere.stderr
+    assert "connection refused" in refused.stdout
+    assert "/nowhere" not in refused.stderr + refused.stdout

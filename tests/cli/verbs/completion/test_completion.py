@@ -243,7 +243,5 @@ def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
     assert "later" in kohort("list", "--context", "b").stderr
     assert _ask(tmp_path, "describe --context a ") == NOTHING
     asked = _ask(tmp_path, "describe --context b ")
-    assert ([line.partition("\t")[0] for line in asked.stdout.splitlines()], asked.stderr) == (
-        ["words", "g"],
-        "",
-    )
+    assert [line.partition("\t")[0] for line in asked.stdout.splitlines()] == ["words", "g"]
+    assert asked.stderr == ""

@@ -14,16 +14,9 @@ from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import faults as schema_faults
-from tests.kafka.broker import Broker
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.tool_host import ToolHost
 
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
-
-
-@pytest.fixture
-def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
 
 
 def told(admin: AdminClient, group: str) -> Mapping[str, Any]:
@@ -161,7 +154,7 @@ def test_whom_a_setting_concerns(rig: OffsetRig, members: Members) -> None:
     ],
 )
 def test_nonsense_is_told_before_anybody_is_asked(kohort: Kohort, words: list[str], said: str) -> None:
-    answer = kohort("config", *words, "-b", "127.0.0.1:1")
+    answer = kohort.quick("config", *words, "-b", "127.0.0.1:1")
     assert (answer.status, answer.stdout) == (2, "")
     assert said in answer.stderr
 

@@ -140,11 +140,8 @@ def test_what_is_not_added(rig: Rig, options: list[str], reason: str) -> None:
 
 def test_a_name_is_given_once(rig: Rig) -> None:
     rig.write(TWO)
-    for arguments in (
-        ["add", "staging", "-b", "k:1", "--secret", "sasl.password"],
-        ["rename", "production", "staging"],
-    ):
-        answer = rig("context", *arguments, stdin="x\n")
+    for line in ("add staging -b k:1 --secret sasl.password", "rename production staging"):
+        answer = rig(f"context {line}", stdin="x\n")
         assert (answer.status, rig.file.read_text()) == (2, TWO)
         assert "has a context staging already" in answer.stderr
     for arguments in (["add", "a b", "-b", "k:1"], ["rename", "staging", "../x"]):
@@ -158,9 +155,8 @@ def test_use_and_rename(rig: Rig) -> None:
     assert rig("context", "use", "staging").stderr == "kohort: the current context is staging: staging:9092\n"
     assert rig.file.read_text() == TWO.replace("current: production", "current: staging")
     assert rig("context", "rename", "staging", "tries").status == 0
-    assert rig.file.read_text() == TWO.replace("current: production", "current: tries").replace(
-        "staging: {", "tries: {"
-    )
+    renamed = TWO.replace("current: production", "current: tries").replace("staging: {", "tries: {")
+    assert rig.file.read_text() == renamed
     answer = rig("context", "use", "production")
     assert answer.stderr == "kohort: the current context is production, protected: kafka-1:9093\n"
     assert rig("context", "use", "--none").status == 0
@@ -208,16 +204,12 @@ def test_the_list(rig: Rig) -> None:
     )
     document = rig("context", "list", "--output", "json").document
     assert faults(document) == []
-    assert (document["current"], document["in_force"], document["named_by"]) == (
-        "production",
-        "production",
-        "current",
-    )
+    assert (document["current"], document["in_force"]) == ("production", "production")
+    assert document["named_by"] == "current"
     answer = rig("context", "list", "--output", "json", KOHORT_CONTEXT="staging")
     assert (answer.document["in_force"], answer.document["named_by"]) == ("staging", "KOHORT_CONTEXT")
-    assert (
-        "KOHORT_CONTEXT=staging is set in the environment, and wins over the current context" in answer.stderr
-    )
+    wins = "KOHORT_CONTEXT=staging is set in the environment, and wins over the current context"
+    assert wins in answer.stderr
     answer = rig("context", "list", "--output", "json", KOHORT_BOOTSTRAP_SERVER="k:1")
     assert (answer.document["in_force"], answer.document["named_by"]) == (None, "KOHORT_BOOTSTRAP_SERVER")
 
@@ -247,9 +239,8 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
         assert SECRET not in text
     document = json.loads(rig("context", "show", "a", "--output", "json", STORE=SECRET).stdout)
     assert faults(document) == []
-    told = {
-        each["name"]: (each["kept_in"], each["secret"], each["available"]) for each in document["properties"]
-    }
+    facts = ("kept_in", "secret", "available")
+    told = {each["name"]: tuple(each[fact] for fact in facts) for each in document["properties"]}
     assert told == {
         "sasl.password": ("literal", True, True), "sasl.username": ("literal", False, True),
         "ssl.key.password": ("file", True, True), "ssl.truststore.password": ("environment", True, True),
@@ -259,10 +250,9 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
 
 def test_show_without_a_name(rig: Rig) -> None:
     rig.write(TWO)
-    assert rig("context", "show", "--output", "json").document["context"] == "production"
-    assert (
-        rig("context", "show", "--output", "json", KOHORT_CONTEXT="staging").document["context"] == "staging"
-    )
+    shown = "context show --output json"
+    assert rig(shown).document["context"] == "production"
+    assert rig(shown, KOHORT_CONTEXT="staging").document["context"] == "staging"
     answer = rig("context", "show", KOHORT_BOOTSTRAP_SERVER="k:1")
     assert (answer.status, answer.stdout) == (2, "")
     assert "no context is in use: KOHORT_BOOTSTRAP_SERVER names the source" in answer.stderr
@@ -293,10 +283,8 @@ def test_show_says_what_a_client_would_complain_of(rig: Rig) -> None:
     rig.write("contexts:\n  a:\n    bootstrap_server: k:1\n    properties:\n      sasl.pasword: {env: PW}\n")
     answer = rig("context", "show", "a")
     assert answer.status == 3
-    assert (
-        f"{rig.file}, line 5, column 7: the context a: 'sasl.pasword' is no Kafka client property."
-        in answer.stderr
-    )
+    place = f"{rig.file}, line 5, column 7: the context a"
+    assert f"{place}: 'sasl.pasword' is no Kafka client property." in answer.stderr
     assert "sasl.pasword" in answer.stdout
 
 
@@ -304,13 +292,8 @@ def test_show_says_what_a_client_would_complain_of(rig: Rig) -> None:
 def test_a_file_with_secrets_that_others_may_read(rig: Rig, mode: int) -> None:
     text = f"current: a\ncontexts:\n  a:\n    bootstrap_server: k:1\n    properties: {{sasl.password: {SECRET}}}\n"
     rig.write(text, mode=mode)
-    for arguments in (
-        ["list"],
-        ["context", "list"],
-        ["context", "use", "a"],
-        ["context", "add", "b", "-b", "k:1"],
-    ):
-        answer = rig(*arguments)
+    for line in ("list", "context list", "context use a", "context add b -b k:1"):
+        answer = rig(line)
         assert (answer.status, answer.stdout) == (3, "")
         assert answer.stderr.endswith(f"Run: chmod 600 {rig.file}\n")
         assert SECRET not in answer.stderr
@@ -394,9 +377,8 @@ def test_a_linked_file_is_changed_where_it_is(rig: Rig, tmp_path: Path) -> None:
     rig.file.symlink_to(kept)
     assert rig("context", "use", "staging").status == 0
     assert rig.file.is_symlink()
-    assert (
-        kept.read_bytes() == b"\xef\xbb\xbf" + TWO.replace("current: production", "current: staging").encode()
-    )
+    changed = TWO.replace("current: production", "current: staging")
+    assert kept.read_bytes() == b"\xef\xbb\xbf" + changed.encode()
     assert [file.name for file in kept.parent.iterdir()] == ["kohort.yaml"]
 
 
@@ -441,9 +423,8 @@ def test_a_protected_context_is_removed_by_name(rig: Rig) -> None:
         answer = rig("context", "remove", "production", "--execute", *options)
         assert (answer.status, rig.file.read_text()) == (2, TWO)
     assert rig("context", "remove", "production", "--execute", "--confirm", "production").status == 0
-    assert yaml.safe_load(rig.file.read_text()) == {
-        "contexts": {"staging": {"bootstrap_server": "staging:9092"}}
-    }
+    left = {"staging": {"bootstrap_server": "staging:9092"}}
+    assert yaml.safe_load(rig.file.read_text()) == {"contexts": left}
 
 
 def test_many_at_once(rig: Rig) -> None:

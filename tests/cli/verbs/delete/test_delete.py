@@ -6,27 +6,19 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import faults
-from tests.kafka.broker import Broker
 from tests.kafka.columns import parse
 from tests.kafka.connect import join_connect_group
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.tool_host import ToolHost
 from tests.kafka.wait import wait_until
 
 pytestmark = pytest.mark.kafka
 
 
-@pytest.fixture
-def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
-
-
 @pytest.fixture(scope="module")
-def topic(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> str:
-    return OffsetRig(broker=session_broker, kohort=kohort, tools=tools).topic([5, 5, 5])
+def topic(session_rig: OffsetRig) -> str:
+    return session_rig.topic([5, 5, 5])
 
 
 def names(rig: OffsetRig, prefix: str) -> list[str]:
@@ -51,13 +43,9 @@ def test_groups_are_shown_and_then_deleted(rig: OffsetRig, topic: str) -> None:
 def test_active_groups_stay_and_the_others_go(rig: OffsetRig, topic: str) -> None:
     prefix = fresh_name("mixed")
     groups = [rig.group({(topic, 0): 1}, f"{prefix}-{letter}") for letter in "ab"]
-    consumer = rig.consume(groups[0], topic)
-    try:
-        done = rig.ours("delete", "--match", f"^{prefix}", "--execute", "--yes")
-        member = consumer.memberid()
+    with rig.joined(groups[0], topic) as member:
+        done = rig.ours(f"delete --match ^{prefix} --execute --yes")
         tool = rig.tool("--delete", "--group", groups[0])
-    finally:
-        consumer.close()
     assert (done.status, faults(done.document)) == (4, [])
     assert f"{groups[0]}: 1 active member (Stable): {member} at /127.0.0.1; stop them" in done.stderr
     assert f"deleted {groups[1]}" in done.stderr
@@ -131,23 +119,17 @@ def test_offsets_of_a_topic_are_deleted_as_the_tool_deletes_them(rig: OffsetRig,
 
 def test_offsets_of_some_partitions(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 1, (topic, 1): 2, (topic, 2): 3})
-    words = ["offsets", "delete", group, "--topic", f"{topic}:0,2", "--execute", "--yes"]
-    assert rig.ours(*words).status == 0
+    assert rig.ours(f"offsets delete {group} --topic {topic}:0,2 --execute --yes").status == 0
     assert rig.committed(group) == {(topic, 1): 2}
 
 
 def test_offsets_of_a_subscribed_topic_stay(rig: OffsetRig, topic: str) -> None:
     other = rig.topic([1])
     group = rig.group({(topic, 0): 1, (other, 0): 1})
-    consumer = rig.consume(group, topic)
-    try:
-        words = ["offsets", "delete", group, "--execute", "--yes"]
-        refused = rig.ours(*words, "--topic", topic)
-        member = consumer.memberid()
+    with rig.joined(group, topic) as member:
+        refused = rig.ours(f"offsets delete {group} --execute --yes --topic {topic}")
         # Of another topic they go, members or not.
-        assert rig.ours(*words, "--topic", other).status == 0
-    finally:
-        consumer.close()
+        assert rig.ours(f"offsets delete {group} --execute --yes --topic {other}").status == 0
     assert (refused.status, faults(refused.document)) == (4, [])
     assert f"{group}, {topic}: {member} at /127.0.0.1 subscribes to it; stop them first" in refused.stderr
     assert (topic, 0) in rig.committed(group)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
-from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+from confluent_kafka.admin._acl import AclOperation
+from confluent_kafka.admin._resource import ResourceType
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,8 +25,10 @@ from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
 from tests.cli.schemas import faults
 from tests.kafka.broker import Broker
 from tests.kafka.members import Members, fresh_name
+from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.wait import wait_until
+from tests.support.authorizer import OPEN_AUTHORIZER, allow
 
 Place = tuple[str, int]
 
@@ -58,11 +60,11 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def scene(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> Scene:
+def scene(session_rig: OffsetRig) -> Scene:
     """Give topics and groups at rest."""
-    rig = OffsetRig(broker=session_broker, kohort=kohort, tools=tools)
+    rig = session_rig
     topic, marked = rig.topic([20, 20, 20, 0], deleted={2: 5}), rig.topic([0])
-    transaction(session_broker, marked)
+    transaction(rig.broker, marked)
     before = time.time_ns() // 1_000_000
     lagging = rig.group({(topic, 0): 3, (topic, 1): 20, (topic, 2): 2, (topic, 3): 0, (marked, 0): 1})
     done = rig.group({(topic, 0): 20, (marked, 0): 2})
@@ -171,8 +173,6 @@ def test_the_commit_that_counts_is_the_one_the_broker_tells(
 
 def offset_in_transaction(broker: Broker, group: str, topic: str, partition: int, offset: int) -> None:
     """An offset that is committed in a transaction which is then aborted."""
-    from confluent_kafka import Consumer, TopicPartition
-
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, "log_level": 0})
     settings = {"bootstrap.servers": broker.bootstrap, "transactional.id": group, "log_level": 0}
     producer = Producer(settings)
@@ -276,7 +276,7 @@ def test_a_share_group_has_a_lag_time_and_no_commits(scene: Scene, members: Memb
 
 
 @pytest.mark.kafka
-def test_a_group_that_goes_between_two_questions_is_missed_only_when_it_was_named(
+def test_a_group_that_is_gone_is_missed_only_when_it_was_named(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = fresh_name("gone")
@@ -298,26 +298,14 @@ def test_a_group_that_goes_between_two_questions_is_missed_only_when_it_was_name
 
 @pytest.mark.kafka
 def test_who_may_not_read_is_told_what_is_missing(
-    start_broker: Callable[[Mapping[str, str]], Broker], kohort: Kohort, tools: ToolHost
+    start_broker: StartBroker, kohort: Kohort, tools: ToolHost
 ) -> None:
-    broker = start_broker(
-        {
-            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "allow.everyone.if.no.acl.found": "true",
-        }
-    )
+    broker = start_broker(OPEN_AUTHORIZER)
     rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
     closed, free = rig.topic([3, 3]), rig.topic([3])
     group = rig.group({(closed, 0): 1, (closed, 1): 3, (free, 0): 1})
-    entries = [
-        AclBinding(
-            ResourceType.TOPIC, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*",
-            AclOperation.DESCRIBE, AclPermissionType.ALLOW,
-        )
-        for name in (closed, OFFSETS_TOPIC)
-    ]  # fmt: skip
-    for made in rig.admin.create_acls(entries).values():
-        made.result()
+    for name in (closed, OFFSETS_TOPIC):
+        allow(broker, ResourceType.TOPIC, name, AclOperation.DESCRIBE)
 
     def refused() -> Answer | None:
         answer = rig.ours("describe", group, "--lag-time", "--last-commit")
@@ -337,9 +325,7 @@ def test_who_may_not_read_is_told_what_is_missing(
 
 
 def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: Any, tmp_path: Any) -> None:
-    answer = kohort.quick(
-        "describe", "checkout", "--lag-time", "--last-commit", "--embedded", sample, "--output", "json"
-    )
+    answer = kohort.quick(f"describe checkout --lag-time --last-commit --embedded {sample} --output json")
     assert answer.status == 0, answer.stderr
     assert "lag time is not known: the log of a coordinator holds no records of topics" in answer.stderr
     (group,) = answer.document["groups"]
@@ -350,9 +336,7 @@ def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: 
         "kohort: 1\ntopics: {t: {partitions: 2, end_offsets: {0: 5, 1: 5}}}\n"
         "groups: {g: {offsets: {t: {0: {offset: 1, timestamp: 7}, 1: {offset: 5}}}}}\n"
     )
-    answer = kohort.quick(
-        "describe", "g", "--lag-time", "--last-commit", "--snapshot", file, "--output", "json"
-    )
+    answer = kohort.quick(f"describe g --lag-time --last-commit --snapshot {file} --output json")
     assert answer.status == 0, answer.stderr
     told = [
         (row["lag"], row["lag_ms"], row["last_commit_ms"]) for row in answer.document["groups"][0]["offsets"]

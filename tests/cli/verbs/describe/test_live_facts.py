@@ -9,20 +9,13 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet
+from tests.cli.tool_rows import MISSING, Key, by_key
 from tests.kafka.columns import Row, parse
 from tests.kafka.tool_host import CONSUMER_GROUPS, SHARE_GROUPS, ToolHost
 
 pytestmark = pytest.mark.kafka
 
-MODES = (
-    ["--offsets"],
-    ["--offsets", "--verbose"],
-    ["--members"],
-    ["--members", "--verbose"],
-    ["--state"],
-    ["--state", "--verbose"],
-)
-MISSING = "-"
+MODES = [[mode, *more] for mode in ("--offsets", "--members", "--state") for more in ([], ["--verbose"])]
 
 
 @pytest.mark.parametrize("mode", MODES, ids=" ".join)
@@ -37,7 +30,7 @@ def test_describe_shows_what_the_tool_shows(
         *(word for group in groups for word in ("--group", group)),
         *mode,
     )
-    wanted = _by_key(parse(told.stdout))
+    wanted = by_key(parse(told.stdout))
     assert {group for group, *_ in wanted} == set(groups) - _without_rows(fleet, mode)
     describe = ["describe", "-b", fleet.broker.bootstrap, *groups, *mode]
 
@@ -45,7 +38,7 @@ def test_describe_shows_what_the_tool_shows(
     assert csv.status == 0, csv.stderr
     assert _as_told(csv.rows, wanted) == wanted
 
-    table = kohort(*describe)
+    table = kohort.quick(*describe)
     assert table.status == 0, table.stderr
     assert _as_told(parse(table.stdout), wanted) == wanted
 
@@ -60,26 +53,11 @@ def _without_rows(fleet: Fleet, mode: list[str]) -> set[str]:
     return {fleet.groups["simple"]} if "--members" in mode else set()
 
 
-Key = tuple[str, ...]
-
-
-def _by_key(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
-    """Rows by what they are about; the same thing twice is an error."""
-    found: dict[Key, Row] = {}
-    for row in rows:
-        names = ("TOPIC", "PARTITION") if "PARTITION" in row else ("CONSUMER-ID",)
-        key = (row["GROUP"], *(row[name] for name in names if name in row))
-        assert key not in found
-        # The tool writes two blanks before a coordinator's id; CSV leaves a cell empty.
-        found[key] = {name: " ".join((cell or MISSING).split()) for name, cell in row.items()}
-    return found
-
-
 def _as_told(rows: Iterable[Mapping[str, str]], told: Mapping[Key, Row]) -> dict[Key, Row]:
     """Our rows with the columns that the tool has for each: it leaves some out where they say nothing."""
     return {
         key: {name: row.get(name, MISSING) for name in told.get(key, row)}
-        for key, row in _by_key(rows).items()
+        for key, row in by_key(rows).items()
     }
 
 
@@ -156,7 +134,9 @@ def test_list_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet, tools: Too
     # With both options the tool prints both columns.
     told = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", "--type", "--state").stdout)
     wanted = {row["GROUP"]: row for row in told if row["GROUP"].startswith(fleet.prefix)}
-    answer = kohort("list", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "--output", "csv")
+    answer = kohort.quick(
+        "list", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "--output", "csv"
+    )
     assert answer.status == 0, answer.stderr
     rows = {row["GROUP"]: row for row in answer.rows}
     assert list(rows) == sorted(fleet.groups.values())
@@ -174,7 +154,7 @@ def test_list_filters_like_the_tool(
 ) -> None:
     told = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", option, value).stdout)
     answer = kohort.quick(
-        "list", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", option, value, "--output", "json"
+        f"list -b {fleet.broker.bootstrap} --match ^{fleet.prefix}", option, value, "--output", "json"
     )
     found = {row["group"] for row in answer.document["groups"]} & set(fleet.consumer_groups)
     assert found == {row["GROUP"] for row in told} & set(fleet.consumer_groups)
@@ -196,7 +176,7 @@ def test_list_knows_groups_of_every_type(
     kohort: Kohort, fleet: Fleet, arguments: list[str], kinds: set[str]
 ) -> None:
     answer = kohort.quick(
-        "list", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", *arguments, "--output", "json"
+        f"list -b {fleet.broker.bootstrap} --match ^{fleet.prefix}", *arguments, "--output", "json"
     )
     assert answer.status == 0, answer.stderr
     assert {row["group"] for row in answer.document["groups"]} == {fleet.groups[kind] for kind in kinds}
@@ -215,7 +195,7 @@ def test_a_share_group_is_in_the_state_that_its_own_tool_says(
 def test_what_is_not_there_is_named_beside_what_is(kohort: Kohort, fleet: Fleet) -> None:
     good = [fleet.groups["java-range"], fleet.groups["java-consumer"]]
     groups = [good[0], "no-such-group", good[1], "neither-this"]
-    answer = kohort("describe", "-b", fleet.broker.bootstrap, *groups, "--members", "--output", "json")
+    answer = kohort.quick("describe", "-b", fleet.broker.bootstrap, *groups, "--members", "--output", "json")
     assert answer.status == 3
     document = answer.document
     assert [group["group"] for group in document["groups"]] == good

@@ -12,20 +12,19 @@ from confluent_kafka.cimpl import NewPartitions
 
 from assignors.assignor import Leader, Side
 from assignors.model import NO_GENERATION
-from cli.sources.live import LiveSource
 from cli.sources.replayed import ReplayedSource
 from groups.dry_run import Request, dry_run
 from groups.group_spec import wanted_topics
 from groups.model import Group, GroupState, Member, Partitions, Topic
 from groups.what_if import ADDED, WhatIf, change_group, change_topics
 from tests.cli.command import Kohort
+from tests.cli.sources.live_source import live_source
 from tests.kafka import member as rig
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, Setting, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from wire.client.security import ConnectionSettings
 
 Assignment = dict[str, dict[str, tuple[int, ...]]]
 """Partition numbers by member id and topic; topics of which a member has nothing are left out."""
@@ -200,11 +199,11 @@ class LiveGroup:
         self.consumers[name].subscribe(topics)
 
     def dry_run(self, *options: str) -> dict[str, Any]:
-        """What the command says, run as a whole process, with the leader's library told."""
+        """What the command says, with the leader's library told."""
         self.rounds = self._rounds()
         leader = () if "--leader" in options else ("--leader", self.kind.library.value)
         asked = ["dry-run", self.id, "-b", self.broker.bootstrap, *leader, *options, "--output", "json"]
-        answer = self.kohort(*asked)
+        answer = self.kohort.quick(*asked)
         assert answer.status == 0, answer
         assert answer.document["errors"] == []
         (run,) = answer.document["groups"]
@@ -213,15 +212,10 @@ class LiveGroup:
 
     def state(self) -> State:
         """The group as it is, with all its topics."""
-        source = LiveSource(
-            ConnectionSettings(bootstrap_servers=(self.broker.bootstrap,), api_timeout_ms=30_000)
-        )
-        try:
+        with live_source(self.broker) as source:
             (group,) = source.describe([self.id], offsets=False).items
             wanted = (wanted_topics([group], WhatIf()) or set()) | set(self.counts)
             topics = source.topics(wanted, end_offsets=False).items
-        finally:
-            source.close()
         return State(group=group, topics={topic.name: topic for topic in topics})
 
     def generation(self) -> int:
@@ -254,6 +248,35 @@ class LiveGroup:
             if late:
                 raise MissedARebalanceError(f"{late} of {self.id}: {rounds}")
         return given
+
+    def check_join(self, join: Callable[[], str]) -> None:
+        """A member joins: its id is known only afterwards, and then what a dry run says is exact."""
+        before, run = self.state(), self.dry_run("--add", "1")
+        name = join()
+        state = self.settled()
+        assert added_is_undetermined(run)
+        wanted = before.with_joiner(state.member(name)).dry_run(self.kind)
+        assert self.outcome(state, wanted) == wanted, before
+
+    def check_leave(self, name: str) -> list[Any]:
+        """A member leaves; what the dry run could not tell."""
+        return self._check(lambda: self.leave(name), "--remove", name)
+
+    def check_growth(self, topic: str, count: int) -> list[Any]:
+        """A topic gets more partitions."""
+        return self._check(lambda: self.grow(topic, count), "--topic-partitions", f"{topic}={count}")
+
+    def check_subscribe(self, name: str, topics: Sequence[str]) -> list[Any]:
+        """A running member wants other topics."""
+        return self._check(lambda: self.subscribe(name, topics), "--subscribe", f"{name}={','.join(topics)}")
+
+    def _check(self, change: Callable[[], None], *options: str) -> list[Any]:
+        before, run = self.state(), self.dry_run(*options)
+        change()
+        wanted = promised(run)
+        assert self.outcome(self.settled(), wanted) == wanted, before
+        undetermined: list[Any] = run["undetermined"]
+        return undetermined
 
     def _rounds(self) -> dict[str, int]:
         """Rebalances that each member completed: the listener is called in every one, if only with nothing."""

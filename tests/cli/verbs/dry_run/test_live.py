@@ -103,13 +103,13 @@ def test_changes_one_after_another(
     topics = group.create(*shape.counts)
     started = [start(group, topics, seat) for seat in shape.seats]
     group.settled()
-    joins(group, topics, shape.joiner)
-    subscribes(group, started[0], topics[1:])
-    leaves(group, started[-1])
+    group.check_join(lambda: start(group, topics, shape.joiner))
+    assert group.check_subscribe(started[0], topics[1:]) == []
+    assert group.check_leave(started[-1]) == []
     if IS_LONG:
-        subscribes(group, started[1], topics[:1])
-        joins(group, topics, Seat(topics=ALL))
-        subscribes(group, started[0], topics)
+        assert group.check_subscribe(started[1], topics[:1]) == []
+        group.check_join(lambda: start(group, topics, Seat(topics=ALL)))
+        assert group.check_subscribe(started[0], topics) == []
 
 
 @again_if_a_member_is_late
@@ -119,9 +119,9 @@ def test_a_topic_grows(kohort: Kohort, broker: Broker, members: Members, kind: K
     for seat in shape.seats:
         group.join(topics, kind=None, **seat.settings)
     group.settled()
-    grows(group, topics[1], shape.counts[1] + 5)
+    assert group.check_growth(topics[1], shape.counts[1] + 5) == []
     if IS_LONG:
-        grows(group, topics[0], shape.counts[0] + 1)
+        assert group.check_growth(topics[0], shape.counts[0] + 1) == []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -195,11 +195,11 @@ def test_the_leaders_library_decides(
     other = group.join(topics[::-1], kinds[follower])
     last = group.join(topics[:1], kinds[leader])
     group.settled()
-    grows(group, topics[0], 11)
-    leaves(group, other)
+    assert group.check_growth(topics[0], 11) == []
+    assert group.check_leave(other) == []
     group.join(topics, kinds[follower])
     group.settled()
-    leaves(group, last)
+    assert group.check_leave(last) == []
 
 
 def test_the_library_is_told_by_default_client_ids(kohort: Kohort, broker: Broker, members: Members) -> None:
@@ -208,7 +208,7 @@ def test_the_library_is_told_by_default_client_ids(kohort: Kohort, broker: Broke
     (topic,) = group.create(3)
     started = members.confluent(broker, group.id, [topic], client_id="rdkafka")
     started.wait_assignment({topic: [0, 1, 2]})
-    (run,) = kohort("dry-run", group.id, "-b", broker.bootstrap, "--output", "json").document["groups"]
+    (run,) = kohort.quick("dry-run", group.id, "-b", broker.bootstrap, "--output", "json").document["groups"]
     assert run["leader"] == {"library": "librdkafka", "known_by": "inferred from the member id"}
 
 
@@ -241,40 +241,3 @@ def test_a_static_member_comes_back_with_other_topics(
 def start(group: LiveGroup, topics: Sequence[str], seat: Seat) -> str:
     """A member of the group's kind."""
     return group.join([topics[number] for number in seat.topics], kind=None, **seat.settings)
-
-
-def joins(group: LiveGroup, topics: Sequence[str], seat: Seat) -> None:
-    """A member joins: its id is known only afterwards, and then the promise is exact."""
-    before, run = group.state(), group.dry_run("--add", "1")
-    name = start(group, topics, seat)
-    state = group.settled()
-    assert added_is_undetermined(run)
-    wanted = before.with_joiner(state.member(name)).dry_run(group.kind)
-    assert group.outcome(state, wanted) == wanted, before
-
-
-def leaves(group: LiveGroup, name: str) -> None:
-    """A member leaves."""
-    before, run = group.state(), group.dry_run("--remove", name)
-    group.leave(name)
-    wanted = promised(run)
-    assert group.outcome(group.settled(), wanted) == wanted, before
-    assert run["undetermined"] == []
-
-
-def grows(group: LiveGroup, topic: str, count: int) -> None:
-    """A topic gets more partitions."""
-    before, run = group.state(), group.dry_run("--topic-partitions", f"{topic}={count}")
-    group.grow(topic, count)
-    wanted = promised(run)
-    assert group.outcome(group.settled(), wanted) == wanted, before
-    assert run["undetermined"] == []
-
-
-def subscribes(group: LiveGroup, name: str, topics: Sequence[str]) -> None:
-    """A running member wants other topics."""
-    before, run = group.state(), group.dry_run("--subscribe", f"{name}={','.join(topics)}")
-    group.subscribe(name, topics)
-    wanted = promised(run)
-    assert group.outcome(group.settled(), wanted) == wanted, before
-    assert run["undetermined"] == []

@@ -15,9 +15,7 @@ from tests.cli.command import Kohort
 from tests.cli.verbs.dry_run.live_group import (
     Kind,
     LiveGroup,
-    added_is_undetermined,
     again_if_a_member_is_late,
-    promised,
 )
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -26,10 +24,7 @@ from tests.kafka.ports import HOST
 from tests.kafka.settings import NODE_ID
 from tests.support.long import LONG
 
-pytestmark = [
-    pytest.mark.kafka,
-    LONG,
-]
+pytestmark = [pytest.mark.kafka, LONG]
 
 KINDS = (
     Kind(library=Leader.JAVA, protocol="classic", assignor="range"),
@@ -85,22 +80,9 @@ def test_racks_decide(kohort: Kohort, two_racks: Broker, members: Members, kind:
         ("b",),
     }
 
-    before, run = group.state(), group.dry_run("--add", "1")
-    joiner = group.join(topics, client_rack="a")
-    state = group.settled()
-    assert added_is_undetermined(run)
-    wanted = before.with_joiner(state.member(joiner)).dry_run(kind)
-    assert group.outcome(state, wanted) == wanted, before
-
-    before, run = group.state(), group.dry_run("--remove", leaver)
-    group.leave(leaver)
-    wanted = promised(run)
-    assert group.outcome(group.settled(), wanted) == wanted, before
-
-    before, run = group.state(), group.dry_run("--subscribe", f"{wanderer}={','.join(topics[:2])}")
-    group.subscribe(wanderer, topics[:2])
-    wanted = promised(run)
-    assert group.outcome(group.settled(), wanted) == wanted, before
+    group.check_join(lambda: group.join(topics, client_rack="a"))
+    group.check_leave(leaver)
+    group.check_subscribe(wanderer, topics[:2])
 
     grown = group.dry_run("--topic-partitions", f"{topics[2]}=7")["undetermined"]
     places = [f"{topics[2]}-5", f"{topics[2]}-6"] if kind.protocol == "classic" else []

@@ -94,7 +94,7 @@ def test_the_report_stands_by_itself(run: tuple[Answer, Path]) -> None:
 def test_a_second_run_adds_nothing(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
     first, directory = run
     again = kohort.quick(
-        "fleet", "history", "--log-dir", log, "--out", directory / "tables", "--output", "json"
+        "fleet history --log-dir", log, "--out", directory / "tables", "--output", "json"
     ).document
     assert {name: table["rows"] for name, table in again["tables"].items()} == {
         name: table["rows"] for name, table in first.document["tables"].items()
@@ -108,8 +108,8 @@ def test_one_group_along_the_time(run: tuple[Answer, Path], kohort: Kohort, log:
     svg = directory / "checkout.svg"
     since = rebalances(first.document, "checkout")[-4]["start"]
     answer = kohort.quick(
-        "fleet", "history", "--log-dir", log, "--out", directory / "tables",
-        "--group", "checkout", "--since", since, "--svg", svg, "--output", "csv",
+        "fleet history --log-dir", log, "--out", directory / "tables",
+        "--group", "checkout", "--since", since, "--svg", svg, "--output", "csv"
     )  # fmt: skip
     assert (answer.status, answer.stderr) == (0, "")
     assert [row["EPOCH"] for row in answer.rows] == ["28", "29", "30", "31"]
@@ -121,12 +121,12 @@ def test_what_a_group_was(run: tuple[Answer, Path], kohort: Kohort, log: Path) -
     """As `kohort describe` says it of the same log and moment."""
     moment = rebalances(run[0].document, "checkout")[-3]["start"]
     answer = kohort.quick(
-        "fleet", "history", "--log-dir", log, "--out", run[1] / "tables",
-        "--group", "checkout", "--as-of", moment, "--output", "json",
+        "fleet history --log-dir", log, "--out", run[1] / "tables",
+        "--group", "checkout", "--as-of", moment, "--output", "json"
     )  # fmt: skip
     assert faults(answer.document) == []
     described = kohort.quick(
-        "describe", "checkout", "--log-dir", log, "--as-of", moment, "--output", "json"
+        "describe checkout --log-dir", log, "--as-of", moment, "--output", "json"
     ).document
     for group in described["groups"]:
         group["protocol"] = None  # the broker's default: no member names one, so no record does
@@ -135,7 +135,7 @@ def test_what_a_group_was(run: tuple[Answer, Path], kohort: Kohort, log: Path) -
 
 def test_a_group_that_is_not_there(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
     answer = kohort.quick(
-        "fleet", "history", "--log-dir", log, "--out", run[1] / "tables", "--group", "no-such-group"
+        "fleet history --log-dir", log, "--out", run[1] / "tables", "--group", "no-such-group"
     )
     assert (answer.status, answer.stdout) == (3, "")
     assert answer.stderr == "kohort: no-such-group: nothing is told of this group in what was read\n"
@@ -175,8 +175,7 @@ def test_an_audit_of_snapshots_and_logs(kohort: Kohort, sample: Path, tmp_path: 
     (directory / "b.yaml").write_text("groups: [")
     report = tmp_path / "readiness.html"
     answer = kohort.quick(
-        "fleet", "audit", "--snapshots", directory, "--log-dir", sample, "--to", "consumer",
-        "--report", report, "--output", "json",
+        f"fleet audit --snapshots {directory} --log-dir {sample} --to consumer --report", report, "--output", "json"
     )  # fmt: skip
     assert answer.status == 0
     document = answer.document

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from cli.output import render
 from cli.render.output_format import OutputFormat
 from cli.verbs.fleet.audit import Audit, fleet_audit_document
 from cli.verbs.fleet.history import History, HistoryRequest, fleet_history_document
@@ -16,6 +14,7 @@ from cli.verbs.fleet.sources import LogPaths
 from groups.model import Group, GroupState, GroupType
 from pipeline.audit import AuditRun, MigrationRank
 from pipeline.history import HistoryRun, HistoryTable, Quarantined
+from tests.cli.render.rendered import rendered
 from tests.cli.schemas import faults, load
 
 START_MS = 1_780_000_000_000
@@ -80,15 +79,9 @@ def history(
     return History(request=asked, run=run, **{"groups": [GROUP], "rebalances": [REBALANCE], **changes})
 
 
-def printed(document: Any, output: OutputFormat = OutputFormat.TABLE) -> str:
-    stream = io.StringIO()
-    render(document, output, stream)
-    return stream.getvalue()
-
-
 def test_a_row_per_group() -> None:
     document = fleet_history_document(history(quarantined=(QUARANTINED,)))
-    assert printed(document) == (
+    assert rendered(document) == (
         "GROUP     TYPE   #REBALANCES  #JOINED  #LEFT  #MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS"
         "  LAST-REBALANCE\n"
         "payments  mixed            3        2      1       8        1m04s        1         0        2"
@@ -118,14 +111,14 @@ def test_what_open_transactions_hold_back_is_told() -> None:
 
 def test_a_time_that_is_not_known_is_not_told_as_none() -> None:
     document = fleet_history_document(history(groups=[{**GROUP, "rebalancing_s": None}]))
-    (row,) = [line.split() for line in printed(document).splitlines() if line.startswith("payments")]
+    (row,) = [line.split() for line in rendered(document).splitlines() if line.startswith("payments")]
     assert row[6] == "-"
     assert faults(document.as_data()) == []
 
 
 def test_the_rebalances_of_a_group() -> None:
     document = fleet_history_document(history(request={"groups": ("payments",)}))
-    assert printed(document, OutputFormat.CSV) == (
+    assert rendered(document, OutputFormat.CSV) == (
         "GROUP,EPOCH,START,DURATION,CAUSE,PROTOCOL,ASSIGNOR,#BEFORE,#MEMBERS,#MOVED,#REVOKED,JOINED,LEFT\n"
         'payments,7,2026-05-28T20:26:40.000Z,3.500,join,classic,range,2,3,4,12,"c-1, c-2",\n'
     )
@@ -148,7 +141,7 @@ def test_what_a_group_was() -> None:
     document = fleet_history_document(history(request={"as_of_ms": START_MS}, described=[group]))
     assert faults(document.as_data()) == []
     assert document.as_data()["as_of"]["groups"][0]["generation"] == 6
-    assert printed(document).splitlines()[1].split()[:1] == ["payments"]
+    assert rendered(document).splitlines()[1].split()[:1] == ["payments"]
 
 
 RANKED = MigrationRank(
@@ -173,7 +166,7 @@ def audit(**changes: Any) -> Audit:
 def test_the_sums_of_an_audit() -> None:
     quarantined = Quarantined(source="b.yaml", file="b.yaml", position=None, offset=None, reason="no YAML")
     document = fleet_audit_document(audit(quarantined=(quarantined,), quarantined_total=1, regexes_lost=4))
-    assert printed(document) == (
+    assert rendered(document) == (
         "TO           #GROUPS  #READY  #WARNINGS  #BLOCKED  #ARRIVED\n"
         "cooperative        3       2          0         0         1\n"
         "consumer           3       1          0         2         0\n"

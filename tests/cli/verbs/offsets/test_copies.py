@@ -13,22 +13,15 @@ from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig, after
 from tests.cli.schemas import faults
-from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
-from tests.kafka.tool_host import ToolHost
 
 kafka = pytest.mark.kafka
 
 
-@pytest.fixture
-def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
-
-
 @pytest.fixture(scope="module")
-def topic(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> str:
+def topic(session_rig: OffsetRig) -> str:
     """Three partitions: 20 records, 20 of which 5 are gone, none."""
-    return OffsetRig(broker=session_broker, kohort=kohort, tools=tools).topic([20, 20, 0], deleted={1: 5})
+    return session_rig.topic([20, 20, 0], deleted={1: 5})
 
 
 def exported(rig: OffsetRig, *args: str) -> str:
@@ -141,81 +134,57 @@ def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
     assert (same.status, same.stdout) == (2, "")
     nobody = rig.ours("offsets", "clone", "no-such-group", group)
     assert (nobody.status, nobody.stderr) == (3, "kohort: no-such-group: no such group\n")
-    consumer = rig.consume(group, topic)
-    try:
-        active = rig.ours("offsets", "clone", rig.group({(topic, 0): 9}), group, "--execute", "--yes")
-    finally:
-        consumer.close()
+    other = rig.group({(topic, 0): 9})
+    with rig.joined(group, topic):
+        active = rig.ours(f"offsets clone {other} {group} --execute --yes")
     assert (active.status, rig.committed(group)[topic, 0]) == (4, 7)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "topic,partition,offset\n",
-            "line 1: 'partition' is no partition; a header has no place in this file",
-        ),
-        ("t,0\n", "line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset"),
-        ("t,0,1\ng,t,0,1\n", "line 2: 4 fields; expected topic,partition,offset"),
-        ("t,0,1\n\nt,x,1\n", "line 3: 'x' is no partition"),
-        ("t,0,-1\n", "line 1: '-1' is no offset"),
-        ("t,0,9223372036854775808\n", "line 1: '9223372036854775808' is no offset"),
-        ("t,2147483648,0\n", "line 1: '2147483648' is no partition"),
-        ("t,0,1\nt,0,2\n", "line 2: t-0 has the offset 1 further up, here 2"),
-        (",0,1\n", "line 1: the topic is empty"),
-        ('"t,0,1\n', "line 1: unexpected end of data"),
-        ("t,0,1_000\n", "line 1: '1_000' is no offset"),
-        ("", "holds no offsets"),
-    ],
-)
-def test_a_bad_file_is_told_by_line(kohort: Kohort, tmp_path: Path, text: str, said: str) -> None:
+BAD_FILES: dict[bytes | None, str] = {
+    b"topic,partition,offset\n": "line 1: 'partition' is no partition; a header has no place in this file",
+    b"t,0\n": "line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset",
+    b"t,0,1\ng,t,0,1\n": "line 2: 4 fields; expected topic,partition,offset",
+    b"t,0,1\n\nt,x,1\n": "line 3: 'x' is no partition",
+    b"t,0,-1\n": "line 1: '-1' is no offset",
+    b"t,0,9223372036854775808\n": "line 1: '9223372036854775808' is no offset",
+    b"t,2147483648,0\n": "line 1: '2147483648' is no partition",
+    b"t,0,1\nt,0,2\n": "line 2: t-0 has the offset 1 further up, here 2",
+    b",0,1\n": "line 1: the topic is empty",
+    b'"t,0,1\n': "line 1: unexpected end of data",
+    b"t,0,1_000\n": "line 1: '1_000' is no offset",
+    b"": "holds no offsets",
+    b"t,0,\xff\n": "not UTF-8",
+    None: "No such file",
+}
+
+
+@pytest.mark.parametrize(("content", "said"), BAD_FILES.items(), ids=map(repr, BAD_FILES))
+def test_a_bad_file_is_told_by_line(kohort: Kohort, tmp_path: Path, content: bytes | None, said: str) -> None:
     file = tmp_path / "offsets.csv"
-    file.write_text(text)
-    answer = kohort.quick("offsets", "import", file, "g", "-b", "127.0.0.1:1")
+    if content is not None:
+        file.write_bytes(content)
+    answer = kohort.quick("offsets import", file, "g", "-b", "127.0.0.1:1")
     assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
     assert said in answer.stderr
     assert str(file) in answer.stderr
 
 
-def test_files_that_are_none(kohort: Kohort, tmp_path: Path) -> None:
-    (tmp_path / "bytes.csv").write_bytes(b"t,0,\xff\n")
-    for name, said in (("bytes.csv", "not UTF-8"), ("missing.csv", "No such file"), (".", "Is a directory")):
-        answer = kohort.quick("offsets", "import", tmp_path / name, "g", "-b", "127.0.0.1:1")
-        assert (answer.status, answer.stdout) == (3, "")
-        assert said in answer.stderr
+def test_a_directory_is_no_file_of_offsets(kohort: Kohort, tmp_path: Path) -> None:
+    answer = kohort.quick("offsets import", tmp_path, "g", "-b", "127.0.0.1:1")
+    assert (answer.status, answer.stdout, "Is a directory" in answer.stderr) == (3, "", True)
 
 
 def test_any_text_is_read_or_refused() -> None:
     chance = random.Random(7)
-    pieces = [
-        "t,0,1\n",
-        "g,t,0,1\n",
-        "u",
-        "0",
-        ",",
-        '"',
-        "\n",
-        "\r",
-        "\x00",
-        "\u00fc",
-        " ",
-        "-1",
-        ";",
-        "9" * 20,
-    ]
+    pieces = ["t,0,1\n", "g,t,0,1\n", *'u0,"\n\r\0ü ;', "-1", "9" * 20]
     read = 0
     for _ in range(20_000):
         text = "".join(chance.choice(pieces) for _ in range(chance.randrange(9)))
-        told = _outcome(text)
-        read += told is None
-        assert told is None or told.startswith("line "), (text, told)
+        refusal = "line "
+        try:
+            read_offsets(text)
+            read += 1
+        except MalformedOffsets as error:
+            refusal = str(error)
+        assert refusal.startswith("line "), text
     assert 1_000 < read < 19_000
-
-
-def _outcome(text: str) -> str | None:
-    try:
-        read_offsets(text)
-    except MalformedOffsets as error:
-        return str(error)
-    return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,37 +11,27 @@ from typing import Any
 import pytest
 
 from cli.errors import UsageError
-from cli.sources.live import LiveSource
 from cli.sources.writer import writer_of
 from groups.model import Group, GroupState, GroupType, Problem
 from groups.offsets.model import OffsetChange, Positions
 from groups.offsets.plan import plan_reset
 from groups.offsets.scenarios import ToCurrent, ToOffset
-from tests.cli.command import Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig, after
 from tests.cli.schemas import faults
-from tests.kafka.broker import Broker
+from tests.cli.sources.live_source import admin_only
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from wire.client.connection import Connection
-from wire.client.security import ConnectionSettings
 from wire.messages.definition import Api
 
 pytestmark = pytest.mark.kafka
 
 
-@pytest.fixture
-def rig(broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    return OffsetRig(broker=broker, kohort=kohort, tools=tools)
-
-
 @pytest.fixture(scope="module")
-def topic(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> str:
+def topic(session_rig: OffsetRig) -> str:
     """Four partitions: 20 records, 20 of which 5 are gone, 10, none."""
-    rig = OffsetRig(broker=session_broker, kohort=kohort, tools=tools)
-    return rig.topic([20, 20, 10, 0], deleted={1: 5})
+    return session_rig.topic([20, 20, 10, 0], deleted={1: 5})
 
 
 def moment(records: float) -> str:
@@ -84,8 +74,13 @@ def test_a_scenario_ends_where_the_tool_ends(rig: OffsetRig, topic: str, scenari
         assert rig.previewed(group, *scope, *scenario) == wanted
     assert rig.committed(group) == {(topic, 0): 3, (topic, 1): 12, (topic, 2): 10}
     # What was shown is what is set, and the tool then finds nothing to correct.
-    done = rig.ours("offsets", "reset", group, "--topic", topic, *scenario, "--execute", "--yes")
-    assert done.status == 0, done.stderr
+    reset = ["offsets", "reset", group, "--topic", topic, *scenario]
+    shown, done = rig.ours(*reset), rig.ours(*reset, "--execute", "--yes")
+    assert (shown.status, done.status) == (0, 0), done.stderr
+    for answer, applied in ((shown, None), (done, True)):
+        assert faults(answer.document) == []
+        assert answer.document["executed"] is bool(applied)
+        assert {row["applied"] for row in answer.document["groups"][0]["offsets"]} == {applied}
     assert {(group, *place): offset for place, offset in rig.committed(group).items()} == after(done)
     if "--to-current" not in scenario and "--by-duration" not in scenario:
         assert rig.told("--group", group, "--topic", topic, *scenario) == after(done)
@@ -153,11 +148,10 @@ def test_a_group_that_does_not_exist_is_made(rig: OffsetRig, topic: str) -> None
 
 def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
-    consumer = rig.consume(group, topic)
-    try:
-        member = consumer.memberid()
+    reset = f"offsets reset {group} --topic {topic} --to-latest"
+    with rig.joined(group, topic) as member:
         for consent in ([], ["--execute", "--yes"]):
-            answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-latest", *consent)
+            answer = rig.ours(reset, *consent)
             assert answer.status == 4
             assert f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop them" in answer.stderr
             assert faults(answer.document) == []
@@ -165,22 +159,16 @@ def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic:
             assert (told["applicable"], told["members"]) == (False, [member])
             assert not answer.document["executed"]
         assert rig.committed(group)[topic, 0] == 3
-    finally:
-        consumer.close()
     # Its last member gone, the group is Empty.
-    answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-latest", "--execute", "--yes")
+    answer = rig.ours(reset, "--execute", "--yes")
     assert (answer.status, rig.committed(group)[topic, 0]) == (0, 20)
 
 
 def test_several_groups_where_one_is_active(rig: OffsetRig, topic: str) -> None:
     prefix = fresh_name("several")
     groups = [rig.group({(topic, 0): 3, (topic, 1): 7}, f"{prefix}-{letter}") for letter in "abc"]
-    consumer = rig.consume(groups[1], topic)
-    try:
-        words = ["offsets", "reset", "--match", f"^{prefix}", "--all-topics", "--to-earliest"]
-        answer = rig.ours(*words, "--execute", "--yes")
-    finally:
-        consumer.close()
+    with rig.joined(groups[1], topic):
+        answer = rig.ours(f"offsets reset --match ^{prefix} --all-topics --to-earliest --execute --yes")
     assert answer.status == 4
     assert [group["applicable"] for group in answer.document["groups"]] == [True, False, True]
     assert f"set 2 offsets of {groups[0]}; 2 offsets of {groups[2]}" in answer.stderr
@@ -242,17 +230,7 @@ def test_a_file_for_one_group_is_not_taken_for_two(rig: OffsetRig, topic: str, t
     assert "the file names no groups" in answer.stderr
 
 
-def test_a_document_fits_its_schema(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 3})
-    for consent in ([], ["--execute", "--yes"]):
-        answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-offset", "15", *consent)
-        assert faults(answer.document) == []
-        assert answer.document["executed"] is bool(consent)
-        applied = [row["applied"] for row in answer.document["groups"][0]["offsets"]]
-        assert applied == [True if consent else None] * 4
-
-
-def test_a_large_group_is_set_in_one_request(rig: OffsetRig) -> None:
+def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest.MonkeyPatch) -> None:
     """1,000 partitions: one OffsetCommit, and ListOffsets and OffsetFetch of all of them at once."""
     topic = fresh_name("wide")
     create_topics(rig.broker, {topic: 1000})
@@ -260,31 +238,19 @@ def test_a_large_group_is_set_in_one_request(rig: OffsetRig) -> None:
     words = ["offsets", "reset", group, "--all-topics", "--to-latest"]
     # The broker shows leaders before it is one of them all.
     wait_until(lambda: rig.ours(*words).status == 0, "1,000 leaders", timeout_s=150, every_s=1)
-    asked: list[tuple[str, int]] = []
-
-    def count(api: Api, messages: Sequence[Any]) -> None:
-        asked.append((api.name, len(messages)))
-
-    with counted_requests(count):
-        answer = rig.ours(*words, "--execute", "--yes")
-    assert answer.status == 0, answer.stderr
-    assert len(after(answer)) == 1000
-    assert [name for name, _ in asked].count("OffsetCommit") == 1
-    assert sum(number for _, number in asked) < 15
-
-
-@contextmanager
-def counted_requests(count: Callable[[Api, Sequence[Any]], None]) -> Iterator[None]:
-    """Tell `count` of everything that the wire client sends."""
+    asked: Counter[str] = Counter()
     ask = Connection.ask
 
     def counting(self: Connection, api: Api, messages: Sequence[Any], *more: Any) -> Any:
-        count(api, messages)
+        asked[api.name] += len(messages)
         return ask(self, api, messages, *more)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Connection, "ask", counting)
-        yield
+    monkeypatch.setattr(Connection, "ask", counting)
+    answer = rig.ours(*words, "--execute", "--yes")
+    assert answer.status == 0, answer.stderr
+    assert len(after(answer)) == 1000
+    assert asked["OffsetCommit"] == 1
+    assert asked.total() < 15
 
 
 def test_groups_with_other_offsets(rig: OffsetRig, members: Members, topic: str) -> None:
@@ -339,22 +305,20 @@ def test_a_group_of_the_consumer_protocol(rig: OffsetRig, members: Members, topi
 
 def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
-    source = LiveSource(ConnectionSettings(bootstrap_servers=(rig.broker.bootstrap,), api_timeout_ms=10_000))
-    source.close()
-    source.client = None
-    writer = writer_of(source)
     changes = [
         OffsetChange(topic=name, partition=number, before=None, after=5, earliest=0, end=20)
         for name, number in ((topic, 0), (topic, 1), ("no-such-topic", 0))
     ]
-    told = writer.commit({group: changes})[group]
+    with admin_only(rig.broker) as source:
+        writer = writer_of(source)
+        told = writer.commit({group: changes})[group]
+        with pytest.raises(UsageError, match=r"kafka-consumer-groups.sh can"):
+            writer.delete_offsets({group: [(topic, 0)]})
     assert (told[topic, 0], told[topic, 1]) == (None, None)
     unknown = told["no-such-topic", 0]
     assert unknown is not None
     assert (unknown.refused, unknown.message) == (True, "Unknown topic or partition (UNKNOWN_TOPIC_OR_PART)")
     assert rig.committed(group) == {(topic, 0): 5, (topic, 1): 5}
-    with pytest.raises(UsageError, match=r"kafka-consumer-groups.sh can"):
-        writer.delete_offsets({group: [(topic, 0)]})
 
 
 def test_committed_offsets_that_cannot_be_read_are_not_taken_for_none(topic: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -11,9 +10,8 @@ from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer, KafkaException
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
-from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+from confluent_kafka.admin._acl import AclOperation
+from confluent_kafka.admin._resource import ResourceType
 from kio.schema.consumer_group_heartbeat.v1.request import ConsumerGroupHeartbeatRequest
 from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbeatResponse
 from kio.schema.types import GroupId, TopicName
@@ -31,6 +29,7 @@ from tests.kafka.plugin import StartBroker
 from tests.kafka.topics import create_topics
 from tests.kafka.wire import ask
 from tests.migration.raw_group import RawGroup
+from tests.support.authorizer import AUTHORIZER, OPEN_AUTHORIZER, allow
 
 pytestmark = pytest.mark.kafka
 
@@ -69,19 +68,8 @@ def _heartbeat(
 
 
 def _plan(kohort: Kohort, broker: Broker, group: str, *options: str | Path, to: str = "consumer") -> Answer:
-    return kohort.quick(
-        "plan",
-        group,
-        "--to",
-        to,
-        "--client",
-        "librdkafka:2.16",
-        "-b",
-        broker.bootstrap,
-        *options,
-        "--output",
-        "json",
-    )
+    line = f"plan {group} --to {to} --client librdkafka:2.16 -b {broker.bootstrap} --output json"
+    return kohort.quick(line, *options)
 
 
 def _levels(answer: Answer, rule: str) -> list[str]:
@@ -223,8 +211,8 @@ def test_lists_that_librdkafka_refuses(
     file = tmp_path / "librdkafka.conf"
     file.write_text(f"enable.partition.eof=false\npartition.assignment.strategy={names}\n")
     answer = kohort.quick(
-        "plan", "billing", "--to", "cooperative", "--client", "librdkafka:2.16", "--client-config", file,
-        "--embedded", sample, "--output", "json",
+        f"plan billing --to cooperative --client librdkafka:2.16 --client-config {file} --output json",
+        "--embedded", sample,
     )  # fmt: skip
     assert ("client-config-mixed" in {each["rule"] for each in answer.document["findings"]}) != starts
     config = {
@@ -265,31 +253,16 @@ def test_user_data_of_a_custom_assignor(
     assert ("an unsupported custom assignor is in use" in refusal.message) == bool(level)
 
 
-AUTHORIZER = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
-
-
-def _allow(broker: Broker, entries: Sequence[tuple[ResourceType, str, str, AclOperation]]) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    bindings = [
-        AclBinding(
-            kind, name, ResourcePatternType.LITERAL, principal, "*", operation, AclPermissionType.ALLOW
-        )
-        for kind, name, principal, operation in entries
-    ]
-    for future in admin.create_acls(bindings).values():
-        future.result()
-
-
 def test_what_the_authorizer_tells(kohort: Kohort, start_broker: StartBroker, members: Members) -> None:
     broker = start_broker({**AUTHORIZER, "super.users": "User:ANONYMOUS"})
     group, topic = _group_of(broker, members, 1)
     assert "No access control entry lets anybody READ the group" in _messages(
         _plan(kohort, broker, group), "acl"
     )
-    _allow(broker, [(ResourceType.GROUP, group, "User:app", AclOperation.READ)])
+    allow(broker, ResourceType.GROUP, group, AclOperation.READ, "User:app")
     message = _messages(_plan(kohort, broker, group), "acl")
     assert f"User:app may read the group but has no entry to DESCRIBE {topic}:" in message
-    _allow(broker, [(ResourceType.TOPIC, topic, "User:app", AclOperation.READ)])
+    allow(broker, ResourceType.TOPIC, topic, AclOperation.READ, "User:app")
     assert _levels(_plan(kohort, broker, group), "acl") == []
 
 
@@ -303,10 +276,10 @@ def test_settings_that_may_not_be_asked_for(
     kohort: Kohort, start_broker: StartBroker, members: Members
 ) -> None:
     """Who may not describe the brokers' settings still gets a plan, and is told what it does not know."""
-    broker = start_broker({**AUTHORIZER, "allow.everyone.if.no.acl.found": "true"})
+    broker = start_broker(OPEN_AUTHORIZER)
     group, _ = _group_of(broker, members, 1)
     # With one entry about the cluster, what no entry allows is forbidden; the node needs this one itself.
-    _allow(broker, [(ResourceType.BROKER, "kafka-cluster", "User:ANONYMOUS", AclOperation.CLUSTER_ACTION)])
+    allow(broker, ResourceType.BROKER, "kafka-cluster", AclOperation.CLUSTER_ACTION)
     answer = _plan(kohort, broker, group)
     assert answer.status == 0, answer.stderr
     assert "CLUSTER_AUTHORIZATION_FAILED" in _messages(answer, "broker-settings")

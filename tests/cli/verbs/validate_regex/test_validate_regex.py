@@ -1,4 +1,4 @@
-"""`validate-regex --from`: what a group would lose and gain, the pattern to use instead, and the exit status."""
+"""`validate-regex`: what does not compile, what a group would lose and gain, and the pattern to use instead."""
 
 from __future__ import annotations
 
@@ -165,10 +165,14 @@ def test_files_that_name_no_topics(
     file = tmp_path / "topics"
     if content is not None:
         file.write_bytes(content)
-    answer = kohort.quick("validate-regex", "a", "--topics", file)
+    answer = kohort.quick("validate-regex a --topics", file)
     assert (answer.status, answer.stdout) == (3, "")
-    assert str(file) in answer.stderr
+    assert f"kohort: {file}" in answer.stderr
     assert reason in answer.stderr
+    if reason.startswith("cannot be read"):
+        patterns = kohort.quick("validate-regex --file", file)
+        assert (patterns.status, patterns.stdout) == (3, "")
+        assert patterns.stderr == f"kohort: {file}: {reason}\n"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +197,7 @@ def test_questions_that_make_no_sense(
 
 
 def test_topics_from_standard_input(kohort: Kohort) -> None:
-    answer = kohort("validate-regex", "o.*", "--topics", "-", "--output", "json", stdin="orders\nb\n")
+    answer = kohort.quick("validate-regex", "o.*", "--topics", "-", "--output", "json", stdin="orders\nb\n")
     assert answer.document["patterns"][0]["topics"]["broker"] == ["orders"]
 
 
@@ -216,3 +220,62 @@ def test_many_topics_are_matched_as_few_are(kohort: Kohort, tmp_path: Path) -> N
         for little, much in zip(of_few, of_many, strict=True):
             for who in ("client", "broker", "gained", "lost"):
                 assert little["topics"][who] == [name for name in much["topics"][who] if name in wanted]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason", "position"),
+    [
+        ("orders-(eu|us", "missing closing )", 7),
+        ("orders-[a", "missing closing ]: `[a`", 7),
+        ("a**", "invalid nested repetition operator: `**`", 1),
+        ("*a", "missing argument to repetition operator: `*`", 0),
+        ("^(?!audit).*", "invalid or unsupported Perl syntax: `(?!`", 1),
+        (r"a\C", r"invalid escape sequence: `\C`", 1),
+        (r"(a)\1", r"invalid escape sequence: `\1`", 3),
+        ("a{1001}", "invalid repeat count: `{1001}`", 1),
+        ("a\\", "trailing backslash at end of expression", None),
+    ],
+)
+def test_a_pattern_that_does_not_compile(
+    kohort: Kohort, pattern: str, reason: str, position: int | None
+) -> None:
+    answer = kohort.quick("validate-regex", pattern, "--output", "json")
+    assert answer.status == 1
+    (verdict,) = answer.document["patterns"]
+    assert (verdict["pattern"], verdict["valid"]) == (pattern, False)
+    assert (verdict["reason"], verdict["position"]) == (reason, position)
+    at = "" if position is None else f", at position {position}"
+    table = kohort.quick("validate-regex", pattern)
+    said, _, _ = table.stdout.partition("\n\n")
+    assert said.replace("\n", " ") == f"The regular expression `{pattern}` is invalid: {reason}{at}."
+    assert table.stderr == ""
+
+
+def test_one_bad_pattern_among_good_ones(kohort: Kohort, sample: Path) -> None:
+    answer = kohort.quick(
+        "validate-regex", "audit-.*", "(", "orders", "--embedded", sample, "--output", "json"
+    )
+    assert answer.status == 1
+    verdicts = answer.document["patterns"]
+    assert [verdict["valid"] for verdict in verdicts] == [True, False, True]
+    assert [verdict["topics"]["broker"] for verdict in verdicts] == [
+        ["audit-eu", "audit-us"], None, ["orders"]
+    ]  # fmt: skip
+
+
+def test_patterns_from_a_file_and_from_stdin(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "patterns"
+    file.write_text("a.*\n\n^b$\n", encoding="utf-8")
+    answer = kohort.quick("validate-regex", "first", "--file", file, "--output", "csv")
+    assert [row["PATTERN"] for row in answer.rows] == ["first", "a.*", "^b$"]
+    answer = kohort.quick("validate-regex", "--file", "-", "--output", "csv", stdin="ö\n(\n")
+    assert answer.status == 1
+    assert [(row["PATTERN"], row["VALID"]) for row in answer.rows] == [("ö", "true"), ("(", "false")]
+
+
+@pytest.mark.parametrize("argument", [b"caf\xe9", b"\xff\xfe", b"a\xed\xa0\x80"])
+def test_an_argument_that_is_no_text(kohort: Kohort, sample: Path, argument: bytes) -> None:
+    for command in ("validate-regex", "list --match", "describe billing", "plan --to consumer"):
+        answer = kohort.quick(command, argument, "--embedded", sample)
+        assert (answer.status, answer.stdout) == (2, "")
+        assert answer.stderr.endswith("is not text in UTF-8\n")

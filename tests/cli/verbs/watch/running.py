@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pty
 import re
 import signal
-import struct
 import subprocess
-import termios
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any, Self
 
 from tests.cli.command import Kohort
 from tests.kafka.wait import wait_until
+from tests.support.terminals import read_to_end, resize
 
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 _STEERING = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -97,7 +95,7 @@ def on_terminal(
         )  # fmt: skip
     os.close(terminal)
     said: list[bytes] = []
-    reader = Thread(target=_read, args=(controller, said), daemon=True)
+    reader = Thread(target=read_to_end, args=(controller, said.append), daemon=True)
     reader.start()
     try:
         shown = Terminal(process, lambda: b"".join(said).decode(errors="replace"), errors)
@@ -132,11 +130,6 @@ class Terminal(Running):
         return [line.rstrip() for line in self.stdout.rpartition(LEAVE)[2].split("\r\n")]
 
 
-def resize(terminal: int, columns: int, lines: int) -> None:
-    """Give a terminal another size."""
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-
-
 def _running(process: subprocess.Popen[bytes], running: Any) -> Iterator[Any]:
     try:
         yield running
@@ -144,14 +137,6 @@ def _running(process: subprocess.Popen[bytes], running: Any) -> Iterator[Any]:
         if process.poll() is None:
             process.kill()
             process.wait(120)
-
-
-def _read(controller: int, said: list[bytes]) -> None:
-    try:
-        while chunk := os.read(controller, 65536):
-            said.append(chunk)
-    except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
-        pass
 
 
 def observations(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -159,7 +159,7 @@ def test_offsets(before: int | None, after: int, kind: EventKind) -> None:
     )  # fmt: skip
 
 
-def test_an_offset_that_is_gone_was_deleted_and_one_that_could_not_be_read_was_not() -> None:
+def test_an_offset_that_is_gone_was_deleted_an_unread_one_was_not() -> None:
     before = group(offsets={"orders": {0: 5, 1: 5}})
     assert kinds(before, group(offsets={"orders": {1: 5}})) == [EventKind.OFFSETS_DELETED]
     unread = believed(before, group(offsets={"orders": {0: None, 1: 5}}))

@@ -241,9 +241,7 @@ def test_nothing_is_recorded_of_what_cannot_be_read(kohort: Kohort, tmp_path: Pa
 
 
 def test_a_full_disk_is_said(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    answer = kohort.quick(
-        "watch", "fraud", "--embedded", sample, "--for", "0", "--record", "/dev/full", "--force"
-    )
+    answer = kohort.quick(f"watch fraud --embedded {sample} --for 0 --record /dev/full --force")
     assert answer.status == 3
     assert "/dev/full: cannot be written: No space left on device" in answer.stderr
     answer = kohort.quick("watch", "fraud", "--embedded", sample, "--record", tmp_path / "no" / "where")

@@ -15,8 +15,9 @@ from rich.cells import cell_len
 from cli.verbs.watch.recording import read_recording
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
-from tests.cli.verbs.watch.running import ENTER, LEAVE, Terminal, in_pipe, on_terminal, resize
+from tests.cli.verbs.watch.running import ENTER, LEAVE, Terminal, in_pipe, on_terminal
 from tests.kafka.wait import wait_until
+from tests.support.terminals import resize
 
 pytestmark = pytest.mark.usefixtures("heeded_interrupts")
 

@@ -70,7 +70,7 @@ def test_what_had_no_owner_from_the_beginning_has_no_bounds() -> None:
     assert assigned.span is None
 
 
-def test_partitions_that_moved_between_two_looks_had_no_owner_for_less_than_that() -> None:
+def test_partitions_moved_between_two_looks_had_no_owner_for_less() -> None:
     assert texts(look(1000, BOTH), look(1600, ALONE)) == [
         "b left",
         "epoch 2 → 4",
@@ -121,7 +121,7 @@ def test_a_classic_rebalance_hides_its_owners() -> None:
     assert "2 members wait for" in shown
 
 
-def test_a_member_that_leaves_a_classic_rebalance_leaves_its_partitions_without_an_owner() -> None:
+def test_a_member_that_leaves_a_classic_rebalance_leaves_no_owner() -> None:
     left = group(member("a", orders=(0, 1)), state=REBALANCE, kind=GroupType.CLASSIC)
     assert texts(look(1000, CLASSIC), look(2000, left)) == [
         "b left",

@@ -1,0 +1,29 @@
+"""A broker as a source of groups: over both clients, or over librdkafka's alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cli.sources.live import LiveSource
+from tests.kafka.broker import Broker
+from wire.client.security import ConnectionSettings
+
+
+@contextmanager
+def live_source(broker: Broker, timeout_ms: int = 30_000) -> Iterator[LiveSource]:
+    """Open it; closed after the block."""
+    source = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=timeout_ms))
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+@contextmanager
+def admin_only(broker: Broker) -> Iterator[LiveSource]:
+    """The same as where librdkafka alone can log in (Kerberos): without the wire client."""
+    with live_source(broker) as source:
+        source.close()
+        source.client = None
+        yield source

@@ -1,0 +1,22 @@
+"""Rows of our tables and of Kafka's tools, told apart by what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tests.kafka.columns import Row
+
+Key = tuple[str, ...]
+MISSING = "-"
+
+
+def by_key(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
+    """Rows by group and partition or member; the same thing twice is an error, and an empty cell has a dash."""
+    found: dict[Key, Row] = {}
+    for row in rows:
+        names = ("TOPIC", "PARTITION") if "PARTITION" in row else ("CONSUMER-ID",)
+        key = (row["GROUP"], *(row[name] for name in names if name in row))
+        assert key not in found
+        # The tool writes two blanks before a coordinator's id; CSV leaves a cell empty.
+        found[key] = {name: " ".join((cell or MISSING).split()) for name, cell in row.items()}
+    return found
