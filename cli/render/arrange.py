@@ -12,7 +12,8 @@ from dataclasses import replace
 from operator import itemgetter
 
 from cli.errors import UsageError
-from cli.render.document import Block, Cell, Document, Table
+from cli.render.cells import Cell
+from cli.render.document import Block, Document, Table
 from cli.render.output_format import Shape, SortKey
 
 

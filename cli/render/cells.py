@@ -1,12 +1,21 @@
-"""How a cell reads as text."""
+"""Cells of tables, and how they read as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from cli.render.document import Cell, Duration
+from typing import TypeAlias
 
 MISSING = "-"
+
+
+class Duration(int):
+    """A cell: milliseconds, which people read as `4m05s` and programs as seconds."""
+
+    __slots__ = ()
+
+
+Cell: TypeAlias = str | int | float | bool | None
+"""None is unknown, or does not apply; it prints as `-`."""
 
 
 def cell_text(cell: Cell) -> str:

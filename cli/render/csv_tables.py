@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from cli.render.cells import cell_text
-from cli.render.document import Cell, Document, Duration, Table
+from cli.render.cells import Cell, Duration, cell_text
+from cli.render.document import Document, Table
 
 
 def render_csv(document: Document, stream: TextIO) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+from cli.render.cells import Cell
 from groups.listing import Problem
 
 if TYPE_CHECKING:
@@ -15,16 +16,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FORMAT_VERSION = 1
 """The `kohort` field of every JSON document."""
-
-
-class Duration(int):
-    """A cell: milliseconds, which people read as `4m05s` and programs as seconds."""
-
-    __slots__ = ()
-
-
-Cell: TypeAlias = str | int | float | bool | None
-"""None is unknown, or does not apply; it prints as `-`."""
 
 
 @dataclass(frozen=True, slots=True)

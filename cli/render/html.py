@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from cli.render.cells import cell_text
-from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Picture, Table, Text
+from cli.render.cells import Cell, cell_text
+from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text
 from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
 from groups.listing import Problem
 

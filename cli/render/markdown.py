@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from cli.render.cells import cell_text, safe_text
-from cli.render.document import Block, Cell, Checklist, Code, Document, Heading, Picture, Table, Text
+from cli.render.cells import Cell, cell_text, safe_text
+from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text
 
 
 def render_markdown(document: Document, stream: TextIO) -> None:

@@ -26,6 +26,16 @@ class StreamOutput(Enum):
     JSON = "json"
 
 
+class DumpFormat(Enum):
+    """`--output` of a command that prints records while it reads them."""
+
+    TABLE = "table"
+    NDJSON = "ndjson"
+    JSON = "json"
+    YAML = "yaml"
+    CSV = "csv"
+
+
 FOR_PROGRAMS = frozenset({OutputFormat.JSON, OutputFormat.YAML})
 """The formats that print the document's data, errors among them; the others print its blocks."""
 

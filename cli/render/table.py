@@ -17,8 +17,8 @@ from textwrap import wrap
 from types import NoneType
 from typing import Any, TextIO
 
-from cli.render.cells import MISSING, cell_text, safe_text
-from cli.render.document import Block, Cell, Checklist, Code, Column, Document, Heading, Picture, Table, Text
+from cli.render.cells import MISSING, Cell, cell_text, safe_text
+from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Picture, Table, Text
 
 TEXT_WIDTH = 80
 SCREENFUL = 200

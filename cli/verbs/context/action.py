@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
 from cli.output import notice
@@ -22,11 +21,9 @@ from cli.sources.contexts.settle import (
 )
 from cli.verbs.context.edit import Editor, Fragment
 from cli.verbs.context.files import ask_for, change_file, drop, keep, own_files
+from cli.verbs.context.options import ContextOptions
 from cli.verbs.context.view import list_document, problems_of, show_document
 from wire.client.config.config_file import ConfigFileError
-
-if TYPE_CHECKING:
-    from cli.verbs.context.command import ContextOptions
 
 
 def listed() -> Document:

@@ -2,83 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from cli.consent import ConsentOptions
-from cli.options import NamedSource, OutputOptions
-from cli.render.output_format import OutputFormat
+from cli.options import OutputOptions
+from cli.verbs.context.options import USUAL_PANEL, ContextOptions
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The context.")]
-PROPERTIES_PANEL = "How to reach a live cluster"
-USUAL_PANEL = "What is usual with it"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextOptions(NamedSource):
-    """What a context says: its source, how to reach it, and what is usual with it."""
-
-    properties: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--property",
-            metavar="KEY=VALUE",
-            help="A client property, instead of a file of them; repeatable; no secrets.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None
-    secrets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret",
-            metavar="KEY",
-            help="A property that is asked for on the terminal, or read from a line of standard input, "
-            "and kept in a file that only you can read; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None
-    secrets_in_environment: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret-env",
-            metavar="KEY=VARIABLE",
-            help="A property whose value an environment variable has; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None
-    secrets_in_files: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret-file",
-            metavar="KEY=FILE",
-            help="A property whose value is the content of a file; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None
-    timeout_ms: Annotated[
-        int | None,
-        typer.Option(
-            "--timeout",
-            metavar="MS",
-            min=1,
-            help="How long the cluster may take to answer.",
-            rich_help_panel=USUAL_PANEL,
-        ),
-    ] = None
-    output: Annotated[
-        OutputFormat | None,
-        typer.Option("--output", help="How commands print.", rich_help_panel=USUAL_PANEL),
-    ] = None
-    protected: Annotated[
-        bool,
-        typer.Option(
-            "--protected",
-            help="Whatever changes it asks for its name, also with --yes.",
-            rich_help_panel=USUAL_PANEL,
-        ),
-    ] = False
 
 
 def list_contexts(*, output: OutputOptions) -> None:

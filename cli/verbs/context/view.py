@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cli.render.document import Cell, Document, Table, columns
+from cli.render.cells import Cell
+from cli.render.document import Document, Table, columns
 from cli.sources.contexts.file import read_secret_file
 from cli.sources.contexts.inline import InlineProperties
 from cli.sources.contexts.model import Context, Contexts, Keeper, PropertyValue

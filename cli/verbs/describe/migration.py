@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.render.cells import partitions_text
-from cli.render.document import Block, Cell, Heading, Table, Text, columns
+from cli.render.cells import Cell, partitions_text
+from cli.render.document import Block, Heading, Table, Text, columns
 from groups.model import GroupType, MemberProtocol
 from groups.succession import Succession, after_load
 from migration.clients import version_text

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from cli.render.cells import partitions_text
-from cli.render.document import Block, Cell, Deferred, DeferredRows, Document, Duration, Table, columns
+from cli.render.cells import Cell, Duration, partitions_text
+from cli.render.document import Block, Deferred, DeferredRows, Document, Table, columns
 from cli.times import format_moment
 from groups.lag import PartitionLag, partition_lags, total_lag, with_lag_times
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic

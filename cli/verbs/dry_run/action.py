@@ -11,7 +11,7 @@ from assignors.registry import find, known
 from cli.errors import UsageError
 from cli.output import notice
 from cli.selection import split_list
-from cli.verbs.dry_run.command import WhatIfOptions
+from cli.verbs.dry_run.options import WhatIfOptions
 from groups.dry_run import (
     BROKERS_DEFAULT,
     DryRun,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 from cli.options import OutputOptions, SelectionOptions, SourceOptions, option
+from cli.verbs.dry_run.options import WhatIfOptions
 
 
 class SideOption(Enum):
@@ -22,30 +22,6 @@ class LeaderOption(Enum):
 
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIfOptions:
-    """Changes that are only imagined."""
-
-    add: Annotated[int, option("--add", "As if N members joined.", "N", min=0)] = 0
-    remove: Annotated[
-        list[str] | None,
-        option("--remove", "As if this member left (member, instance or client id).", "MEMBER"),
-    ] = None
-    subscribe: Annotated[
-        list[str] | None, option("--subscribe", "As if this member wanted these topics.", "MEMBER=TOPIC,…")
-    ] = None
-    topic_partitions: Annotated[
-        list[str] | None, option("--topic-partitions", "As if this topic had N partitions.", "TOPIC=N")
-    ] = None
-    rack: Annotated[
-        list[str] | None, option("--rack", "As if this member were in this rack.", "MEMBER=RACK")
-    ] = None
-    fail_rack: Annotated[
-        list[str] | None,
-        option("--fail-rack", "As if this rack, its members and replicas, were gone.", "RACK"),
-    ] = None
 
 
 def dry_run(

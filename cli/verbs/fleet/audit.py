@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
 from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
-from cli.verbs.fleet.command import AuditOptions, LogOptions, SparkOptions
+from cli.verbs.fleet.options import AuditOptions, LogOptions, SparkOptions
 from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of

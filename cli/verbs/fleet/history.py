@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import write_file
-from cli.render.document import Block, Cell, Document, Duration, Table, columns, fields, table_of
+from cli.render.cells import Cell, Duration
+from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.times import format_moment, parse_moment
 from cli.verbs.describe.view import DescribeMode, describe_document
-from cli.verbs.fleet.command import SparkOptions
+from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, is_local, settings_of

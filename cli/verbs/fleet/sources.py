@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.selection import split_list
-from cli.verbs.fleet.command import LiveOptions, LogOptions, SparkOptions
+from cli.verbs.fleet.options import LiveOptions, LogOptions, SparkOptions
 from cli.verbs.fleet.spark import conf_of
 from coordinator.store.partition_files import OFFSETS_TOPIC
 

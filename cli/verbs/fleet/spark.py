@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.errors import CommandError, UsageError
 from cli.selection import split_list
-from cli.verbs.fleet.command import SparkOptions
+from cli.verbs.fleet.options import SparkOptions
 
 if TYPE_CHECKING:
     from pipeline.history import HistoryProgress

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.options import option
-
-
-class DumpFormat(Enum):
-    """`--output`. Every one is written while the log is read."""
-
-    TABLE = "table"
-    NDJSON = "ndjson"
-    JSON = "json"
-    YAML = "yaml"
-    CSV = "csv"
+from cli.render.output_format import DumpFormat
 
 
 def log_dump(

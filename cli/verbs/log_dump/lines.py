@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cli.render.document import Cell, columns, fields
+from cli.render.cells import Cell
+from cli.render.document import columns, fields
 from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, Read
 from cli.verbs.log_dump.texts import NULL, PlainCommits, json_text, per_run

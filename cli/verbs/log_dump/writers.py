@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from cli.progress import Progress
-from cli.render.cells import safe_text
+from cli.render.cells import Cell, safe_text
 from cli.render.csv_tables import CsvWriter
-from cli.render.document import FORMAT_VERSION, Cell, Column, Table, fields
+from cli.render.document import FORMAT_VERSION, Column, Table, fields
+from cli.render.output_format import DumpFormat
 from cli.render.table import column_lines
 from cli.verbs.log_dump.chunks import ROWS, Chunk, Wanted, chunks_of
-from cli.verbs.log_dump.command import DumpFormat
 from cli.verbs.log_dump.lines import (
     BATCH_COLUMNS,
     RECORD_COLUMNS,

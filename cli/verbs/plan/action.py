@@ -19,7 +19,7 @@ from cli.selection import describe_chosen
 from cli.sources.permissions import ending
 from cli.sources.source import Read, Source
 from cli.verbs.plan.client_files import read_client_config, read_clients
-from cli.verbs.plan.command import ClientOptions
+from cli.verbs.plan.options import ClientOptions
 from groups.group_spec import wanted_topics
 from groups.model import Group, Problem
 from groups.what_if import WhatIf

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from cli.render.cells import cell_text, safe_text
-from cli.render.document import Block, Cell, Checklist, Code, Column, Document, Heading, Picture, Table, Text
+from cli.render.cells import Cell, cell_text, safe_text
+from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Picture, Table, Text
 from cli.render.table import natural_width, repeating_columns
 from cli.verbs.watch.redraw import Line, Piece, Style, width_of
 

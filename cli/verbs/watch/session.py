@@ -17,8 +17,8 @@ from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.render.output_format import StreamOutput
-from cli.verbs.watch.command import WatchOptions
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
+from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
 from cli.verbs.watch.redraw import can_draw
 from cli.verbs.watch.state import WatchState

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from cli.errors import UsageError
 from cli.options import OutputOptions
 from cli.output import arranged
-from cli.render.cells import duration_text
-from cli.render.document import Document, Duration, Heading, Table, Text, columns, table_of
+from cli.render.cells import Duration, duration_text
+from cli.render.document import Document, Heading, Table, Text, columns, table_of
 from cli.render.output_format import OutputFormat
 from tests.cli.render.rendered import rendered, rendered_blocks
 

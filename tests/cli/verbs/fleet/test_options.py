@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli.errors import UsageError
-from cli.verbs.fleet.command import SparkOptions
+from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.spark import FleetProgress, cause_of, conf_of, settings_of
 from pipeline.history import HistoryProgress, HistoryStep
 from tests.cli.command import Kohort

@@ -1,0 +1,124 @@
+"""The options of `kohort fleet`: which logs and snapshots are read, and where Spark runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from cli.options import option
+
+_spark = partial(option, rich_help_panel="Spark")
+
+
+_logs = partial(option, rich_help_panel="What is read")
+
+
+TopicsFile = Annotated[
+    Path | None,
+    _logs(
+        "--topics", "With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.", "FILE"
+    ),
+]
+
+
+Embedded = Annotated[
+    Path | None, _logs("--embedded", "The embedded coordinator's data directory (the default).", "DIR")
+]
+
+
+BootstrapServer = Annotated[
+    str | None,
+    _logs(
+        "--bootstrap-server -b",
+        "A live cluster: its __consumer_offsets, through Spark's Kafka source.",
+        "HOST:PORT,…",
+    ),
+]
+
+
+CommandConfig = Annotated[
+    Path | None,
+    _logs("--command-config", "Client properties for the live cluster, Java-style or librdkafka's.", "FILE"),
+]
+
+
+ContextName = Annotated[
+    str | None,
+    _logs("--context", "A source that the configuration file names: see kohort context list.", "NAME"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveOptions:
+    """Which live cluster is read."""
+
+    bootstrap_server: BootstrapServer = None
+    command_config: CommandConfig = None
+    context: ContextName = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """Which logs are read."""
+
+    log_dirs: Annotated[
+        list[str] | None,
+        _logs(
+            "--log-dir",
+            "A broker's log directory, or part of it: a path, s3a://… or hdfs://…; repeatable.",
+            "DIR",
+        ),
+    ] = None
+    bootstrap_server: BootstrapServer = None
+    command_config: CommandConfig = None
+    embedded: Embedded = None
+    context: ContextName = None
+    topics_file: TopicsFile = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """Which snapshots and logs are audited."""
+
+    snapshots: Annotated[
+        list[str] | None,
+        _logs(
+            "--snapshots",
+            "Snapshots of any clusters: a directory with all below it, or a file; repeatable.",
+            "DIR",
+        ),
+    ] = None
+    log_dirs: Annotated[
+        list[str] | None,
+        _logs(
+            "--log-dir",
+            "A broker's log directory: a path, s3a://… or hdfs://…; repeatable, all of one cluster.",
+            "DIR",
+        ),
+    ] = None
+    embedded: Embedded = None
+    topics_file: TopicsFile = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkOptions:
+    """Where Spark works, and how."""
+
+    master: Annotated[
+        str | None,
+        _spark(
+            "--master",
+            "Spark's master: spark://HOST:7077, yarn, …; by default this machine, local[*].",
+            "URL",
+        ),
+    ] = None
+    conf: Annotated[
+        list[str] | None,
+        _spark("--conf", "A setting of Spark, as spark.driver.memory=4g; repeatable.", "NAME=VALUE"),
+    ] = None
+    jars: Annotated[
+        list[str] | None, _spark("--jars", "Jars for Spark, as those of its Kafka source or of S3A.", "JAR,…")
+    ] = None
+    verbose: Annotated[bool, _spark("--verbose --spark-log", "Show Spark's own log.")] = False
