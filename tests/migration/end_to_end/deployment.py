@@ -57,8 +57,17 @@ class Deployment:
         return wait_group(self.broker, self.group, members=members or len(self.applications))
 
     def wait_rest(self) -> None:
-        """Wait until no rebalance is under way, whoever is a member."""
-        wait_until(lambda: self.view().state in ("Stable", "Empty"), lambda: f"rest: {self.view()}")
+        """Wait until no rebalance is under way or about to begin, whoever is a member.
+
+        Cooperative members rebalance once more when a Stable group leaves partitions without an owner.
+        """
+
+        def rests() -> bool:
+            view = self.view()
+            owned = sum(len(one.assignment.get(topic, ())) for one in view.members for topic in self.topics)
+            return view.state == "Empty" or (view.state == "Stable" and owned == PARTITIONS)
+
+        wait_until(rests, lambda: f"rest: {self.view()}")
 
     def view(self) -> GroupView:
         """The group as the broker shows it."""

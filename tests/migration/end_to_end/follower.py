@@ -57,7 +57,8 @@ class Follower:
     """Temporary members that a step's own commands started."""
 
     def make_plan(self, *options: str) -> dict[str, Any]:
-        """Have the plan made and written to its file; return it."""
+        """Have the plan of the group at rest made and written to its file; return it."""
+        self.deployment.wait_rest()
         group, broker = self.deployment.group, self.deployment.broker.bootstrap
         command = shlex.join(["kohort", "plan", group, *options, "-b", broker, "--output", "yaml"])
         done = self.shell.run(f"{command} > {PLAN_FILE}")
